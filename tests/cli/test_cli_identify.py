@@ -30,7 +30,7 @@ def values(folder):
 
 def near(found, wanted):
     """Return whether an estimate is near a value; the errors of filtered torques are not independent."""
-    return abs(found["value"] - wanted) < 5 * found["deviation"] + 0.01
+    return abs(found["value"] - wanted) < 5 * found["standard_deviation"] + 0.01
 
 
 def test_parameters_friction_page_and_urdf_of_a_noisy_arm(folder, capsys):

@@ -235,3 +235,29 @@ def test_a_model_without_joints_and_one_that_is_its_own_input():
     bare = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1.0])])  # moves no mass: an error if folded
     program = generate(bare, parameters="base")
     assert_computes(bare, program, other_robot(bare))
+
+
+def test_models_and_inertias_give_their_parameters():
+    """A model or Inertias gives its parameters and armature; one with other joints is refused."""
+    rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.02]))
+    model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod, armature=0.1)])
+    program = tf.generate(model, "rnea", parameters="base")
+    pi = model.parameters * np.array([[[1.0]], [[3.0]]])
+    for armature in ([0.2], [[0.2], [0.4]]):
+        inertias = tf.Inertias(model, pi, armature)
+        assert np.array_equal(program.parameters(inertias), program.parameters(pi, armature))
+    other = model.with_parameters(pi[1], [0.7])
+    assert np.array_equal(program.parameters(other), program.parameters(pi[1], [0.7]))
+    assert np.array_equal(program.parameters(other, [0.1]), program.parameters(pi[1], [0.1]))
+    stranger = tf.Model([tf.Joint("slide", "prismatic", axis=[0, 1, 0], inertia=rod)])
+    with pytest.raises(tf.CodegenError, match="has joints slide; the program has hinge"):
+        program.parameters(stranger)
+
+
+def test_ten_numbers_of_every_joint_are_no_input():
+    """Kernels name the method that makes their input, where they receive what that method takes."""
+    robot = model("ur5")
+    kernels = tf.compile(robot, "crba", parameters="base")
+    q, _, _ = states(robot, 1)
+    with pytest.raises(tf.ShapeError, match=r"as program\.parameters\(pi\) returns it, got \(6, 10\)"):
+        kernels.crba(q, robot.parameters)

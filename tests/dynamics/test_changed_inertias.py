@@ -170,7 +170,8 @@ class Changes(RuleBasedStateMachine):
         st.lists(st.integers(0, 4), min_size=1, max_size=5, unique=True),
         st.sampled_from([slice(1, 4), slice(None, None, 2)]),
     )
-    joints = st.one_of(st.none(), st.integers(0, 6), st.sampled_from(["j0", "j6"]))
+    one_joint = st.one_of(st.integers(0, 6), st.sampled_from(["j0", "j6"]))
+    joints = st.one_of(st.none(), one_joint, st.lists(one_joint, max_size=3))
     seeds = st.integers(0, 2**32 - 1)
 
     @initialize(seed=seeds)
@@ -183,7 +184,8 @@ class Changes(RuleBasedStateMachine):
     def chosen(self, rows, joint):
         mask = np.zeros(self.base.shape[:2], dtype=bool)
         rows = slice(None) if rows is None else rows
-        mask[rows, slice(None) if joint is None else self.model.numbers.get(joint, joint)] = True
+        for one in joint if isinstance(joint, list) else [joint]:
+            mask[rows, slice(None) if one is None else self.model.numbers.get(one, one)] = True
         return mask
 
     @rule(rows=rows, joint=joints, seed=seeds)

@@ -23,7 +23,7 @@ def rows_of(fit, q, v, a, extra=None):
     known = fit._samples.known(q, v, a)
     unit = np.eye(len(fit.names))
     columns = [
-        replace(estimate, solution=one, unfelt=np.zeros((0, len(one)))).predict(q, v, a, extra) - known
+        replace(estimate, solution=one, null=np.zeros((0, len(one)))).predict(q, v, a, extra) - known
         for one in unit
     ]
     return np.stack(columns, axis=-1)

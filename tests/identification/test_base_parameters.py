@@ -19,8 +19,7 @@ from treefactor.identification._numeric_rank import directions_of_samples
 from treefactor.model.joints import SIZES
 
 INERTIAL = ("m", "h_x", "h_y", "h_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
-# robots: base parameters without and with rotor inertias
-ROBOTS = {
+ROBOTS = {  # base parameters without and with rotor inertias
     "ur5_robot": (36, 40),
     "ur10_robot": (36, 40),
     "kinova": (36, 40),
@@ -384,3 +383,18 @@ def test_arguments():
         tf.base_parameters(robot("ur5_robot"), snap=-1.0)
     with pytest.raises(tf.ShapeError, match=r"x must have shape \(..., 66\)"):
         tf.base_parameters(robot("ur5_robot")).values(np.zeros(60))
+
+
+def test_base_parameters_of_a_model_are_those_of_its_columns():
+    rod = tf.Inertia(1.0, [0.1, 0, -0.5], np.diag([0.1, 0.1, 0.02]))
+    shoulder = tf.Joint("shoulder", "revolute", axis=[0, 1, 0], inertia=rod, armature=0.3)
+    elbow = tf.Joint("elbow", "revolute", 0, p=[0, 0, 0.5], axis=[1, 0, 0], inertia=rod, armature=0.2)
+    model = tf.Model([shoulder, elbow])
+    for armature, rotors in ((True, [0.3, 0.2]), (False, [])):
+        base = tf.base_parameters(model, armature)
+        assert np.array_equal(base.values(model), base.values([*model.parameters.ravel(), *rotors]))
+        assert repr(base) == f"<BaseParameters: {base.count} of {len(base.columns)} parameters>"
+        with pytest.raises(tf.InvalidModelError, match="no m of elbow"):
+            base.values(tf.Model([shoulder]))
+    with pytest.raises(tf.ShapeError, match=r"shape \(\.\.\., 22\), .* or be a Model"):
+        tf.base_parameters(model).values(model.parameters)

@@ -66,7 +66,7 @@ def test_weight_and_offset_of_a_slow_lift_are_one_column():
     fit.add(q, v, 0 * v, tf.rnea(model, q, v, 0 * v) + 3.0)
     estimate = fit.solve()
     assert estimate.not_excited == ("m of lift", "offset of lift")
-    assert estimate.directions == ("offset of lift - 0.101937 m of lift",)
+    assert estimate.unfelt == ("offset of lift - 0.101937 m of lift",)
     np.testing.assert_allclose(estimate.predict(q, v, 0 * v), 2.0 * 9.81 + 3.0)
     assert np.isnan(estimate.predict(q, v, 1 + 0 * v)).all()
     a = np.random.default_rng(0).normal(size=v.shape)
@@ -134,7 +134,7 @@ def test_fewer_rows_than_columns_leave_parameters_open(ur5):
     fit.add(*samples(ur5, 3, 3))
     estimate = fit.solve()
     assert estimate.rank <= 18
-    assert len(estimate.unfelt) == 58 - estimate.rank
+    assert len(estimate.null) == 58 - estimate.rank
     assert np.isnan(estimate.values).any()
     assert np.isnan(estimate.standard_deviations).all()
 
@@ -202,3 +202,69 @@ def test_filters_that_differ_show_in_residuals(motion):
         relative.append(fit.solve().residuals.relative)
     assert relative[0] < 0.01
     assert relative[1] > 3 * relative[0]
+
+
+def test_rounded_angles_do_not_make_parameters_with_snapped_base():
+    """An angle of 1.5708 separates an armature that no torque shows, unless the base parameters snap it."""
+    body = tf.Inertia(2.0, [0.1, 0.05, 0.2], np.diag([0.03, 0.04, 0.05]))
+    c, s = np.cos(1.5708), np.sin(1.5708)
+    shoulder = tf.Joint("shoulder", "revolute", axis=[0, 0, 1], inertia=body)
+    turned = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+    elbow = tf.Joint("elbow", "revolute", 0, R=turned, axis=[0, 0, 1], inertia=body, armature=0.2)
+    model = tf.Model([shoulder, elbow])
+    rng = np.random.default_rng(0)
+    q, v, a = rng.normal(size=(3, 500, 2))
+    tau = tf.rnea(model, q, v, a) + 0.01 * rng.normal(size=(500, 2))
+    base = tf.base_parameters(model, snap=1e-5)
+    estimates = []
+    for given in (None, base):
+        fit = tf.Identification(model, ("inertia", "armature"), base=given)
+        fit.add(q, v, a, tau)
+        estimates.append(fit.solve())
+    assert estimates[0].standard_deviations.max() > 10.0
+    assert estimates[0].cond > 1e4
+    error = np.abs(estimates[1].values - base.values(model))
+    assert estimates[1].cond < 100.0
+    assert (error < 5 * estimates[1].standard_deviations).all()
+
+
+def test_base_parameters_must_be_those_of_the_columns(ur5):
+    """Base parameters of another robot, or of other columns, are refused."""
+    with pytest.raises(ValueError, match="with inertia, got <BaseParameters"):
+        tf.Identification(ur5, ("inertia",), base=tf.base_parameters(ur5))
+    with pytest.raises(TypeError, match="base must be BaseParameters, got str"):
+        tf.Identification(ur5, base="base")
+
+
+def test_a_mask_of_freedoms_serves_all_samples(ur5):
+    """A mask of shape (nv,) leaves freedoms out of every sample."""
+    parts = [tf.Identification(ur5, ("inertia",)) for _ in range(2)]
+    data, mask = samples(ur5, 0, 50), np.arange(6) != 2
+    parts[0].add(*data, mask=mask)
+    parts[1].add(*data, mask=np.tile(mask, (50, 1)))
+    assert parts[0].rows.tolist() == [50, 50, 0, 50, 50, 50]
+    np.testing.assert_array_equal(parts[0].triangle(), parts[1].triangle())
+
+
+def test_names_of_other_parameters_are_refused(ur5):
+    """A name that is not a parameter raises an error with those that are similar."""
+    fit = tf.Identification(ur5, ("viscous",))
+    fit.add(*samples(ur5, 0, 50))
+    with pytest.raises(ValueError, match="did you mean 'viscous friction of elbow_joint'"):
+        fit.solve().value_of("viscous friction of elbow")
+
+
+@pytest.mark.parametrize("argument", range(6))
+def test_the_memory_order_of_arguments_has_no_influence(ur5, argument):
+    """An array in Fortran's order, or a slice, gives the triangle of its contiguous copy."""
+    rng = np.random.default_rng(0)
+    given = [*samples(ur5, 0, 50), rng.random((50, 6)) < 0.7, rng.normal(size=(50, 6, 1))]
+    spread = np.zeros((100, *given[argument].shape[1:]), given[argument].dtype)
+    spread[::2] = given[argument]
+    found = []
+    for other in (given[argument], np.asfortranarray(given[argument]), spread[::2]):
+        fit = tf.Identification(ur5, extra=("coupling",))
+        fit.add(*given[:argument], other, *given[argument + 1 :])
+        found.append(fit.triangle())
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_array_equal(found[2], found[0])

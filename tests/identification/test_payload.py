@@ -102,7 +102,7 @@ def test_a_payload_that_was_taken_off_is_negative(name):
     assert np.allclose(
         tf.rnea(heavy.with_parameters(parameters), q, v, a), tf.rnea(model, q, v, a), atol=1e-9
     )
-    with pytest.raises(InvalidModelError, match=r"carries 1\.5 kg less than its model says"):
+    with pytest.raises(InvalidModelError, match=r"carries 1\.5 kg less than in its model"):
         payload.inertia  # noqa: B018
 
 
@@ -192,3 +192,19 @@ def test_wrong_arguments_are_named():
         identify_payload(model, 5, q, v, a, tau[1:])
     with pytest.raises(NonFiniteError, match=r"tau is not finite: tau\[0, 0\]"):
         identify_payload(model, 5, q, v, a, tau * np.nan)
+
+
+def test_inertias_take_a_payload_and_drop_it():
+    """`Inertias.add` takes the result of `identify_payload`; an empty Inertia removes it."""
+    arm = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.05]))
+    model = tf.Model([tf.Joint("ball", "freeflyer", inertia=arm)])
+    loaded = model.with_parameters(model.parameters + tf.Inertia(2.0, [0.1, 0, 0.2]).parameters)
+    rng = np.random.default_rng(0)
+    q = tf.random_configuration(model, rng, size=(20,))
+    v, a = rng.normal(size=(2, 20, 6))
+    payload = identify_payload(model, "ball", q, v, a, tf.rnea(loaded, q, v, a))
+    inertias = tf.Inertias(model, model.parameters)
+    inertias.add(None, "ball", payload)
+    np.testing.assert_allclose(inertias.parameters, loaded.parameters, atol=1e-9)
+    inertias.add(None, ["ball"], tf.Inertia())
+    np.testing.assert_array_equal(inertias.parameters, model.parameters)

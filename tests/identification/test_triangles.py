@@ -66,7 +66,7 @@ def test_sizes_of_numbers_do_not_matter(size):
 
 @given(st.integers(1, 8), st.integers(0, 12), st.integers(0, 2**32 - 1))
 def test_dependent_columns_are_found(p, rows, seed):
-    """The rank, the minimizer's fit and the unfelt directions agree with the singular value decomposition."""
+    """The rank, the minimizer's fit and the null space agree with the singular value decomposition."""
     rng = np.random.default_rng(seed)
     kernel = rng.integers(-1, 2, (p, p)) * rng.integers(0, 2, p)
     A, b = rng.normal(size=(rows, p)) @ kernel, rng.normal(size=rows)
@@ -75,7 +75,7 @@ def test_dependent_columns_are_found(p, rows, seed):
     assert found.rank == rank
     np.testing.assert_allclose(found.residual, np.linalg.norm(A @ least - b), atol=1e-9)
     np.testing.assert_allclose(A @ found.values, A @ least, atol=1e-8)
-    assert np.abs(A @ found.unfelt.T).max(initial=0.0) < 1e-8
+    assert np.abs(A @ found.null.T).max(initial=0.0) < 1e-8
     inverse = np.linalg.pinv(A, rcond=1e-10)
     own = np.abs(inverse @ A - np.eye(p)).max(axis=1, initial=0.0) < 1e-6 if rows else np.zeros(p, bool)
     assert np.array_equal(found.determined, own)

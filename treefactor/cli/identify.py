@@ -11,13 +11,13 @@ from .._util.files import replacing
 from .._version import __version__
 from ..check import robots
 from ..exceptions import InvalidModelError, TreefactorError
-from ..identification import fit_measurements, read_measurements, write_urdf
+from ..identification import base_parameters, fit_measurements, read_measurements, write_urdf
 from ..model.model import Model
 from .common import DISAGREE, on_floating_base
 
 
 def run_identify(options: argparse.Namespace) -> int:
-    """Print what measured torques tell about a robot; return 1 if parameters or predictions failed."""
+    """Print parameters estimated from measured torques; return 1 if parameters or predictions failed."""
     robot = robots.find(options.robot, on_floating_base(options))
     if options.urdf and robot.is_mjcf:
         raise TreefactorError(f"--urdf writes a URDF like the one it reads, and {robot.path} is an MJCF")
@@ -33,9 +33,10 @@ def run_identify(options: argparse.Namespace) -> int:
         replacing(options.urdf) as urdf_file,
     ):
         measurements = read_measurements(options.data, model, options.cutoff, options.decimate, options.rate)
+        base = base_parameters(model, "armature" in options.columns, snap=options.snap)
         fit = fit_measurements(
             *(model, measurements, options.columns, options.hold_out, options.block, options.slow_share),
-            bodies,
+            *(bodies, base),
         )
         meta = {
             "treefactor": __version__,

@@ -185,9 +185,20 @@ def _identify(commands) -> None:
         type=_share,
         default=0.01,
         metavar="SHARE",
-        help="leave out joints below this share of their largest speed, where friction has no direction",
+        help="leave out rows of joints slower than this share of their largest speed, where the sign of the "
+        "velocity is noise",
     )
-    command.add_argument("--physical", action="store_true", help="also fit bodies that can exist")
+    command.add_argument(
+        "--snap",
+        type=_share,
+        default=1e-5,
+        metavar="RAD",
+        help="angles this close to multiples of 90 degrees count as these, and lengths as 0, when base "
+        "parameters are found: files have rounded ones (default: 1e-5)",
+    )
+    command.add_argument(
+        "--physical", action="store_true", help="also fit bodies that can exist (physically consistent)"
+    )
     command.add_argument(
         "--urdf", type=Path, metavar="FILE", help="also write the robot with the bodies of --physical as URDF"
     )

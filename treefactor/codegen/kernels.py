@@ -18,11 +18,12 @@ from .._util.validation import (
     require_apart,
     require_bindable,
     require_count,
+    shape_of,
     thread_count,
 )
 from ..dynamics.bodies import units
 from ..dynamics.rollouts import METHODS
-from ..exceptions import CodegenError
+from ..exceptions import CodegenError, ShapeError
 from ..model._states import states
 from ..model.model import Model
 from ..tree.tree import LAYOUTS, Tree
@@ -33,8 +34,8 @@ from .derivative_calls import KINDS, DerivativeCalls
 from .failures import require_pivots
 from .loop_calls import LoopCalls
 from .parameter_calls import ParameterCalls
+from .program.names import PI, is_solved, name_of
 from .program.names import SOLVED as SOLVED
-from .program.names import is_solved, name_of
 from .program.program import Program
 from .results import Part, layouts_of, result_array
 from .rollouts import Motions, motions_of
@@ -381,6 +382,14 @@ class ParameterKernels(ParameterCalls, Kernels):  # type: ignore[misc]  # the si
     array([[0.35],
            [0.7 ]])
     """
+
+    def _general_path(self, name: str, arguments: tuple, *others):
+        """Raise ShapeError if ``pi`` is not what `Program.parameters` returns; else evaluate."""
+        size, shape = dict(self.program.functions[name].inputs)[PI], shape_of(arguments[-1])
+        if shape and shape[-1] != size:
+            text = f"pi must have shape (..., {size}), as program.parameters(pi) returns it, got {shape}"
+            raise ShapeError(text, shape, (size,))
+        return super()._general_path(name, arguments, *others)
 
 
 def _blocks(batch, count: int, operands, result, results: Results, first: int, stop: int) -> None:

@@ -1,4 +1,4 @@
-"""Validate the armature of sets of inertias, and the sets that the elements of a batch choose."""
+"""Validate the armature of sets of inertias, the sets that elements of a batch choose, and their model."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ import numpy as np
 from .._util.validation import as_array, as_real, require_finite
 from ..exceptions import DtypeError, ShapeError
 from ..model.model import Model
+from ._recursions import BODY
+from .bodies import layout_of
 
 LANES = 8
+INERTIAL = ("mass", "first", "tensor", "carried", "local", "above")  # or chosen by the inertias
+MOTION = [name for name in BODY.names if name not in INERTIAL]
 
 
 def armature_of(model: Model, armature, sets: tuple[int, ...]) -> np.ndarray | None:
@@ -46,3 +50,14 @@ def checked_which(which, sets: tuple[int, ...]) -> np.ndarray | None:
 def padded(which: np.ndarray) -> np.ndarray:
     """Return numbers of sets for whole blocks of 8; the last one fills the last block."""
     return np.pad(which, (0, -len(which) % LANES), mode="edge") if len(which) else which
+
+
+def same_motions(one: Model, other: Model) -> bool:
+    """Return whether models have the same bits but for inertias and armature."""
+    if one is other:
+        return True
+    kinds = [[(joint.name, joint.kind) for joint in model.joints] for model in (one, other)]
+    if kinds[0] != kinds[1] or not np.array_equal(one.gravity, other.gravity):
+        return False
+    bodies = [layout_of(model).structs[MOTION] for model in (one, other)]
+    return all(np.array_equal(bodies[0][name], bodies[1][name]) for name in MOTION)

@@ -11,15 +11,10 @@ from .._util.validation import Sealed, aligned, as_real, require_unmasked
 from ..exceptions import InvalidModelError, NonFiniteError, ShapeError
 from ..model._model_parameters import rotors_of
 from ..model.frames import body_number
-from ..model.inertia import Inertia
 from ..model.model import Model, require_model
 from ..model.parameters import PARAMETERS, faults, moved_parameters
-from ._inertia_arguments import LANES, armature_of, checked_which, padded
-from ._recursions import BODY
+from ._inertia_arguments import LANES, armature_of, checked_which, padded, same_motions
 from .bodies import layout_of, sets_of, turned_parameters
-
-INERTIAL = ("mass", "first", "tensor", "carried", "local", "above")  # or chosen by the inertias
-MOTION = [name for name in BODY.names if name not in INERTIAL]
 
 
 class Inertias(Sealed):
@@ -201,11 +196,10 @@ class Inertias(Sealed):
         ----------
         rows : int, slice, array_like of int or bool, tuple of these, or None
             Sets to change, as an index into the axes of ``sets``; None: all.
-        joint : str, int or None
-            A joint or its body, by name or number; None: all joints.
+        joint : str, int, sequence of these, or None
+            A joint or its body, by name or number, or several; None: all joints.
         pi : Inertia or array_like, shape (..., 10)
-            In the axes of the joint. The leading axes broadcast to the chosen sets, then (if joint is None)
-            the joints.
+            In the axes of the joint. The leading axes broadcast to the chosen sets, then several joints.
 
         Raises
         ------
@@ -230,7 +224,7 @@ class Inertias(Sealed):
         rows, joint
             As for `set`.
         factor : float or array_like
-            Broadcasts to the chosen sets, then (if joint is None) the joints.
+            Broadcasts to the chosen sets, then several joints: one for every set has shape (sets, 1) there.
 
         Raises
         ------
@@ -248,10 +242,9 @@ class Inertias(Sealed):
         ----------
         rows, joint
             As for `set`.
-        payload : Inertia or array_like, shape (..., 10)
-            In the axes of the joint, about its origin: see `Inertia.moved` and
-            `identification.moved_parameters`. Zero removes a payload. The leading axes broadcast as those of
-            ``pi`` of `set`.
+        payload : Inertia, Payload or array_like, shape (..., 10)
+            In the axes of the joint, about its origin: see `identification.moved_parameters`. ``Inertia()``
+            removes a payload. The leading axes broadcast as those of ``pi`` of `set`.
 
         Raises
         ------
@@ -288,23 +281,30 @@ class Inertias(Sealed):
                 numbers = numbers[rows]
             except IndexError as error:
                 raise IndexError(f"rows do not fit sets of shape {numbers.shape}: {error}") from None
-        if joint is None:
-            return np.asarray(numbers)[..., None], np.arange(self.model.njoints)
+        if joint is None or isinstance(joint, list | tuple | np.ndarray):
+            own = range(self.model.njoints) if joint is None else map(self._number, joint)
+            return np.asarray(numbers)[..., None], np.array([*own], dtype=int)
+        return np.asarray(numbers), self._number(joint)
+
+    def _number(self, joint) -> int:
+        """Return the number of a joint."""
         number = body_number(self.model, joint, "joint")
         if number < 0:
             raise InvalidModelError(f"expected a joint, got {joint!r}: the base has no parameters")
-        return np.asarray(numbers), number
+        return number
 
     def _broadcast(self, values, at: tuple, name: str, tail: tuple[int, ...]) -> np.ndarray:
         """Return numbers for the chosen sets and joints."""
-        values = as_real(values.parameters if isinstance(values, Inertia) else values, name)
+        values = as_real(getattr(values, "parameters", values), name)
         shape = (*np.broadcast_shapes(*map(np.shape, at)), *tail)
         try:
             if values.shape[values.ndim - len(tail) :] == tail:
                 return np.broadcast_to(values, shape)
         except ValueError:
             pass
-        raise ShapeError(f"{name} must broadcast to shape {shape}, got {values.shape}", values.shape, shape)
+        axes = "chosen sets, joints" if np.ndim(at[1]) else "chosen sets"
+        text = f"{name} must broadcast to shape {shape} ({axes}, ...), got {values.shape}"
+        raise ShapeError(text, values.shape, shape)
 
     def _change(self, at: tuple, factor: np.ndarray | None, payload: np.ndarray | None) -> None:
         """Store multiples of the original parameters and payloads; None: those of before."""
@@ -325,7 +325,7 @@ class Inertias(Sealed):
         rows, joints = at[0][..., None], at[1]
         layout = layout_of(self.model)
         columns = 10 * layout.massive[joints][..., None] + np.arange(10)
-        whole = np.ndim(joints) == 1
+        whole = np.array_equal(joints, np.arange(self.model.njoints))
         turned = turned_parameters(layout, pi) if whole else moved_parameters(pi, layout.axes[joints])
         if self._constants.ndim == 3:
             self._constants[rows // LANES, columns, rows % LANES] = turned
@@ -362,17 +362,6 @@ def with_inertias(model: Model, inertias) -> Model:
     elif not same_motions(inertias.model, model):
         raise ValueError(f"the inertias belong to {inertias.model!r} of other joints, not to {model!r}")
     return inertias.variant
-
-
-def same_motions(one: Model, other: Model) -> bool:
-    """Return whether models have the same bits but for inertias and armature."""
-    if one is other:
-        return True
-    kinds = [[(joint.name, joint.kind) for joint in model.joints] for model in (one, other)]
-    if kinds[0] != kinds[1] or not np.array_equal(one.gravity, other.gravity):
-        return False
-    bodies = [layout_of(model).structs[MOTION] for model in (one, other)]
-    return all(np.array_equal(bodies[0][name], bodies[1][name]) for name in MOTION)
 
 
 def bindable_model(model: Model, inertias) -> Model:

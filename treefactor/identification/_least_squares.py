@@ -1,4 +1,4 @@
-"""Solve least-squares problems from their triangles: rank, values, deviations and unfelt directions."""
+"""Solve least-squares problems from their triangles: rank, values, standard deviations and null space."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Solution(NamedTuple):
         A minimizer; that with zeros at the dependent columns where there are several.
     determined : ndarray of bool, shape (p,)
         Parameters that all minimizers share.
-    unfelt : ndarray, shape (p - rank, p)
-        Changes that no row feels, as `unexcited` returns them.
+    null : ndarray, shape (p - rank, p)
+        Changes of the parameters that change no row, as `unexcited` returns them.
     deviations : ndarray, shape (p,)
         Standard deviations for rows of unit variance; NaN where not determined.
     rank : int
@@ -32,7 +32,7 @@ class Solution(NamedTuple):
 
     values: np.ndarray
     determined: np.ndarray
-    unfelt: np.ndarray
+    null: np.ndarray
     deviations: np.ndarray
     rank: int
     cond: float
@@ -60,19 +60,19 @@ def solve(triangle: np.ndarray, tolerance: float) -> Solution:
     R, b = triangle[:p, :p], triangle[:p, p]
     norms = np.linalg.norm(R, axis=0)
     scale = np.where(norms > 0, norms, 1.0)
-    unfelt = unexcited(R, tolerance)
-    rank = p - len(unfelt)
+    null = unexcited(R, tolerance)
+    rank = p - len(null)
     Q, S, order = qr(R / scale, pivoting=True)
     kept, projected = order[:rank], Q.T @ b
     inverse = solve_triangular(S[:rank, :rank], np.eye(rank))
     values, deviations, determined = np.zeros(p), np.full(p, np.nan), np.zeros(p, dtype=bool)
     values[kept] = inverse @ projected[:rank]
-    determined[kept] = ~unfelt.any(axis=0)[kept]
+    determined[kept] = ~null.any(axis=0)[kept]
     deviations[kept] = np.linalg.norm(inverse, axis=1)
     return Solution(
         values / scale,
         determined,
-        unfelt,
+        null,
         np.where(determined, deviations / scale, np.nan),
         rank,
         float(np.linalg.cond(S[:rank, :rank])) if rank else 1.0,

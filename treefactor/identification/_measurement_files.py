@@ -8,12 +8,10 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
 from .._util.messages import similar
-from .._util.xml import numbers
 from ..exceptions import TreefactorError
 from ..model.model import Model
 from ._coordinates import coordinate_names, entry_names
@@ -63,6 +61,8 @@ def read_recording(path, model: Model) -> Recording:
 
 def _read_arrays(path: Path, model: Model) -> Recording:
     """Return the arrays of an .npz file."""
+    from zipfile import BadZipFile
+
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             names = [name for name in file.files if name in KIND]
@@ -105,6 +105,8 @@ def _lines(path: Path) -> list[tuple[int, str]]:
 
     Blank lines and other lines that begin with # are left out.
     """
+    from .._util.xml import numbers
+
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -128,6 +130,8 @@ def _values(path: Path, lines: Sequence[tuple[int, str]], separator, titles: lis
 
     Columns that are not used may hold anything.
     """
+    from .._util.xml import numbers
+
     if not lines:
         raise TreefactorError(f"{path}: no line follows the header")
     try:

@@ -33,7 +33,8 @@ class SampleRows(Sealed):
     felt : list of ndarray of intp
         By freedom, the parameters of its columns.
     places : list of dict
-        By parameter, the freedoms that feel it and the place of its column in each, as in `entries`.
+        By parameter, the freedoms whose torques depend on it and the place of its column in each, as in
+        `entries`.
     rotors, ratios : ndarray
         Freedom and factor of every armature column.
     counts, entries, uses : ndarray of intp
@@ -85,7 +86,7 @@ class SampleRows(Sealed):
         return dict(zip((*sizes, "extra"), starts, strict=True))
 
     def _places(self, own: tuple[str, ...]) -> list[dict[int, int]]:
-        """Return for every parameter the freedoms that feel it, and the place of its column in each."""
+        """Return for every parameter the freedoms whose torques depend on it, and its column in each."""
         first = self._starts()
         freedoms, joints = regressor_pattern(self.model)
         places: list[dict[int, int]] = []
@@ -107,7 +108,7 @@ class SampleRows(Sealed):
         return places
 
     def validated(self, samples: dict[str, object], extra) -> tuple[list[np.ndarray], np.ndarray]:
-        """Return q (N, nq), v, a and others (N, nv) and the further columns (N, nv, count), or raise."""
+        """Return q (N, nq), v, a and others (N, nv) and the extra columns (N, nv, count), or raise."""
         arrays = []
         for name, values in samples.items():
             array = as_real(values, name)
@@ -124,7 +125,7 @@ class SampleRows(Sealed):
         further = np.zeros((*shape[:2], 0)) if extra is None else as_real(extra, "extra")
         further = further[None] if further.ndim == 2 else further
         if further.shape != shape:
-            what = f"entries of {', '.join(self.extra)}" if self.extra else "no further columns"
+            what = f"entries of {', '.join(self.extra)}" if self.extra else "no extra columns"
             raise ShapeError(
                 f"expected extra of shape {shape}, {what}; got {np.shape(extra)}", further.shape, shape
             )
@@ -157,7 +158,7 @@ class SampleRows(Sealed):
         tau = (tau if mask is None else np.where(mask, tau, 0.0)) - self.known(q, v, a)
         use = np.ones((1, self.model.nv)) if mask is None else mask.astype(float)
         function = compiled_function(self.model, Regressor, ("lanes", INERTIA)) if self.base else None
-        parts = self.parts(v, a, tau, use, extra)
+        parts = tuple(map(np.ascontiguousarray, self.parts(v, a, tau, use, extra)))
         bad = update(function, (q, v, a), parts, len(q), self.counts, self.entries, self.uses, triangles)
         if bad >= 0:
             rnea(self.model, q[bad], v[bad], a[bad])

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._util.validation import ReadOnly, as_real, as_size, as_tuple
-from ..exceptions import ShapeError
+from ..exceptions import InvalidModelError, ShapeError
 from ..model.frames import body_number
-from ..model.model import require_model
+from ..model.model import Model, require_model
 from ..tolerances import SNAP
 from ._combinations import EXACT, combination, echelon
 from ._numeric_rank import directions_of_samples
@@ -23,7 +23,7 @@ SAMPLED = 1e-9  # coefficients from samples this close to an integer are this in
 
 @dataclass(frozen=True)
 class Direction:
-    """Change of parameters that is felt by little, or not at all, depending on rounded numbers.
+    """Change of parameters with almost no effect: whether it has one depends on rounded numbers.
 
     Attributes
     ----------
@@ -96,13 +96,38 @@ class BaseParameters(ReadOnly):
     def __post_init__(self):
         self.__setstate__(dict(self.__dict__))
 
+    def __repr__(self) -> str:
+        return f"<BaseParameters: {self.count} of {len(self.columns)} parameters>"
+
     def values(self, x) -> np.ndarray:
-        """Return the base parameters (..., count) of parameters x (..., p)."""
-        x = as_real(x, "x")
+        """Return the base parameters (..., count) of parameters x (..., p), or of a Model.
+
+        Examples
+        --------
+        >>> import treefactor as tf
+        >>> rod = tf.Inertia(1.0, [0, 0, -0.5])
+        >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+        >>> tf.base_parameters(model).values(model)   # h_x, h_z, I_yy + armature
+        array([ 0.  , -0.5 ,  0.25])
+        """
         p = len(self.columns)
+        x = self._columns_of(x) if isinstance(x, Model) else as_real(x, "x")
         if x.shape[-1:] != (p,):
-            raise ShapeError(f"x must have shape (..., {p}), got {x.shape}", x.shape, ("...", p))
+            text = (
+                f"x must have shape (..., {p}), one entry for each of `columns`, or be a Model; got {x.shape}"
+            )
+            raise ShapeError(text, x.shape, ("...", p))
         return x @ self.K.T
+
+    def _columns_of(self, model: Model) -> np.ndarray:
+        """Return the parameters of all bodies and the rotor inertias of a model."""
+        rotors = {f"armature of {joint.name}": joint.armature[0] for joint in model.joints if joint.nv == 1}
+        own = (*column_names(model), *rotors)
+        if not set(self.columns) <= set(own):
+            missing = next(name for name in self.columns if name not in own)
+            raise InvalidModelError(f"expected a model with the joints of these parameters: no {missing}")
+        known = dict(zip(own, (*model.parameters.ravel(), *rotors.values()), strict=True))
+        return np.array([known[name] for name in self.columns])
 
     @property
     def counts(self) -> dict[float, int]:
@@ -129,7 +154,7 @@ class BaseParameters(ReadOnly):
             head += f" ({counts})"
         lines = [head, *(f"  {name}" for name in self.names)]
         if self.sensitive:
-            lines += ["felt by little: rounded numbers or nearly parallel axes"]
+            lines += ["almost without effect, because of rounded angles (see snap) or nearly parallel axes"]
             lines += [f"  {one.size:.1e}  {one.name}" for one in self.sensitive]
         return "\n".join(lines)
 

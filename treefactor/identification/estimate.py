@@ -6,12 +6,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .._util.messages import similar
 from .._util.validation import ReadOnly
 from ..model.model import Model
 from ._combinations import combination
 from ._sample_rows import SampleRows
 
-FELT = 1e-9  # share of a row, columns scaled, along an unfelt direction that makes its torque unknown
+FELT = 1e-9  # share of a row, columns scaled, along a direction of null that makes its torque unknown
+
+
+def _value_of(name: str, names: tuple[str, ...], values: np.ndarray) -> float:
+    """Return the value of a name, or raise ValueError."""
+    if name not in names:
+        raise ValueError(f"{name!r} is not one of the parameters{similar(name, names)}")
+    return float(values[names.index(name)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +67,10 @@ class Estimate(ReadOnly):
         Condition number of the independent columns, each scaled to unit norm.
     not_excited : tuple of str
         Names of the parameters without a value.
-    unfelt : ndarray, shape (p - rank, p)
-        Changes of the parameters that change no torque of the samples; see `directions`.
+    null : ndarray, shape (p - rank, p)
+        Changes of the parameters that change no torque of the samples.
+    unfelt : tuple of str, length p - rank
+        The rows of `null` as text, such as "offset of lift - 0.101937 m of lift".
     residuals : Residuals
         Of the samples of the estimate.
     rows : ndarray of int, shape (nv,)
@@ -78,7 +88,7 @@ class Estimate(ReadOnly):
     standard_deviations: np.ndarray
     rank: int
     cond: float
-    unfelt: np.ndarray
+    null: np.ndarray
     residuals: Residuals
     rows: np.ndarray
     weights: np.ndarray
@@ -89,17 +99,21 @@ class Estimate(ReadOnly):
     def __post_init__(self):
         self.__setstate__(dict(self.__dict__))
 
+    def __repr__(self) -> str:
+        share = f"residual {self.residuals.relative:.2%}"
+        return f"<Estimate: {self.rank} of {len(self.names)} parameters determined, {share}>"
+
     @property
     def not_excited(self) -> tuple[str, ...]:
         """Return the names of the parameters without a value."""
         return tuple(name for name, value in zip(self.names, self.values, strict=True) if np.isnan(value))
 
     @property
-    def directions(self) -> tuple[str, ...]:
-        """Return the unfelt changes as text, such as "offset of lift - 0.101937 m of lift"."""
+    def unfelt(self) -> tuple[str, ...]:
+        """Return the changes of parameters that change no torque of the samples, as text."""
         names = [f"({name})" if " + " in name or " - " in name else name for name in self.names]
-        last = [int(np.flatnonzero(row == 1.0)[-1]) for row in self.unfelt]
-        return tuple(combination(row, names, k) for row, k in zip(self.unfelt, last, strict=True))
+        last = [int(np.flatnonzero(row == 1.0)[-1]) for row in self.null]
+        return tuple(combination(row, names, k) for row, k in zip(self.null, last, strict=True))
 
     def predict(self, q, v, a, extra=None) -> np.ndarray:
         """Return the torques of motions at the estimated values.
@@ -109,7 +123,7 @@ class Estimate(ReadOnly):
         q : array_like, shape (nq,) or (N, nq)
         v, a : array_like, shape (nv,) or (N, nv)
         extra : array_like, shape (N, nv, count), optional
-            The further columns, as in `treefactor.Identification.add`.
+            Entries of the extra columns, as in `treefactor.Identification.add`.
 
         Returns
         -------
@@ -122,25 +136,25 @@ class Estimate(ReadOnly):
         for part in self._rows.chunks(len(tau)):
             chunk = [array[part] for array in arrays]
             Y = self._rows.matrix(*chunk, further[part])
-            tau[part] = np.where(self.felt_by(Y), np.nan, Y @ self.solution) + self._rows.known(*chunk)
+            tau[part] = np.where(self.leaves_open(Y), np.nan, Y @ self.solution) + self._rows.known(*chunk)
         return tau[0] if np.ndim(q) == 1 else tau
 
-    def felt_by(self, rows: np.ndarray) -> np.ndarray:
-        """Return where rows (..., p) depend on an unfelt direction: their torques are unknown."""
-        if not len(self.unfelt):
+    def leaves_open(self, rows: np.ndarray) -> np.ndarray:
+        """Return where rows (..., p) depend on what the samples leave open: their torques are unknown."""
+        if not len(self.null):
             return np.zeros(rows.shape[:-1], dtype=bool)
-        directions = self.unfelt * self.scale
+        directions = self.null * self.scale
         directions = directions / np.linalg.norm(directions, axis=1, keepdims=True)
         scaled = rows / self.scale
         return np.abs(scaled @ directions.T).max(axis=-1) > FELT * np.linalg.norm(scaled, axis=-1)
 
     def value_of(self, name: str) -> float:
-        """Return the value of one parameter by its name."""
-        return float(self.values[self.names.index(name)])
+        """Return the value of one parameter by its name, one of `names`; ValueError for another one."""
+        return _value_of(name, self.names, self.values)
 
     def report(self) -> str:
-        """Return a table of values, deviations and residuals as text."""
-        lines = [f"{'value':>12}  {'deviation':>10}  parameter"]
+        """Return a table of values, standard deviations and residuals as text."""
+        lines = [f"{'value':>12}  {'std. dev.':>10}  parameter"]
         for name, value, deviation in zip(self.names, self.values, self.standard_deviations, strict=True):
             text = "not excited" if np.isnan(value) else f"{value:.5g}"
             lines.append(f"{text:>12}  {deviation:10.2g}  {name}")
@@ -148,7 +162,7 @@ class Estimate(ReadOnly):
             "",
             f"rank {self.rank} of {len(self.names)}, condition of the scaled columns {self.cond:.3g}",
         ]
-        lines += [f"no torque of the samples feels {direction}" for direction in self.directions]
+        lines += [f"no torque of the samples depends on {change}" for change in self.unfelt]
         lines += ["", "root mean square of residual and torque:"]
         found = self.residuals
         for name, residual, torque, rows in zip(
@@ -198,6 +212,10 @@ class PhysicalEstimate(ReadOnly):
     def __post_init__(self):
         self.__setstate__(dict(self.__dict__))
 
+    def __repr__(self) -> str:
+        share = f"residual {self.residuals.relative:.2%}"
+        return f"<PhysicalEstimate of {self.model.name!r}: {len(self.names)} parameters, {share}>"
+
     def value_of(self, name: str) -> float:
-        """Return the value of one parameter by its name."""
-        return float(self.values[self.names.index(name)])
+        """Return the value of one parameter by its name, one of `names`; ValueError for another one."""
+        return _value_of(name, self.names, self.values)

@@ -124,7 +124,7 @@ class _Family:
             largest = np.minimum(
                 (upper - lower) / (2.0 * half), np.minimum(velocity / speed, acceleration / push)
             )
-        amplitude = largest / (1.0 + np.exp(-z[..., -2]))
+        amplitude = largest * (1.0 + np.tanh(z[..., -2] / 2.0)) / 2.0
         space = (upper - lower) / 2.0 - amplitude * half
         middle = amplitude * (high + low) / 2.0
         return amplitude[..., None] * shape, (lower + upper) / 2.0 - middle + space * np.tanh(z[..., -1])
@@ -170,14 +170,15 @@ def exciting_motion(
     iterations: int = 50,
     progress: bool = False,
 ) -> ExcitingMotion:
-    """Search a motion of an arm within limits from which the base parameters can be found best.
+    """Find the motion of an arm within limits that determines its base parameters best.
 
     Parameters
     ----------
     model : Model
         On a fixed base, with joints of one freedom.
     base : BaseParameters
-        Of this model, from `treefactor.base_parameters`.
+        Of this model, from `treefactor.base_parameters`: with ``snap=1e-5`` if the angles of its file are
+        rounded.
     duration : float
         s; velocity and acceleration are zero at both ends.
     harmonics : int
@@ -207,7 +208,7 @@ def exciting_motion(
     -----
     Least condition number of the regressor, columns scaled to unit norm, at 16 times for every harmonic, by
     L-BFGS with finite differences in a batch: about 4 s for 6 joints, 15 s for 9. Fourier series: Swevers et
-    al. (1997), Optimal robot excitation and identification. Self-collisions are not looked at.
+    al. (1997), Optimal robot excitation and identification. Self-collisions are not checked.
 
     Examples
     --------

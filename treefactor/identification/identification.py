@@ -10,7 +10,7 @@ from ..model.model import Model, require_model
 from ._least_squares import Solution, solve, triangle_of
 from ._sample_rows import SampleRows, require_usable
 from .base_parameters import BaseParameters, base_parameters
-from .columns import KINDS, chosen
+from .columns import KINDS, chosen, column_names
 from .estimate import Estimate, PhysicalEstimate, Residuals
 from .physical import fit_physical
 
@@ -30,10 +30,10 @@ class Identification(Sealed):
 
     Samples are not stored. The state is one triangle R_k for every freedom k, with
     ``R_k^T R_k = [Y_k, tau_k]^T [Y_k, tau_k]``, updated by Householder reflections: normal equations would
-    lose half of the digits. A freedom feels only the bodies that it carries and its own friction, so that
-    these triangles together cost less than a common one (half of the operations for the base parameters of an
-    arm with six joints, a quarter with friction), and any weights of the freedoms can be chosen when the
-    problem is solved.
+    lose half of the digits. The torque of a freedom depends on the bodies that it carries and on its own
+    friction, so that these triangles together cost less than a common one (half of the operations for the
+    base parameters of an arm with six joints, a quarter with friction), and any weights of the freedoms can
+    be chosen when the problem is solved.
 
     Parameters
     ----------
@@ -44,10 +44,14 @@ class Identification(Sealed):
         Any of "inertia", "armature", "viscous", "dry", "offset".
     weights : array_like, shape (nv,), optional
         By which the rows of every freedom are multiplied: one over the standard deviation of its torque; 0
-        leaves a freedom out. By default one over the deviation of the residual of a first solution with equal
-        weights.
+        leaves a freedom out. By default one over the root mean square of its residual in a first solution
+        with equal weights.
     extra : sequence of str, optional
-        Names of further columns, such as couplings of motors; `add` takes their entries.
+        Names of extra columns, such as couplings of motors; `add` takes their entries.
+    base : BaseParameters, optional
+        By default ``base_parameters(model, "armature" in columns)``. Angles in a URDF are rounded: 1.5708
+        makes a parameter of what no torque shows, with a value and a standard deviation of hundreds. Pass
+        ``base_parameters(model, snap=1e-5)`` then; `BaseParameters.sensitive` names such parameters.
 
     Attributes
     ----------
@@ -90,11 +94,13 @@ class Identification(Sealed):
     _samples: SampleRows
     _triangles: np.ndarray
 
-    def __init__(self, model: Model, columns=KINDS, weights=None, extra=()):
+    def __init__(
+        self, model: Model, columns=KINDS, weights=None, extra=(), base: BaseParameters | None = None
+    ):
         require_model(model)
         columns, extra = chosen(columns), tuple(extra)
         weights = None if weights is None else _checked_weights(weights, model.nv)
-        base = base_parameters(model, "armature" in columns) if "inertia" in columns else None
+        base = _checked_base(model, columns, base)
         samples = SampleRows(model, columns, base, extra)
         self._keep(
             model=model,
@@ -128,11 +134,12 @@ class Identification(Sealed):
         tau : array_like, shape (N, nv) or (nv,)
             Torques measured at the joints, N m or N. For a floating base the force on the base is measured,
             too: zero in flight; otherwise leave its six rows out.
-        mask : array_like of bool, shape (N, nv), optional
-            Rows to use. Leave out what is not measured, and rows whose velocity is so small that its sign is
-            noise if there is dry friction: see `identification.slow_rows`.
+        mask : array_like of bool, shape (N, nv) or (nv,), optional
+            Rows to use; with shape (nv,) of every sample. Leave out what is not measured, and rows whose
+            velocity is so small that its sign is noise if there is dry friction: see
+            `identification.slow_rows`.
         extra : array_like, shape (N, nv, count), optional
-            Entries of the further columns.
+            Entries of the extra columns, in the order of their names.
 
         Raises
         ------
@@ -225,12 +232,12 @@ class Identification(Sealed):
         return self._estimate(found, weights, np.linalg.norm(triangle[:, :-1], axis=0))
 
     def physical(self, prior=None, strength: float = 10.0, floor: float = 1e-3) -> PhysicalEstimate:
-        """Return parameters of bodies that can exist, near a prior where the samples leave them open.
+        """Return physically consistent parameters, near a prior where the samples leave them open.
 
         Parameters
         ----------
         prior : Model, optional
-            Its parameters are those of the pull and of the start; by default the model.
+            Its parameters are the start, and regularize the fit; by default the model.
         strength, floor : float
             As for `fit_physical`.
 
@@ -288,11 +295,11 @@ class Identification(Sealed):
         if isinstance(estimate, PhysicalEstimate):
             return self._residuals(estimate.values)
         unknown = np.zeros(self.model.nv, dtype=bool)
-        if len(estimate.unfelt):
+        if len(estimate.null):
             for k, (felt, R) in enumerate(zip(self._samples.felt, self._split(), strict=True)):
                 rows = np.zeros((len(R), len(self.names)))
                 rows[:, felt] = R[:, :-1]
-                unknown[k] = estimate.felt_by(rows).any()
+                unknown[k] = estimate.leaves_open(rows).any()
         return self._residuals(estimate.solution, unknown)
 
     def _residuals(self, values: np.ndarray, unknown=False) -> Residuals:
@@ -323,7 +330,7 @@ class Identification(Sealed):
             standard_deviations=deviation * found.deviations,
             rank=found.rank,
             cond=found.cond,
-            unfelt=found.unfelt,
+            null=found.null,
             residuals=self._residuals(found.values),
             rows=self.rows.copy(),
             weights=weights,
@@ -331,6 +338,22 @@ class Identification(Sealed):
             scale=np.where(norms > 0, norms, 1.0),
             _rows=self._samples,
         )
+
+
+def _checked_base(model: Model, columns: tuple[str, ...], base) -> BaseParameters | None:
+    """Return the base parameters of the columns, None without inertias, or raise TypeError or ValueError."""
+    if "inertia" not in columns:
+        return None
+    if base is None:
+        return base_parameters(model, "armature" in columns)
+    if not isinstance(base, BaseParameters):
+        raise TypeError(f"base must be BaseParameters, got {type(base).__name__}")
+    kinds = tuple(kind for kind in columns if kind in ("inertia", "armature"))
+    if base.columns != column_names(model, kinds):
+        raise ValueError(
+            f"expected the base parameters of this model with {' and '.join(kinds)}, got {base!r}"
+        )
+    return base
 
 
 def _checked_weights(weights, nv: int) -> np.ndarray:
@@ -343,9 +366,10 @@ def _checked_weights(weights, nv: int) -> np.ndarray:
 
 def _checked_mask(mask, shape: tuple[int, ...]) -> np.ndarray:
     """Return the mask with axes (N, nv), or raise DtypeError or ShapeError."""
-    mask = np.atleast_2d(as_array(mask, "mask"))
+    mask = as_array(mask, "mask")
     if mask.dtype != bool:
         raise DtypeError(f"expected a mask of bool, True for rows to use, got {mask.dtype}", mask.dtype)
-    if mask.shape != shape:
-        raise ShapeError(f"expected a mask of shape {shape}, got {mask.shape}", mask.shape, shape)
-    return mask
+    if mask.shape not in (shape, shape[1:]):
+        text = f"expected a mask of shape {shape} or {shape[1:]}, got {mask.shape}"
+        raise ShapeError(text, mask.shape, shape)
+    return np.broadcast_to(mask, shape)

@@ -11,6 +11,7 @@ from .._util.validation import ReadOnly
 from ..dynamics import rnea
 from ..exceptions import TreefactorError
 from ..model.model import Model, require_model
+from .base_parameters import BaseParameters
 from .columns import KINDS
 from .estimate import Estimate
 from .identification import Identification
@@ -41,7 +42,7 @@ class FittedParameter:
     Attributes
     ----------
     name, unit : str
-    value, deviation : float
+    value, standard_deviation : float
         Least-squares estimate and its standard deviation; NaN where the motion does not excite it.
     bodies : float
         Of the fitted bodies that can exist; NaN without these.
@@ -56,7 +57,7 @@ class FittedParameter:
     name: str
     unit: str
     value: float
-    deviation: float
+    standard_deviation: float
     bodies: float
     before: float
 
@@ -142,6 +143,7 @@ def fit_measurements(
     block: float = 0.5,
     slow_share: float = 0.01,
     physical: bool = False,
+    base: BaseParameters | None = None,
 ) -> MeasuredFit:
     """Fit parameters to blocks of a motion in turns, and predict the torques of the blocks between them.
 
@@ -158,7 +160,9 @@ def fit_measurements(
         Rows of freedoms below this share of their largest speed are left out if dry friction is estimated:
         the sign of their velocity is noise.
     physical : bool
-        Also fit bodies that can exist.
+        Also fit bodies that can exist: physically consistent parameters, see `Identification.physical`.
+    base : BaseParameters, optional
+        As for `Identification`; ``base_parameters(model, snap=1e-5)`` for a URDF with rounded angles.
 
     Returns
     -------
@@ -192,7 +196,7 @@ def fit_measurements(
     fitted = used & ~held[:, None]
     if not fitted.any():
         raise TreefactorError("no torque is left to fit: hold out less, or leave out fewer slow rows")
-    identification = _of(model, measurements, columns, fitted)
+    identification = _of(model, measurements, columns, fitted, base)
     estimate = identification.solve()
     motion = measurements.q, measurements.v, measurements.a
     predicted = estimate.predict(*motion)
@@ -225,16 +229,18 @@ def fit_measurements(
     )
 
 
-def _of(model: Model, measurements: Measurements, columns: Sequence[str], rows: np.ndarray) -> Identification:
+def _of(
+    model: Model, measurements: Measurements, columns: Sequence[str], rows: np.ndarray, base=None
+) -> Identification:
     """Return an identification with these rows."""
-    found = Identification(model, columns)
+    found = Identification(model, columns, base=base)
     found.add(measurements.q, measurements.v, measurements.a, measurements.tau, mask=rows)
     return found
 
 
 def _at(estimate: Estimate, values: np.ndarray) -> Estimate:
     """Return an estimate that predicts torques at other values, all of them known."""
-    return replace(estimate, solution=values, unfelt=np.zeros((0, len(values))))
+    return replace(estimate, solution=values, null=np.zeros((0, len(values))))
 
 
 def _before(model: Model, measurements: Measurements, columns: Sequence[str], rows: np.ndarray) -> np.ndarray:
@@ -269,7 +275,7 @@ def _parameters(model: Model, identification, estimate: Estimate, bodies) -> tup
     """Return the estimated parameters beside those of the model and of the bodies."""
     before, found = {}, {}
     if (base := identification.base) is not None:
-        before = dict(zip(base.names, base.values(_standard(model, base)).tolist(), strict=True))
+        before = dict(zip(base.names, base.values(model).tolist(), strict=True))
     if bodies is not None:
         found = dict(zip(bodies.names, bodies.values.tolist(), strict=True))
     linear = _linear_freedoms(model)
@@ -280,14 +286,6 @@ def _parameters(model: Model, identification, estimate: Estimate, bodies) -> tup
             *(found.get(name, np.nan), before.get(name, np.nan)),
         )
         for name, value, deviation in given
-    )
-
-
-def _standard(model: Model, base) -> np.ndarray:
-    """Return the parameters of all bodies and the rotor inertias that base parameters combine."""
-    rotors = {f"armature of {joint.name}": joint.armature[0] for joint in model.joints}
-    return np.array(
-        [*model.parameters.ravel(), *(rotors[name] for name in base.columns[10 * model.njoints :])]
     )
 
 
@@ -316,7 +314,8 @@ def _notes(measurements: Measurements, used, held, predicted) -> list[str]:
         notes.append("nothing was held out: the residual of the fit does not show how well it predicts")
     if unknown := int((used & np.isnan(predicted)).sum()):
         notes.append(
-            f"{unknown} torques cannot be predicted: they feel what the fitted samples do not excite"
+            f"{unknown} torques cannot be predicted: they depend on parameters that the samples of the fit "
+            "do not excite"
         )
     return notes
 

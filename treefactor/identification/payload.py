@@ -32,8 +32,8 @@ class Payload(ReadOnly):
         Name of the joint, in whose axes and about whose origin all parameters are.
     parameters : ndarray, shape (10,)
         m, h_x, h_y, h_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz in kg, kg m, kg m^2: what
-        ``Inertia.from_parameters`` takes. NaN for those that the samples do not determine. All signs are
-        opposite where the joint carries less than the model says.
+        ``Inertia.from_parameters`` takes. NaN for those that the samples do not determine. The mass is
+        negative where the joint carries less than in the model.
     standard_deviations : ndarray, shape (10,)
         Of the parameters, from the residual; NaN where they are NaN.
     not_excited : tuple of str
@@ -49,8 +49,8 @@ class Payload(ReadOnly):
     -----
     Immutable.
 
-    Added to the row of the joint in ``model.parameters``, the parameters make those of the robot as it is,
-    which ``model.with_parameters`` takes.
+    The sum of these parameters and ``model.parameters[model.numbers[joint]]`` is that of the robot as it is.
+    `Inertias.add` takes a payload: ``inertias.add(None, payload.joint, payload)``.
     """
 
     joint: str
@@ -78,7 +78,7 @@ class Payload(ReadOnly):
         if np.isnan([mass, *first]).any():
             raise InvalidModelError(f"the samples do not determine {', '.join(self.not_excited)}", self.joint)
         if mass <= 0.0:
-            reason = f"joint {self.joint!r} carries {-mass:.3g} kg less than its model says"
+            reason = f"joint {self.joint!r} carries {-mass:.3g} kg less than in its model"
             raise InvalidModelError(f"{reason}: add the parameters to those of the model", self.joint)
         if np.isnan(self.parameters).any():
             return Inertia(mass, np.array(first) / mass)
@@ -197,7 +197,7 @@ class PayloadIdentification(Sealed):
             tuple(f"{name} of {self.joint}" for name, is_unknown in unknown if is_unknown),
             found.rank,
             found.cond,
-            found.residual / np.sqrt(max(self._count, 1)),
+            float(found.residual / np.sqrt(max(self._count, 1))),
         )
 
 

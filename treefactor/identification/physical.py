@@ -1,7 +1,8 @@
 """Fit parameters of bodies that can exist to the triangle of a least-squares problem.
 
-A body can exist if its pseudo-inertia J is positive definite. With U U^T that of the prior, J = U X X^T U^T,
-X upper triangular with a positive diagonal. The pull to the prior is the entropic divergence
+A body can exist (its parameters are physically consistent) if its pseudo-inertia J is positive definite. With
+U U^T that of the prior, J = U X X^T U^T, X upper triangular with a positive diagonal. The fit is regularized
+towards the prior by the entropic divergence
 
     D = trace(X X^T) - log det(X X^T) - 4
 
@@ -53,7 +54,7 @@ class PhysicalFit(NamedTuple):
     linear : ndarray, shape (nl,)
         The other unknowns.
     cost : float
-        Squared residual of the triangle, without the pull.
+        Squared residual of the triangle, without the regularization.
     divergences : ndarray, shape (njoints,)
         Entropic divergence of every body from its prior; about 2 d^2 where all parameters grow by a share d.
     iterations : int
@@ -85,7 +86,7 @@ def fit_physical(
     tolerance: float = 1e-6,
     max_iterations: int = 100,
 ) -> PhysicalFit:
-    """Fit parameters of bodies that can exist to a triangle, with a pull to a prior.
+    """Fit physically consistent parameters to a triangle, regularized towards a prior.
 
     Parameters
     ----------
@@ -100,11 +101,12 @@ def fit_physical(
         of the robot's mean size. Bodies without mass stay as they are.
     armature : array_like, shape (na,), optional
         Armature before the measurement, where the iteration begins; kg m^2 or kg. The fit keeps it from 0 up,
-        without a pull.
+        without regularization.
     lower : array_like, shape (nl,), optional
-        Least values of the other unknowns, which have no pull: 0 of friction, -inf of an offset.
+        Least values of the other unknowns, not regularized: 0 of friction, -inf of an offset.
     strength : float
-        Weight of the pull, positive; where the prior is wrong by a share d, 1 / (2 d^2): 10 for about 20 %.
+        Weight of the regularization, positive; where the prior is wrong by a share d, 1 / (2 d^2): 10 for
+        about 20 %.
     floor : float
         Mass, and second moments in every direction, stay above this share of those of the prior. Below 1.
     tolerance : float

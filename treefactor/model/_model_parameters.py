@@ -59,7 +59,7 @@ def model_with_parameters(model, pi, armature, strict: bool):
 
 
 def changed_model(source, pi: np.ndarray, armature: np.ndarray, rotors: np.ndarray):
-    """Return a model with other numbers and the rest of a model that was built from joints."""
+    """Return a model with other parameters that shares the rest with a model built from joints."""
     made = object.__new__(type(source))
     for array in (pi, armature, rotors):
         array.flags.writeable = False
@@ -81,7 +81,7 @@ def rotors_of(model, armature: np.ndarray) -> np.ndarray:
 
 
 def joints_with_parameters(model) -> tuple[Joint, ...]:
-    """Return the joints of a model's source with the numbers of the model."""
+    """Return the joints of a model's source with the inertias and armature of the model."""
     found, k = [], 0
     numbers = model.parameters[:, 0].tolist(), *central(model.parameters)
     for joint, *own in zip(model._source.joints, *numbers, strict=True):

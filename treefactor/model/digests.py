@@ -1,4 +1,4 @@
-"""Compute numbers of models and of other contents that are the same in every process."""
+"""Compute hashes of models and of other contents that are equal in every process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .model import Model, require_model
 
 
 def digest(model: Model) -> int:
-    """Return a number of the model's content: equal for equal models, in every process.
+    """Return a 64-bit hash of the model's content: equal for equal models, in every process.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def digest(model: Model) -> int:
 
 
 def number_of(*content: Any) -> int:
-    """Return a number of texts, numbers, arrays, None, dataclasses, tuples, lists and mappings of these.
+    """Return a hash of texts, numbers, arrays, None, dataclasses, and tuples, lists and mappings of these.
 
     Parameters
     ----------

@@ -235,7 +235,7 @@ class Model(Sealed):
 
     @cached_property
     def parameters(self) -> np.ndarray:
-        """Return the inertial parameters of all joints' bodies, in the axes of the joints."""
+        """Return the bodies' parameters (njoints, 10) in joint axes, see `Inertia.parameters`; read-only."""
         return changes.parameters_of_joints(self.joints)
 
     @cached_property

@@ -195,7 +195,7 @@ def to_log_cholesky(pi, floor: float = 0.0, names: Sequence[str] | None = None) 
     pi : array_like, shape (..., 10)
         In Pinocchio's order.
     floor : float
-        Flat bodies and point masses are no interior points. Principal second moments about the centre of mass
+        Flat bodies and point masses have no coordinates. Principal second moments about the centre of mass
         from -floor to floor, as shares of their sum, are raised to floor; 0 changes nothing.
     names : sequence of str, optional
         Names of the joints, along the axis before the last one, for the message of an error.

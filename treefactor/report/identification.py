@@ -68,7 +68,9 @@ def _parameter_table(title: str, parameters: tuple[FittedParameter, ...]) -> Tab
     for one in parameters:
         value = Text("not excited", style="yellow") if math.isnan(one.value) else Text(number(one.value))
         found = [number(one.bodies)] if bodies else []
-        table.add_row(Text(one.name), value, number(one.deviation, 2), *found, number(one.before), one.unit)
+        table.add_row(
+            Text(one.name), value, number(one.standard_deviation, 2), *found, number(one.before), one.unit
+        )
     return table
 
 

@@ -52,13 +52,13 @@ def _finite(*values: float) -> float:
 
 
 def _groups(parameters: Iterable[FittedParameter]) -> list[tuple[str, list[FittedParameter]]]:
-    """Return the parameters by kind: of bodies, rotor inertias, friction, offsets and others."""
+    """Return the parameters by kind: inertias of bodies, rotor inertias, friction, offsets and others."""
     kinds = {"armature of ": "rotor inertia", "viscous friction of ": "viscous friction"}
     kinds |= {"dry friction of ": "dry friction", "offset of ": "offset"}
     found: dict[str, list[FittedParameter]] = {}
     for one in parameters:
         start = next((start for start in kinds if one.name.startswith(start) and " + " not in one.name), "")
-        found.setdefault(kinds.get(start, "bodies"), []).append(one)
+        found.setdefault(kinds.get(start, "inertias"), []).append(one)
     return list(found.items())
 
 
@@ -71,7 +71,7 @@ def _whisker(one: FittedParameter) -> dict | None:
     """Return the places, 0 to 100, of value, deviation and value of the file on a common scale."""
     if math.isnan(one.value) or math.isnan(one.before):
         return None
-    reach = SPREAD * (0.0 if math.isnan(one.deviation) else one.deviation)
+    reach = SPREAD * (0.0 if math.isnan(one.standard_deviation) else one.standard_deviation)
     ends = 0.0, one.before, one.value - reach, one.value + reach
     low, high = min(ends), max(ends)
     scale = 100 / (high - low) if high > low else 0.0

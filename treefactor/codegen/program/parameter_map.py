@@ -9,7 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from ..._util.validation import ReadOnly, as_real
+from ...dynamics.inertias import Inertias
 from ...exceptions import CodegenError, ShapeError
+from ...model.model import Model
 from ...model.parameters import PARAMETERS
 
 ARRAYS = {"row": np.int32, "column": np.int32, "value": np.float64, "model": np.float64}
@@ -96,6 +98,9 @@ class ParameterMap(ReadOnly):
         """Return validated parameters and armature, one after the other."""
         joints, freedoms = len(self.joints), len(self.freedoms)
         own = self.model[: 10 * joints].reshape(joints, 10), self.model[10 * joints :]
+        if isinstance(pi, Model | Inertias):
+            self._require_joints(pi if isinstance(pi, Model) else pi.model)
+            pi, armature = pi.parameters, pi.armature if armature is None else armature
         pi = own[0] if pi is None else as_real(pi, "pi")
         armature = own[1] if armature is None else as_real(armature, "armature")
         for array, tail, name, of in (
@@ -116,6 +121,13 @@ class ParameterMap(ReadOnly):
             ) from None
         pi = np.broadcast_to(pi, (*batch, joints, 10)).reshape(*batch, 10 * joints)
         return np.concatenate([pi, np.broadcast_to(armature, (*batch, freedoms))], axis=-1)
+
+    def _require_joints(self, model: Model) -> None:
+        """Raise CodegenError unless a model has the joints of the program."""
+        names = tuple(joint.name for joint in model.joints)
+        if names != self.joints:
+            listed = ", ".join(names), ", ".join(self.joints)
+            raise CodegenError(f"{model.name!r} has joints {listed[0]}; the program has {listed[1]}")
 
     def _require_folded(self, found: np.ndarray, x: np.ndarray) -> None:
         """Raise CodegenError, with names, if values are not 0 that the program has folded."""

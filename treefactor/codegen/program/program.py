@@ -114,12 +114,13 @@ class Program(ReadOnly):
 
         Parameters
         ----------
-        pi : array_like, shape (..., njoints, 10), optional
+        pi : array_like, shape (..., njoints, 10), Model or Inertias, optional
             Mass (kg), first moments (kg m) and tensor about the origin (kg m^2) of what every joint carries,
             in axes of the joint: ``Inertia.toDynamicParameters`` of Pinocchio, (m, h_x, h_y, h_z, I_xx, I_xy,
             I_yy, I_xz, I_yz, I_zz). No body needs to have them. Default: those of the model.
         armature : array_like, shape (..., nv), optional
-            As ``Model.armature``. Default: that of the model. Where that is 0, it must be 0.
+            As ``Model.armature``. Default: that of pi if it is a Model or Inertias, else of the program's
+            model. Where the latter is 0, it must be 0.
 
         Returns
         -------
