@@ -31,7 +31,7 @@ def functions_of(parameter):
             if not callable(found) or (inspect.isclass(found) and issubclass(found, Exception)):
                 continue
             names = list(inspect.signature(found).parameters)
-            if parameter in names and found not in (tf.Kernels, tf.Program):
+            if parameter in names and found not in (tf.Kernels, codegen.ParameterKernels, tf.Program):
                 yield pytest.param(found, names.index(parameter), id=f"{module.__name__}.{name}")
 
 

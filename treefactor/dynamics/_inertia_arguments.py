@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+from typing import Any
+
 import numpy as np
 
 from .._util.validation import as_array, as_real, require_finite
@@ -50,6 +53,16 @@ def checked_which(which, sets: tuple[int, ...]) -> np.ndarray | None:
 def padded(which: np.ndarray) -> np.ndarray:
     """Return numbers of sets for whole blocks of 8; the last one fills the last block."""
     return np.pad(which, (0, -len(which) % LANES), mode="edge") if len(which) else which
+
+
+def index_of(rows) -> Any:
+    """Return an index whose arrays are NumPy's."""
+    if isinstance(rows, tuple):
+        return tuple(index_of(part) for part in rows)
+    if rows is None or isinstance(rows, Integral | slice):
+        return rows
+    found = as_array(rows, "rows")
+    return found if found.size else found.astype(int)  # an empty list has numbers of no kind
 
 
 def same_motions(one: Model, other: Model) -> bool:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .._util.validation import Sealed, aligned, as_real, require_unmasked
+from .._util.validation import Sealed, aligned, as_real
 from ..exceptions import InvalidModelError, NonFiniteError, ShapeError
 from ..model._model_parameters import rotors_of
 from ..model.frames import body_number
 from ..model.model import Model, require_model
 from ..model.parameters import PARAMETERS, faults, moved_parameters
-from ._inertia_arguments import LANES, armature_of, checked_which, padded, same_motions
+from ._inertia_arguments import LANES, armature_of, checked_which, index_of, padded, same_motions
 from .bodies import layout_of, sets_of, turned_parameters
 
 
@@ -172,11 +172,10 @@ class Inertias(Sealed):
         IndexError
             If there are no such elements, or the inertias are one set.
         """
-        require_unmasked(rows, "rows")
         which = self._which
         numbers = np.arange(len(self._pi)).reshape(self.sets) if which is None else which
         try:
-            kept = numbers[rows]
+            kept = numbers[index_of(rows)]
         except IndexError as error:
             raise IndexError(f"rows do not fit elements of shape {self.batch}: {error}") from None
         if which is not None and np.ndim(kept):
@@ -276,9 +275,8 @@ class Inertias(Sealed):
         """Return the numbers of sets and of joints that are to be changed; they broadcast."""
         numbers = np.arange(len(self._pi)).reshape(self.sets or (1,))
         if rows is not None:
-            require_unmasked(rows, "rows")
             try:
-                numbers = numbers[rows]
+                numbers = numbers[index_of(rows)]
             except IndexError as error:
                 raise IndexError(f"rows do not fit sets of shape {numbers.shape}: {error}") from None
         if joint is None or isinstance(joint, list | tuple | np.ndarray):
