@@ -5,6 +5,7 @@ import pytest
 
 import treefactor as tf
 from treefactor.identification import directions_not_excited, regressor, unexcited
+from treefactor.identification._combinations import singular_values
 
 LIFT = tf.Model([tf.Joint("lift", "prismatic", axis=[0, 0, 1])])
 
@@ -78,3 +79,17 @@ def test_arguments():
         unexcited([[np.nan, 1.0]])
     with pytest.raises(ValueError, match="threshold"):
         unexcited(np.eye(2), -1.0)
+
+
+def test_singular_values_where_the_fast_method_fails(monkeypatch):
+    """LAPACK's gesdd does not converge for some triangles: the slower gesvd takes its place."""
+    rows = np.random.default_rng(0).normal(size=(6, 4))
+    expected = np.linalg.svd(rows, full_matrices=False)
+
+    def fail(*_, **__):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    monkeypatch.setattr(np.linalg, "svd", fail)
+    sizes, axes = singular_values(rows)
+    np.testing.assert_allclose(sizes, expected[1], rtol=1e-13)
+    np.testing.assert_allclose(np.abs(axes), np.abs(expected[2]), rtol=1e-10)

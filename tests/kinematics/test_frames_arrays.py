@@ -246,7 +246,5 @@ def test_what_cannot_be_bound_is_named(name):
         tf.bind(tf.joint_placements, model, q, out=np.lib.stride_tricks.as_strided(q, (model.njoints, 3, 4)))
     with pytest.raises(tf.InvalidModelError, match="'j00' is not"):
         tf.bind(tf.frame_velocity, model, q, v, "j00", out=np.empty(6))
-    with pytest.raises(
-        ValueError, match="takes no reference to be bound, only q, layout, inertias and out"
-    ):
+    with pytest.raises(ValueError, match="takes no reference to be bound, only q, layout, inertias and out"):
         tf.bind(tf.crba, model, q, reference="WORLD", out=np.empty((model.nv, model.nv)))

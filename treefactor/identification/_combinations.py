@@ -72,3 +72,13 @@ def combination(coefficients: np.ndarray, names: Sequence[str], first: int) -> s
         else:
             text = f"-{term}" if value < 0 else term
     return text
+
+
+def singular_values(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return singular values and right singular vectors, also where LAPACK's fast method fails."""
+    try:
+        return np.linalg.svd(rows, full_matrices=False)[1:]
+    except np.linalg.LinAlgError:  # gesdd, of large sparse triangles: LAPACK has the slower gesvd for them
+        from scipy.linalg import svd
+
+        return svd(rows, full_matrices=False, lapack_driver="gesvd")[1:]

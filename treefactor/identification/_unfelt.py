@@ -22,6 +22,7 @@ from ..dynamics.bodies import table_of
 from ..model._snapping import snapped_rotation
 from ..model.joints import SIZES
 from ..model.parameters import from_pseudo_inertia, moved_parameters, pseudo_inertia
+from ._combinations import singular_values
 
 ROUNDING = 1e-14  # relative size of vectors that rounding errors make
 GROWTH = 100.0  # images may be this much larger than what a basis already has in their direction
@@ -185,7 +186,7 @@ def _changes(
 
 def compressed(rows: np.ndarray, largest: float = np.inf) -> np.ndarray:
     """Return few orthogonal rows that span the same space, their sizes limited."""
-    _, sizes, axes = np.linalg.svd(rows, full_matrices=False)
+    sizes, axes = singular_values(rows)
     rank = int((sizes > ROUNDING * sizes[:1].sum()).sum())
     return np.minimum(sizes[:rank, None], largest) * axes[:rank]
 
@@ -213,9 +214,7 @@ def closed(rows: np.ndarray, actions: np.ndarray) -> np.ndarray:
 def weak_directions(felt: np.ndarray, largest: float) -> tuple[np.ndarray, np.ndarray]:
     """Return orthonormal directions along which linear functions are small, and their relative sizes."""
     n = felt.shape[1]
-    _, sizes, axes = np.linalg.svd(
-        np.vstack([felt, np.zeros((max(n - len(felt), 0), n))]), full_matrices=False
-    )
+    sizes, axes = singular_values(np.vstack([felt, np.zeros((max(n - len(felt), 0), n))]))
     sizes = sizes / (sizes[0] or 1.0)
     at = int((sizes > largest).sum())
     return axes[at:], sizes[at:]

@@ -149,7 +149,7 @@ class Estimate(ReadOnly):
         return np.abs(scaled @ directions.T).max(axis=-1) > FELT * np.linalg.norm(scaled, axis=-1)
 
     def value_of(self, name: str) -> float:
-        """Return the value of one parameter by its name, one of `names`; ValueError for another one."""
+        """Return the value of one parameter by its name, one of ``names``; ValueError for another one."""
         return _value_of(name, self.names, self.values)
 
     def report(self) -> str:
@@ -217,5 +217,5 @@ class PhysicalEstimate(ReadOnly):
         return f"<PhysicalEstimate of {self.model.name!r}: {len(self.names)} parameters, {share}>"
 
     def value_of(self, name: str) -> float:
-        """Return the value of one parameter by its name, one of `names`; ValueError for another one."""
+        """Return the value of one parameter by its name, one of ``names``; ValueError for another one."""
         return _value_of(name, self.names, self.values)

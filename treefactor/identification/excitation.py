@@ -8,7 +8,7 @@ import numpy as np
 
 from .._util.validation import as_real, as_size, require_finite
 from ..exceptions import ShapeError
-from ._combinations import combination, echelon
+from ._combinations import combination, echelon, singular_values
 
 __all__ = ["directions_not_excited", "unexcited"]
 
@@ -95,7 +95,7 @@ def _reduced(R, threshold: float) -> tuple[np.ndarray, np.ndarray]:
     lengths = np.linalg.norm(R, axis=0)
     lengths[lengths == 0.0] = 1.0
     square = np.vstack([R / lengths, np.zeros((max(k - len(R), 0), k))])
-    _, sizes, axes = np.linalg.svd(square, full_matrices=False)
+    sizes, axes = singular_values(square)
     rows, first = echelon(axes[sizes <= threshold * sizes[:1].sum()], range(k - 1, -1, -1), threshold)
     at = np.argsort(first)
     rows, first = rows[at], first[at]

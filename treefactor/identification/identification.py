@@ -51,7 +51,7 @@ class Identification(Sealed):
     base : BaseParameters, optional
         By default ``base_parameters(model, "armature" in columns)``. Angles in a URDF are rounded: 1.5708
         makes a parameter of what no torque shows, with a value and a standard deviation of hundreds. Pass
-        ``base_parameters(model, snap=1e-5)`` then; `BaseParameters.sensitive` names such parameters.
+        ``base_parameters(model, snap=1e-5)`` then; ``sensitive`` of `BaseParameters` names such parameters.
 
     Attributes
     ----------
