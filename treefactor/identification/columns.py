@@ -8,12 +8,12 @@ import numpy as np
 
 from ..model.joints import SIZES
 from ..model.model import Model, require_model
+from ..model.parameters import PARAMETERS
 
 __all__ = ["column_names", "regressor_pattern"]
 
 KINDS = ("inertia", "armature", "viscous", "dry", "offset")
 INERTIA = ("inertia",)
-PARAMETERS = ("m", "h_x", "h_y", "h_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
 TITLES = {"viscous": "viscous friction", "dry": "dry friction", "offset": "offset"}
 
 
