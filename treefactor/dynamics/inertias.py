@@ -20,8 +20,8 @@ from .bodies import layout_of, sets_of, turned_parameters
 class Inertias(Sealed):
     """Inertial parameters of a model's bodies that take the place of its own.
 
-    Functions of dynamics and derivatives take them as ``inertias``. One set serves calls of any shape; a set
-    for every element gives each its own robot; with ``which`` elements choose among K sets, which costs
+    Functions of dynamics and derivatives take them as ``inertias``; they check and lay out an array anew in
+    every call. One set serves calls of any shape; a set for every element gives each its own robot; with ``which`` elements choose among K sets, which costs
     least where elements of one set are neighbours.
 
     Parameters

@@ -3,8 +3,8 @@
 A change is unfelt if no product of velocities in the kinetic energy and no slope of the potential energy
 depends on it. Every body has two spaces: V of the velocities that it can have, and W of the linear functions
 of its parameters that the forces of the joints above it depend on. Both are closed under the motions of its
-own joint, so nothing is sampled. A change is unfelt at a body if its own joint does not feel it in motions of
-V, and functions of W do not change when its joint moves; then it can move to the parent.
+own joint, so nothing is sampled. A change is unfelt at a body if the forces of its own joint do not depend on
+it in motions of V, and functions of W do not change when that joint moves; then it can move to the parent.
 
 The recursive null space of Wensing, Niemeyer and Slotine (arXiv 1711.03896), with the span of the products
 closed instead of assumptions about axes that are parallel or meet. Bases of spaces keep the sizes of their
