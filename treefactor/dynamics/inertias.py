@@ -21,8 +21,8 @@ class Inertias(Sealed):
     """Inertial parameters of a model's bodies that take the place of its own.
 
     Functions of dynamics and derivatives take them as ``inertias``; they check and lay out an array anew in
-    every call. One set serves calls of any shape; a set for every element gives each its own robot; with ``which`` elements choose among K sets, which costs
-    least where elements of one set are neighbours.
+    every call. One set serves calls of any shape; a set for every element gives each its own robot; with
+    ``which`` elements choose among K sets, which costs least where elements of one set are neighbours.
 
     Parameters
     ----------
