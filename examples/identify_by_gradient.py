@@ -3,8 +3,8 @@
 Torques are computed for wanted accelerations with the masses of the URDF. The links of the real robot are up
 to a third heavier or lighter, so its accelerations differ; they are measured with noise. Every link keeps its
 shape, so that one of its log-Cholesky coordinates is unknown, alpha: the mass is e^(2 alpha), and the other
-nine parameters are in proportion. L-BFGS of SciPy finds all alphas from the gradient of the squared error, which passes through
-forward dynamics and `from_log_cholesky`.
+nine parameters are in proportion. L-BFGS of SciPy finds all alphas from the gradient of the squared
+error, which passes through forward dynamics and `from_log_cholesky`.
 """
 
 import argparse
