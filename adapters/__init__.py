@@ -3,12 +3,18 @@
 `treefactor` itself never imports an engine; import the adapter you need::
 
     from treefactor.adapters import pinocchio_
+
+`Base`, `EngineJoint` and `requires` are for modules of engines that are compared, your own included.
 """
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from .._util.protocol import Base, EngineJoint
 from ..exceptions import AdapterError
+
+__all__ = ["Base", "EngineJoint", "missing_engine", "requires"]
 
 
 def missing_engine(engine: str, extra: str, error: ImportError) -> AdapterError:
@@ -20,8 +26,13 @@ def missing_engine(engine: str, extra: str, error: ImportError) -> AdapterError:
 
 @contextmanager
 def requires(engine: str, extra: str) -> Iterator[None]:
-    """Turn ImportError inside the block into AdapterError that names the extra to install."""
+    """Turn ImportError inside the block into AdapterError that names the extra to install.
+
+    Deprecation warnings of the engine's own modules are ignored: as errors, iDynTree's would end the process.
+    """
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            yield
     except ImportError as error:
         raise missing_engine(engine, extra, error) from None

@@ -1,4 +1,4 @@
-"""Compute accelerations alike for every engine: from its H and bias, through treefactor's factor of H."""
+"""Compute trees and accelerations alike for every engine: from its joints, H and bias, by our factor."""
 
 from __future__ import annotations
 
@@ -8,6 +8,20 @@ import numpy as np
 
 from .._util.validation import as_vector
 from ..linalg.factorization import factor
+from ..tree.tree import Tree
+
+
+def tree_of(joints: Callable) -> Callable[..., Tree]:
+    """Return the ``tree`` of an adapter, made from its function ``joints``."""
+
+    def tree(body) -> Tree:
+        """Return the tree of the freedoms in the order of v, named after the joints."""
+        found = joints(body)
+        sizes = [joint.v.stop - joint.v.start for joint in found]
+        return Tree.from_joints([joint.parent for joint in found], sizes, [joint.name for joint in found])
+
+    tree.__module__ = joints.__module__
+    return tree
 
 
 def accelerator_of(

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from scipy.spatial.transform import Rotation
 
+from .._util.protocol import EngineJoint
 from .._util.validation import Sealed, as_vector
 from ..exceptions import AdapterError
-from ._pinocchio_conventions import one_position
 
 FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
 SIZES = {FREE: (7, 6), BALL: (4, 3)}  # entries in q and v; 1 and 1 for the others
 
-# flags of mj_forward for parts that change smooth accelerations, or only take time
+# flags of mj_forward for forces that are no part of the bias, or only take time
+SWITCHES = "mjDSBL_PASSIVE", "mjDSBL_SPRING", "mjDSBL_DAMPER"  # by version, together of all passive forces
+PASSIVE = sum(int(getattr(mujoco.mjtDisableBit, name, 0)) for name in SWITCHES)
 DISABLED = int(
     mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     | mujoco.mjtDisableBit.mjDSBL_ACTUATION
@@ -65,17 +66,6 @@ class Joint:
         """Whether the joint is a free joint."""
         return self.kind == FREE
 
-    def block(self, x: np.ndarray) -> np.ndarray:
-        """Return v_pinocchio over v; of a free joint of rotation R [[R', 0], [0, 1]]."""
-        block = np.eye(self.nv)
-        if self.free:
-            block[:3, :3] = Rotation.from_quat(x[3:]).as_matrix().T
-        return block
-
-    def position(self, x: np.ndarray) -> np.ndarray:
-        """Return the joint's entries in q; quaternions are w x y z."""
-        return np.array([*x[:-4], x[-1], *x[-4:-1]]) if self.kind in SIZES else one_position(x)
-
 
 class Body(Sealed):
     """MuJoCo model with the data it is evaluated in.
@@ -95,9 +85,9 @@ class Body(Sealed):
     joints : tuple of Joint
     floating : bool
         Whether there is a free joint.
-    halves : dict
-        By the name of every free joint the translation along the axes of the world and the rotation that make
-        it up.
+    halves : dict of tuple of EngineJoint
+        By the name of every free joint the translation along the axes of the world and the spherical joint
+        that `model` makes of it if it has armature.
 
     Notes
     -----
@@ -113,7 +103,7 @@ class Body(Sealed):
     nv: int
     joints: tuple[Joint, ...]
     floating: bool
-    halves: dict[str, tuple[Joint, Joint]]
+    halves: dict[str, tuple[EngineJoint, EngineJoint]]
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
         data = mujoco.MjData(model) if data is None else data
@@ -147,31 +137,22 @@ class Body(Sealed):
         disabled = self.model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
         return np.zeros(3) if disabled else self.model.opt.gravity.copy()
 
-    def parts(self, name: str) -> list[Joint]:
-        """Return the joints that Pinocchio joins under that name, such as ``Composite_<first>``.
+    def forward(self, q, v=None, applied=0.0, passive: bool = False) -> mujoco.MjData:
+        """Return data after mj_forward, at rest by default: energies, smooth dynamics under applied forces.
 
-        Its ``root_joint`` is the only free joint, whatever that is called here. The two joints that `model`
-        makes of a free joint with armature are parts of that joint.
+        Passive forces act only if that is wanted.
         """
-        free = [joint for joint in self.joints if joint.free]
-        for joint in self.joints:
-            if joint.name == name or ([joint] == free and name == "root_joint"):
-                return [joint]
-            if name == f"Composite_{joint.name}":
-                return [other for other in self.joints if other.body == joint.body]
-        return [half for halves in self.halves.values() for half in halves if half.name == name]
-
-    def forward(self, q, v, applied=0.0) -> mujoco.MjData:
-        """Return data after mj_forward under the applied forces, smooth dynamics only."""
         model, data = self.model, self.data
-        data.qpos[:], data.qvel[:] = as_vector(q, self.nq, "q"), as_vector(v, self.nv, "v")
+        data.qpos[:] = as_vector(q, self.nq, "q")
+        data.qvel[:] = 0.0 if v is None else as_vector(v, self.nv, "v")
         data.qfrc_applied[:], data.xfrc_applied[:] = applied, 0.0
-        kept = model.opt.disableflags
-        model.opt.disableflags = kept | DISABLED
+        options, kept = model.opt, (model.opt.disableflags, model.opt.enableflags)
+        options.disableflags |= DISABLED | (0 if passive else PASSIVE)
+        options.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
         try:
             mujoco.mj_forward(model, data)
         finally:
-            model.opt.disableflags = kept
+            options.disableflags, options.enableflags = kept
         return data
 
     def csr(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -240,7 +221,7 @@ def _joint(model: mujoco.MjModel, j: int, name: str) -> Joint:
     return Joint(name, kind, body, slice(q, q + nq), slice(v, v + nv))
 
 
-def _halves(joints: tuple[Joint, ...]) -> dict[str, tuple[Joint, Joint]]:
+def _halves(joints: tuple[Joint, ...]) -> dict[str, tuple[EngineJoint, EngineJoint]]:
     """Split every free joint into two joints with distinct names, ``<joint>[0]`` and ``<joint>[1]``."""
     free, names = [joint for joint in joints if joint.free], [joint.name for joint in joints]
     made_up = [f"{joint.name}[{k}]" for joint in free for k in range(2)]
@@ -249,8 +230,8 @@ def _halves(joints: tuple[Joint, ...]) -> dict[str, tuple[Joint, Joint]]:
     for joint in free:
         q, v = joint.q.start, joint.v.start
         found[joint.name] = (
-            Joint(next(first), SLIDE, joint.body, slice(q, q + 3), slice(v, v + 3)),
-            Joint(next(first), BALL, joint.body, slice(q + 3, q + 7), slice(v + 3, v + 6)),
+            EngineJoint(next(first), "prismatic", -1, slice(q, q + 3), slice(v, v + 3)),
+            EngineJoint(next(first), "spherical", -1, slice(q + 3, q + 7), slice(v + 3, v + 6)),
         )
     return found
 

@@ -9,12 +9,11 @@ import numpy as np
 
 from ..model.configuration import integrate
 from ..model.model import Model
-from ._mujoco_body import DISABLED, Body
-from ._pinocchio_conventions import acceleration_offset, from_pinocchio, transform
+from ._mujoco_body import DISABLED, PASSIVE, Body
+from .mujoco_ import acceleration_offset, from_pinocchio, transform
 
 STEP = 2.0**-20  # of MuJoCo's differences
 TURN = 2.0**-17  # of central differences of T alone
-PASSIVE = ("mjDSBL_PASSIVE", "mjDSBL_SPRING", "mjDSBL_DAMPER")  # by version
 Matrices = dict[tuple[str, str], np.ndarray]
 
 
@@ -47,10 +46,7 @@ def derivatives(
 def _differences(body: Body, q, v, a) -> Matrices:
     """Return MuJoCo's one-sided differences of inverse dynamics, without passive forces."""
     engine, n = copy(body.model), body.nv
-    for flag in PASSIVE:
-        engine.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, flag, 0))
-    engine.opt.disableflags |= DISABLED
-    engine.opt.density = engine.opt.viscosity = 0.0
+    engine.opt.disableflags |= DISABLED | PASSIVE
     data = mujoco.MjData(engine)
     data.qpos[:], data.qvel[:], data.qacc[:] = q, v, a
     mujoco.mj_forward(engine, data)

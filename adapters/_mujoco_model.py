@@ -47,7 +47,7 @@ def model(source: mujoco.MjModel | Body) -> Model:
     Raises
     ------
     AdapterError
-        If tendons have armature: no tree of bodies has their H. See `without_tendon_armature`.
+        If tendons have armature: no tree of bodies has their H.
     """
     if not isinstance(source, mujoco.MjModel | Body):
         advice = "; load a file with mujoco_.load(path)" if isinstance(source, str | PathLike) else ""

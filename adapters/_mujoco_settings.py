@@ -7,13 +7,19 @@ it when they are zero. Versions of MuJoCo differ in the fields that they have.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 
 import mujoco
 import numpy as np
 
+from .._util.validation import as_vector
+from .._util.xml import parse
 from ._mujoco_body import Body
-from ._settings import deviation
+from ._mujoco_files import compiled
+from ._plain_urdf import JOINT_PARTS, plain, write
+from ._settings import deviation, noticed, solved
 
 SETTINGS = {
     "joint damping of the file acts": ["dof_damping", "dof_dampingpoly"],
@@ -42,6 +48,36 @@ CONSTRAINED = {  # elements to which constraints belong that are not contacts
     int(mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT): "jnt",
     int(mujoco.mjtConstraint.mjCNSTR_LIMIT_TENDON): "tendon",
 }
+
+
+def imported(path: Path, gravity) -> Body | None:
+    """Load a URDF through MuJoCo's own importer, without its meshes; return None for an MJCF.
+
+    Boxes, spheres and cylinders are kept: they make contacts, and give mass to links without ``<inertial>``.
+    The importer welds the root link to the world. Raises AdapterError if MuJoCo refuses the file.
+    """
+    top = parse(path, "mujoco")
+    if top.tag != "robot":
+        return None
+    robot, _ = plain(top, path, "mujoco", JOINT_PARTS | {"limit", "mimic"}, shapes=True)
+    model = compiled(mujoco.MjModel.from_xml_string, path, write(robot))
+    model.opt.gravity[:] = as_vector(gravity, 3, "gravity")
+    return Body(model)
+
+
+def acting(
+    body: Body, mass_matrix: Callable, accelerate: Callable, rng: np.random.Generator
+) -> list[tuple[str, float, tuple[str, ...]]]:
+    """Return the settings that act at a random state or at the initial one, see `_settings.noticed`."""
+    states = solved(body, random_state(body, rng), initial_configuration(body.model), mass_matrix, accelerate)
+    return noticed(SETTINGS, partial(only, body.model), partial(effect, body), states)
+
+
+def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return random q, v and tau of a body in its own layout."""
+    q = body.model.qpos0.copy()
+    mujoco.mj_integratePos(body.model, q, rng.normal(size=body.nv), 1.0)
+    return q, *rng.normal(size=(2, body.nv))
 
 
 def initial_configuration(model: mujoco.MjModel) -> np.ndarray:

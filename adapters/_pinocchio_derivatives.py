@@ -1,6 +1,6 @@
 """Compute derivatives by Pinocchio, the values that they differentiate, and corrections of its errors.
 
-Results have the keys of `treefactor.check.derivative_errors`: names of a quantity and of an argument.
+Results have the keys of `treefactor.check.derivatives.errors`: names of a quantity and of an argument.
 """
 
 from __future__ import annotations

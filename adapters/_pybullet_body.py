@@ -1,8 +1,13 @@
-"""Hold a multibody in PyBullet, and compare PyBullet's mass matrix with its masses and frames."""
+"""Hold a multibody of PyBullet, and find out whether PyBullet's mass matrix is that of its masses and frames.
+
+PyBullet caches the tree of a body, also beyond changeDynamics and removeBody. Robots that `load` returns have
+a client of their own, where nothing was cached before; bodies of the user are checked.
+"""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,15 +18,13 @@ from .._util.validation import Sealed
 from ..exceptions import AdapterError
 from ..model._urdf import roll_pitch_yaw
 from ..tolerances import MISPLACED, SAME_AS_CACHED
+from ._pybullet_files import require_state
 
-LINKS = 128  # base included; PyBullet has no state of a body with more
-POSITIONS = 120  # of joints: 128 less 7 of the base; PyBullet misreads the last one in spherical joints
-
-FREEDOMS = {
-    pybullet.JOINT_REVOLUTE: 1,
-    pybullet.JOINT_PRISMATIC: 1,
-    pybullet.JOINT_SPHERICAL: 3,
-    pybullet.JOINT_FIXED: 0,
+FREEDOMS = {  # by PyBullet's type of a joint, with the entries in q
+    pybullet.JOINT_REVOLUTE: (1, 1),
+    pybullet.JOINT_PRISMATIC: (1, 1),
+    pybullet.JOINT_SPHERICAL: (3, 4),
+    pybullet.JOINT_FIXED: (0, 0),
 }
 MULTI_BODY = 2  # body type in getDynamicsInfo
 INERTIAL = (0, 2, 3, 4)  # mass, moments, position and orientation of the inertial frame in getDynamicsInfo
@@ -29,47 +32,25 @@ INERTIAL = (0, 2, 3, 4)  # mass, moments, position and orientation of the inerti
 
 @dataclass(frozen=True)
 class Link:
-    """Link and its parent joint. Frames are inertial: the origin is the CoM, the axes are principal.
-
-    Attributes
-    ----------
-    joint, name : str
-    kind, parent, freedoms : int
-        PyBullet's joint type; index of the parent link, -1 for the base; entries in v.
-    q, v : slice
-        Entries in q and v.
-    axis, centre : ndarray, shape (3,)
-        Axis of the joint, and the vector from the joint to the CoM (m), in this frame.
-    pivot : ndarray, shape (3,)
-        Position of the joint in the parent's frame (m).
-    zero, inertial : ndarray, shape (3, 3)
-        Rotation of this frame in the parent's at q = 0, and in the link frame of the URDF.
-    mass : float
-    moments : ndarray, shape (3,)
-        Principal moments of inertia (kg m^2).
-
-    Notes
-    -----
-    Thread-compatible.
-    """
+    """Link and its parent joint. Frames are inertial: the origin is the CoM, the axes are principal."""
 
     joint: str
     name: str
-    kind: int
-    parent: int
+    kind: int  # PyBullet's type of the joint
+    parent: int  # index of the parent link, -1 for the base
     freedoms: int
     q: slice
     v: slice
-    axis: np.ndarray
-    centre: np.ndarray
-    pivot: np.ndarray
-    zero: np.ndarray
-    inertial: np.ndarray
+    axis: np.ndarray  # of the joint
+    centre: np.ndarray  # vector from the joint to the CoM (m), in this frame
+    pivot: np.ndarray  # position of the joint in the parent's frame (m)
+    zero: np.ndarray  # rotation of this frame in the parent's at q = 0
+    inertial: np.ndarray  # rotation of this frame in the link frame of the URDF
     mass: float
-    moments: np.ndarray
+    moments: np.ndarray  # principal ones (kg m^2)
 
 
-class Body(Sealed):
+class Body(Sealed, AbstractContextManager):
     """Multibody in PyBullet.
 
     Parameters
@@ -77,6 +58,8 @@ class Body(Sealed):
     body_id : int
         As loadURDF returns it.
     physicsClientId : int
+    owns_client : bool
+        Whether nothing else was in the client before, and `close` disconnects it.
 
     Attributes
     ----------
@@ -117,29 +100,27 @@ class Body(Sealed):
     base_moments: np.ndarray
     base_centre: np.ndarray
     base_inertial: np.ndarray
-    _dynamics: list
+    dynamics: list
 
-    def __init__(self, body_id: int, physicsClientId: int = 0):
-        own = vars(self)
-        own.update(id=body_id, client=physicsClientId, owns_client=False)
+    def __init__(self, body_id: int, physicsClientId: int = 0, owns_client: bool = False):
         with engine_errors("there is no such body"):
-            own["_dynamics"] = self._read_dynamics()
-            own["base"] = pybullet.getBodyInfo(body_id, physicsClientId=physicsClientId)[0].decode()
-        if any(row[10] != MULTI_BODY for row in self._dynamics):
-            raise adapter_error(f"body {body_id} is not a multibody")
-        mass, _, moments, centre, quaternion = self._dynamics[0][:5]
-        own["floating"] = mass > 0.0  # PyBullet fixes a base without mass
-        own.update(base_mass=mass, base_moments=np.array(moments), base_centre=np.array(centre))
-        own["base_inertial"] = matrix(quaternion)
-        own["links"] = self._read_links()
-        own["moving"] = tuple(link for link in self.links if link.freedoms)
-        own["nq"] = (7 if self.floating else 0) + sum(link.q.stop - link.q.start for link in self.links)
-        own["nv"] = (6 if self.floating else 0) + sum(link.freedoms for link in self.links)
-        require_state(self.base, 1 + len(self.links), self.nq - (7 if self.floating else 0))
-        self.check()
-
-    def __enter__(self) -> Body:
-        return self
+            rows = _dynamics(body_id, physicsClientId)
+            base = pybullet.getBodyInfo(body_id, physicsClientId=physicsClientId)[0].decode()
+        if any(row[10] != MULTI_BODY for row in rows):
+            raise AdapterError(f"body {body_id} is not a multibody", "pybullet")
+        mass, _, moments, centre, quaternion = rows[0][:5]
+        floating = mass > 0.0  # PyBullet fixes a base without mass
+        ends = (7, 6) if floating else (0, 0)
+        links = _links(body_id, physicsClientId, rows[1:], *ends)
+        nq, nv = (links[-1].q.stop, links[-1].v.stop) if links else ends
+        self._keep(id=body_id, client=physicsClientId, owns_client=owns_client, dynamics=rows)
+        self._keep(base=base, floating=floating, links=links, nq=nq, nv=nv)
+        self._keep(moving=tuple(link for link in links if link.freedoms))
+        self._keep(base_mass=mass, base_moments=np.array(moments))
+        self._keep(base_centre=np.array(centre), base_inertial=matrix(quaternion))
+        require_state(base, len(rows), nq - ends[0])
+        if not owns_client:
+            self.require_present()
 
     def __exit__(self, *exception) -> None:
         self.close()
@@ -150,7 +131,7 @@ class Body(Sealed):
     def close(self) -> None:
         """Disconnect the client if `load` opened it; the body cannot be used afterwards."""
         if self.owns_client:
-            vars(self)["owns_client"] = False
+            self._keep(owns_client=False)
             pybullet.disconnect(self.client)
 
     @property
@@ -160,62 +141,10 @@ class Body(Sealed):
             parameters = pybullet.getPhysicsEngineParameters(self.client)
         return np.array([parameters[f"gravityAcceleration{axis}"] for axis in "XYZ"])
 
-    def check(self) -> None:
-        """Compare PyBullet's mass matrix with one made from the masses and frames it reports.
-
-        Raises
-        ------
-        AdapterError
-            If they differ: PyBullet has cached the tree of another body, or of this one before a change.
-        """
-        self._refuse_offset_spherical_joints()
-        q = self._sample()
-        expected, received = reference_mass_matrix(self, q), self.mass_matrix(q)
-        allowed = SAME_AS_CACHED * np.abs(expected).max(initial=0.0)
-        if not np.abs(received - expected).max(initial=0.0) <= allowed:
-            raise adapter_error(
-                f"the mass matrix of {self.base!r} is not that of its present masses and frames: PyBullet "
-                "keeps the tree it cached before changeDynamics or removeBody; load it in a fresh client"
-            )
-
-    def require_unchanged(self) -> None:
-        """Raise AdapterError if a mass or an inertia was changed since this object was made."""
-        with engine_errors("the body was removed, or its client closed"):
-            now = self._read_dynamics()
-        for name, old, new in zip(self._names(), self._dynamics, now, strict=True):
-            if any(old[k] != new[k] for k in INERTIAL):
-                raise adapter_error(
-                    f"changeDynamics altered link {name!r}, and PyBullet's cached mass matrix does not know",
-                    name,
-                )
-
-    def mass_matrix(self, q: np.ndarray) -> np.ndarray:
-        """Return the joint-space inertia matrix by PyBullet at a q of the right length."""
-        if not self.nv:
-            return np.zeros((0, 0))
-        try:
-            H = np.array(pybullet.calculateMassMatrix(self.id, self.angles(q), physicsClientId=self.client))
-        except (pybullet.error, SystemError):  # SystemError: it returns NULL without an exception
-            indefinite = [link.name for link in self.links if link.moments.min() < 0.0]
-            reason = (
-                f"the inertia of {', '.join(indefinite)} is indefinite" if indefinite else "see its output"
-            )
-            raise adapter_error(
-                f"PyBullet has no mass matrix for {self.base!r}: {reason}", *indefinite[:1]
-            ) from None
-        if H.shape != (self.nv, self.nv):
-            raise adapter_error(
-                f"the mass matrix of {self.base!r} has shape {H.shape}, expected {self.nv} rows"
-            )
-        return H
-
     def angles(self, q: np.ndarray) -> list[float]:
         """Return joint positions as PyBullet takes them: roll, pitch and yaw for a spherical joint."""
-        angles = []
-        for link in self.moving:
-            x = q[link.q]
-            angles += (roll_pitch_yaw(matrix(x)) if link.freedoms == 3 else x).tolist()
-        return angles
+        parts = ((link.freedoms, q[link.q]) for link in self.moving)
+        return [angle for n, x in parts for angle in (roll_pitch_yaw(matrix(x)) if n == 3 else x).tolist()]
 
     def base_rotation(self, q: np.ndarray) -> np.ndarray:
         """Return the rotation of the base inertial frame in the world."""
@@ -224,73 +153,95 @@ class Body(Sealed):
         with engine_errors("the body was removed, or its client closed"):
             return matrix(pybullet.getBasePositionAndOrientation(self.id, physicsClientId=self.client)[1])
 
-    def default_inertials(self) -> list[str]:
-        """Find links of 1 kg with inertia diag(1, 1, 1), PyBullet's default without ``<inertial>``."""
-        rows = zip(self._names(), self._dynamics, strict=True)
-        return [name for name, row in rows if row[0] == 1.0 and row[2] == (1.0, 1.0, 1.0)]
+    def mass_matrix(self, q: np.ndarray) -> np.ndarray:
+        """Return the joint-space inertia matrix by PyBullet at a q of the right length."""
+        if not self.nv:
+            return np.zeros((0, 0))
+        try:
+            H = np.array(pybullet.calculateMassMatrix(self.id, self.angles(q), physicsClientId=self.client))
+        except (pybullet.error, SystemError):  # SystemError: it returns NULL without an exception
+            odd = [link.name for link in self.links if link.moments.min() < 0.0]
+            reason = f"the inertia of {', '.join(odd)} is indefinite" if odd else "see its output"
+            message = f"PyBullet has no mass matrix for {self.base!r}: {reason}"
+            raise AdapterError(message, "pybullet", None, *odd[:1]) from None
+        if H.shape != (self.nv, self.nv):
+            message = f"the mass matrix of {self.base!r} has shape {H.shape}, expected {self.nv} rows"
+            raise AdapterError(message, "pybullet")
+        return H
 
-    def _names(self) -> list[str]:
-        return [self.base, *(link.name for link in self.links)]
+    def require_unchanged(self) -> None:
+        """Raise AdapterError if a mass or an inertia was changed since this object was made."""
+        with engine_errors("the body was removed, or its client closed"):
+            now = _dynamics(self.id, self.client)
+        names = [self.base, *(link.name for link in self.links)]
+        for name, old, new in zip(names, self.dynamics, now, strict=True):
+            if any(old[k] != new[k] for k in INERTIAL):
+                reason = "and PyBullet's cached mass matrix does not know"
+                raise AdapterError(f"changeDynamics altered link {name!r}, {reason}", "pybullet", None, name)
 
-    def _read_dynamics(self) -> list[tuple]:
-        count = pybullet.getNumJoints(self.id, physicsClientId=self.client)
-        return [pybullet.getDynamicsInfo(self.id, i, physicsClientId=self.client) for i in range(-1, count)]
+    def require_present(self) -> None:
+        """Raise AdapterError if PyBullet's mass matrix is not the one of the masses and frames it reports.
 
-    def _read_links(self) -> tuple[Link, ...]:
-        links, at_q, at_v = [], 7 if self.floating else 0, 6 if self.floating else 0
-        for i, (mass, _, moments, com, quaternion, *_) in enumerate(self._dynamics[1:]):
-            info = pybullet.getJointInfo(self.id, i, physicsClientId=self.client)
-            joint, kind, name = info[1].decode(), info[2], info[12].decode()
-            if kind not in FREEDOMS:
-                raise adapter_error(
-                    f"joint {joint!r}: PyBullet has no inverse dynamics of type {kind}", joint
-                )
-            nv = FREEDOMS[kind]
-            nq = positions(nv)
-            q, v = slice(at_q, at_q + nq), slice(at_v, at_v + nv)
-            at_q, at_v = q.stop, v.stop
-            inertial = matrix(quaternion)
-            axis, pivot, zero = np.array(info[13]), np.array(info[14]), matrix(info[15]).T
-            frames = axis, inertial.T @ com, pivot, zero, inertial
-            links.append(Link(joint, name, kind, info[16], nv, q, v, *frames, mass, np.array(moments)))
-        return tuple(links)
+        Then PyBullet has cached the tree of another body, or of this one before a change, or drops the offset
+        of a spherical joint.
+        """
+        self._refuse_offset_spherical_joints()
+        q = _sample(self)
+        expected, received = reference_mass_matrix(self, q), self.mass_matrix(q)
+        allowed = SAME_AS_CACHED * np.abs(expected).max(initial=0.0)
+        if not np.abs(received - expected).max(initial=0.0) <= allowed:
+            raise AdapterError(
+                f"the mass matrix of {self.base!r} is not that of its present masses and frames: PyBullet "
+                "keeps the tree it cached before changeDynamics or removeBody; load it in a fresh client",
+                "pybullet",
+            )
 
     def _refuse_offset_spherical_joints(self) -> None:
         for link in self.moving:
             # PyBullet's inverse dynamics has its frames at the joints, that of the base at its CoM
             parent = self.links[link.parent].centre if link.parent >= 0 else np.zeros(3)
             if link.freedoms == 3 and np.abs(link.pivot + parent).max() > MISPLACED:
-                raise adapter_error(
+                message = (
                     f"spherical joint {link.joint!r} is not at the origin of its parent, and PyBullet's mass "
-                    "matrix drops that offset; load() works round it",
-                    link.joint,
+                    'matrix drops that offset; the option "spherical_joints" of load() works round it'
                 )
-
-    def _sample(self) -> np.ndarray:
-        """Return a configuration without symmetry."""
-        q = np.linspace(0.3, 1.1, self.nq)
-        for link in self.moving:
-            if link.freedoms == 3:
-                q[link.q] /= np.linalg.norm(q[link.q])
-        return q
+                raise AdapterError(message, "pybullet", None, link.joint)
 
 
-def positions(freedoms: int) -> int:
-    """Return the number of entries in q of a joint; a spherical one has a quaternion."""
-    return 4 if freedoms == 3 else freedoms
+def _dynamics(body_id: int, client: int) -> list[tuple]:
+    """Return PyBullet's dynamics of the base and all links."""
+    count = pybullet.getNumJoints(body_id, physicsClientId=client)
+    return [pybullet.getDynamicsInfo(body_id, i, physicsClientId=client) for i in range(-1, count)]
 
 
-def require_state(base: str, links: int, nq: int, file=None) -> None:
-    """Refuse a body too large for PyBullet's states, by its links and the entries of its joints in q."""
-    if links > LINKS or nq > POSITIONS:
-        raise adapter_error(
-            f"{base!r} has {links} links and {nq} joint positions: PyBullet's limits are {LINKS} links, base "
-            f"included, and {POSITIONS} positions",
-            file=file,
-        )
+def _links(body_id: int, client: int, rows: list[tuple], at_q: int, at_v: int) -> tuple[Link, ...]:
+    links = []
+    for i, (mass, _, moments, com, quaternion, *_) in enumerate(rows):
+        info = pybullet.getJointInfo(body_id, i, physicsClientId=client)
+        joint, kind, name = info[1].decode(), info[2], info[12].decode()
+        if kind not in FREEDOMS:
+            reason = f"joint {joint!r}: PyBullet has no inverse dynamics of type {kind}"
+            raise AdapterError(reason, "pybullet", None, joint)
+        nv, nq = FREEDOMS[kind]
+        q, v = slice(at_q, at_q + nq), slice(at_v, at_v + nv)
+        at_q, at_v = q.stop, v.stop
+        inertial = matrix(quaternion)
+        axis, pivot, zero = np.array(info[13]), np.array(info[14]), matrix(info[15]).T
+        frames = axis, inertial.T @ com, pivot, zero, inertial
+        links.append(Link(joint, name, kind, info[16], nv, q, v, *frames, mass, np.array(moments)))
+    return tuple(links)
 
 
-def reference_mass_matrix(body: Body, q: np.ndarray) -> np.ndarray:
+def _sample(body) -> np.ndarray:
+    """Return a configuration without symmetry."""
+    q = np.linspace(0.3, 1.1, body.nq)
+    for link in body.moving:
+        if link.freedoms == 3:
+            q[link.q] /= np.linalg.norm(q[link.q])
+    return q
+
+
+def reference_mass_matrix(body, q: np.ndarray) -> np.ndarray:
     """Sum J' M J over all links, from the masses and frames PyBullet reports; J maps to [ω; v at CoM]."""
     J = [np.eye(6, body.nv) if body.floating else np.zeros((6, body.nv))]  # that of link i at i + 1
     inertia = np.concatenate([body.base_moments, np.full(3, body.base_mass)])
@@ -307,7 +258,7 @@ def reference_mass_matrix(body: Body, q: np.ndarray) -> np.ndarray:
     return H
 
 
-def _joint_motion(link: Link, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _joint_motion(link, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rotation of the link in its parent, and its translation along the joint in its own axes."""
     if link.kind == pybullet.JOINT_REVOLUTE:
         return link.zero @ Rotation.from_rotvec(q * link.axis).as_matrix(), np.zeros(3)
@@ -316,7 +267,7 @@ def _joint_motion(link: Link, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return link.zero, q.sum() * link.axis  # the sum is zero for a fixed joint
 
 
-def _joint_axes(link: Link) -> np.ndarray:
+def _joint_axes(link) -> np.ndarray:
     """Return [ω; v of the CoM] of the link for each freedom of its joint, shape (6, freedoms)."""
     turn, slide = np.zeros((3, link.freedoms)), np.zeros((3, link.freedoms))
     if link.kind == pybullet.JOINT_REVOLUTE:
@@ -328,25 +279,20 @@ def _joint_axes(link: Link) -> np.ndarray:
     return np.vstack([turn, slide - cross_matrix(link.centre) @ turn])
 
 
-def matrix(quaternion) -> np.ndarray:
-    """Return the rotation matrix of a quaternion x y z w."""
-    return Rotation.from_quat(quaternion).as_matrix()
-
-
 def cross_matrix(c: np.ndarray) -> np.ndarray:
     """Return S(c) with S(c) x = c × x."""
     return np.array([[0.0, -c[2], c[1]], [c[2], 0.0, -c[0]], [-c[1], c[0], 0.0]])
 
 
+def matrix(quaternion) -> np.ndarray:
+    """Return the rotation matrix of a quaternion x y z w."""
+    return Rotation.from_quat(quaternion).as_matrix()
+
+
 @contextmanager
-def engine_errors(reason: str):
+def engine_errors(reason: str) -> Iterator[None]:
     """Turn PyBullet's bare error into one that names the failed call."""
     try:
         yield
-    except pybullet.error as error:
-        raise adapter_error(f"{reason} ({error})") from None
-
-
-def adapter_error(message: str, joint: str | None = None, file=None) -> AdapterError:
-    """Return PyBullet's AdapterError about a joint or link of a file."""
-    return AdapterError(message if file is None else f"{file}: {message}", "pybullet", file, joint)
+    except (pybullet.error, SystemError) as error:  # SystemError: a result with an exception set
+        raise AdapterError(f"{reason} ({error})", "pybullet") from None

@@ -10,8 +10,6 @@ import pybullet
 from ..model.frames import Frame, distinct_names
 from ..model.joints import Inertia, Joint
 from ..model.model import Model
-from ._pybullet_body import Body
-from ._pybullet_conventions import pinocchio_gravity
 
 KINDS = {
     pybullet.JOINT_REVOLUTE: "revolute",
@@ -20,7 +18,20 @@ KINDS = {
 }
 
 
-def model(body: Body) -> Model:
+def pinocchio_gravity(body) -> np.ndarray:
+    """Return the value for Pinocchio's ``model.gravity.linear``, m/s^2, shape (3,).
+
+    Notes
+    -----
+    The world of a Pinocchio model with a fixed base is the link frame of that base, which PyBullet may have
+    placed in any orientation; with a floating base it is PyBullet's world.
+    """
+    if body.floating:
+        return body.gravity
+    return body.base_inertial @ body.base_rotation(np.empty(0)).T @ body.gravity
+
+
+def model(body) -> Model:
     """Build our model of a body in PyBullet, with q and v as Pinocchio lays them out.
 
     Parameters
@@ -59,7 +70,7 @@ def model(body: Body) -> Model:
     return Model(joints, pinocchio_gravity(body), body.base, strict=False, frames=frames)
 
 
-def _frames(body: Body, carried: list) -> list[Frame]:
+def _frames(body, carried: list) -> list[Frame]:
     """Return the frames of the base, the joints and the links, placed by ``carried``."""
     types, names = ["body"], [body.base]
     for link in body.links:
@@ -74,7 +85,7 @@ def _frames(body: Body, carried: list) -> list[Frame]:
     return frames
 
 
-def _joint(body: Body, i: int, parent: int, R: np.ndarray, p: np.ndarray, inertia: Inertia) -> Joint:
+def _joint(body, i: int, parent: int, R: np.ndarray, p: np.ndarray, inertia: Inertia) -> Joint:
     link, axis, limits = body.links[i], None, {}
     if link.freedoms == 1:
         axis = link.inertial @ link.axis

@@ -1,14 +1,22 @@
-"""Set the state of a PyBullet body, and refuse what would spoil a step of it."""
+"""Step a PyBullet body for its acceleration, and find what acts on it by default."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pybullet
 
-from .._util.engine import UNEXPLAINED
-from ._pybullet_body import Body, adapter_error
+from .._util.protocol import UNEXPLAINED
+from .._util.xml import parse
+from ..exceptions import AdapterError
+from ..tolerances import NOTICED
+from ._plain_urdf import JOINT_PARTS, plain, write
+from ._pybullet_body import Body
+from ._pybullet_files import SHAPELESS
 
 HUGE_VELOCITY = 1e9  # rad/s, m/s; PyBullet clips every velocity at maxJointVelocity, 100 by default
 FAR = 1e9  # rad, m; stands for no joint limit
@@ -21,6 +29,7 @@ JOINT_DAMPING = "joint damping of the file acts"
 LIMITS = "joint limits push back"
 SETTINGS = (MOTORS, LINK_DAMPING, JOINT_DAMPING, LIMITS)
 CONTACTS = "contacts between links act (URDF_USE_SELF_COLLISION)"  # without that flag they do not
+SELF_COLLISION = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_SELF_COLLISION
 EVERYWHERE = (UNEXPLAINED, MOTORS, LINK_DAMPING)  # settings that act on the whole body
 
 
@@ -151,30 +160,92 @@ def apply(body: Body, q: np.ndarray, tau: np.ndarray) -> None:
             )
 
 
-def require_solitude(body: Body) -> None:
+def free_step(body: Body, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    """Return (v1 - v0) / dt over one step without any of the settings; joint limits are restored.
+
+    Raises AdapterError if other bodies, constraints or substeps would enter it, or links push each other.
+    """
+    _require_solitude(body)
+    infos = [pybullet.getJointInfo(body.id, i, physicsClientId=body.client) for i in range(len(body.links))]
+    acceleration = step(body, q, v, tau)
+    for i, info in enumerate(infos):
+        ends = {"jointLowerLimit": info[8], "jointUpperLimit": info[9]}
+        if body.links[i].freedoms == 1:
+            pybullet.changeDynamics(body.id, i, physicsClientId=body.client, **ends)
+    links = touching(body)
+    if links:
+        raise AdapterError(
+            f"links {', '.join(map(repr, links))} touch, and PyBullet pushes them apart: load the body "
+            "without URDF_USE_SELF_COLLISION",
+            "pybullet",
+            joint=links[0],
+        )
+    return acceleration
+
+
+def _require_solitude(body: Body) -> None:
     """Refuse a client in which contacts, constraints or substeps would enter the acceleration."""
     bodies = pybullet.getNumBodies(physicsClientId=body.client)
     constraints = pybullet.getNumConstraints(physicsClientId=body.client)
     substeps = pybullet.getPhysicsEngineParameters(body.client)["numSubSteps"]
     if bodies > 1 or constraints or substeps > 1:
-        raise adapter_error(
+        raise AdapterError(
             f"the client holds {bodies} bodies and {constraints} constraints and makes {substeps} substeps; "
-            "contacts and constraints would enter the acceleration: load the body alone"
+            "contacts and constraints would enter the acceleration: load the body alone",
+            "pybullet",
         )
 
 
-def require_within_limits(body: Body, q: np.ndarray) -> None:
-    """Refuse a joint at or beyond its limits, where PyBullet pushes back."""
-    for joint in concerned(body, LIMITS, q):
-        raise adapter_error(f"joint {joint!r} is beyond its limits, where PyBullet pushes back", joint)
+def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return random q, v and tau of a body in its own layout."""
+    q = rng.normal(size=body.nq)
+    quaternions = [link.q for link in body.moving if link.freedoms == 3]
+    for at in [slice(3, 7), *quaternions] if body.floating else quaternions:
+        q[at] /= np.linalg.norm(q[at])
+    return q, *rng.normal(size=(2, body.nv))
 
 
-def require_no_contact(body: Body) -> None:
-    """Refuse links that pushed each other in the last step."""
-    links = touching(body)
-    if links:
-        raise adapter_error(
-            f"links {', '.join(map(repr, links))} touch, and PyBullet pushes them apart: load the body "
-            "without URDF_USE_SELF_COLLISION",
-            links[0],
-        )
+def acting(
+    opened: Callable, path: Path, forward_dynamics: Callable, rng: np.random.Generator
+) -> list[tuple[str, float, tuple[str, ...]]]:
+    """Find what acts in a script that steps a URDF: motors, damping, limits, contacts of its links.
+
+    Parameters
+    ----------
+    opened : callable
+        Returns the body for flags, and for a text instead of the file.
+    path : pathlib.Path
+    forward_dynamics : callable
+        The adapter's.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    list of (str, float, tuple of str)
+        Name, relative error that it alone makes of q̈ at a random state, and the joints or links concerned.
+    """
+    seed, found = int(rng.integers(2**32)), []
+    robot, _ = plain(parse(path, "pybullet"), path, "pybullet", JOINT_PARTS | {"limit"})
+    for axis in robot.iterfind("joint/axis"):  # PyBullet does not scale them everywhere
+        vector = np.array(axis.get("xyz", "1 0 0").split(), dtype=float)
+        axis.set("xyz", " ".join(map(repr, (vector / (np.linalg.norm(vector) or 1.0)).tolist())))
+    for name in (UNEXPLAINED, *SETTINGS):  # without any setting there must be no difference
+        with opened(SHAPELESS, write(robot)) as body:  # meshes need not be there
+            found += _acting(body, name, forward_dynamics, seed)
+    with suppress(AdapterError), opened(SELF_COLLISION) as body:  # its meshes may be missing
+        found += _acting(body, CONTACTS, forward_dynamics, seed)
+    return found
+
+
+def _acting(
+    body: Body, setting: str, forward_dynamics: Callable, seed: int
+) -> list[tuple[str, float, tuple]]:
+    """Return a setting with its effect on q̈ and where it acts; empty if it does not act."""
+    if not body.nv:
+        return []
+    q, v, tau = random_state(body, np.random.default_rng(seed))
+    expected = forward_dynamics(body, q, v, tau)
+    error = np.abs(step(body, q, v, tau, setting) - expected).max() / np.abs(expected).max()
+    where = concerned(body, setting, q)
+    acts = not error <= NOTICED and (where or setting in EVERYWHERE)  # NaN counts
+    return [(setting, float(error), where)] if acts else []

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from .._util.engine import UNEXPLAINED
+from .._util.protocol import UNEXPLAINED
 from ..exceptions import AdapterError
 from ..tolerances import NOTICED, QDD_PER_CONDITION
 

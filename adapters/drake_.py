@@ -1,15 +1,12 @@
-"""Compute the mass matrix, bias forces and accelerations of a robot by Drake, to compare engines.
+"""Compute the dynamics of a robot by Drake, to compare engines.
 
-Everything is in Drake's own conventions; `transform`, `from_pinocchio` and `acceleration_offset` relate them
-to Pinocchio's. q and v are laid out as the positions and velocities of a continuous-time ``MultibodyPlant``:
-
-- floating body: quaternion w x y z, then position of its origin; angular velocity, then velocity of the
-  origin, both in world axes;
-- revolute and prismatic joint: one angle or distance, continuous joints too.
+q and v are the positions and velocities of a continuous-time ``MultibodyPlant``, laid out as `joints` and
+`base` declare. A floating body has its quaternion w x y z and the position of its origin in q; in v its
+angular velocity and that of the origin, both in world axes. A continuous joint has one angle.
 
 Accelerations are the derivatives of v: classical, not spatial. Units are SI. The reflected inertia of
-actuators is part of H. Joint damping and force elements other than gravity are `passive`, and no part of
-`bias` or of any acceleration here; neither are contacts, limits, couplers (mimic) and actuation.
+actuators is part of H. Joint damping and springs are ``passive``: they are no part of `bias`, but act on
+`acceleration`. In continuous time Drake has no limits and couplers (mimic); without geometry, no contacts.
 """
 
 from __future__ import annotations
@@ -17,188 +14,237 @@ from __future__ import annotations
 from . import requires
 
 with requires("Drake", "drake"):
-    from pydrake.multibody.tree import BodyIndex, MultibodyForces
+    from pydrake.multibody import tree as multibody
+    from pydrake.multibody.parsing import Parser
+    from pydrake.multibody.plant import MultibodyPlant
 
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from .._util.validation import as_vector
-from .._util.xml import as_path
+from .._util.protocol import Base, EngineJoint
+from .._util.validation import Sealed, as_vector
+from .._util.xml import as_path, parse
+from ..exceptions import AdapterError
 from ..model._urdf import read
 from ..model.joints import Inertia
-from ..tree.tree import Tree
-from ._accelerations import accelerator_of
-from ._drake_body import Body, Joint, adapter_error
-from ._drake_load import load, load_plain
-from ._drake_settings import SETTINGS, effect, only
-from ._pinocchio_conventions import acceleration_offset, from_pinocchio, model_changes, transform
-from ._settings import noticed, solved
+from . import _drake_settings
+from ._accelerations import accelerator_of, tree_of
+from ._drake_settings import passive as passive
+from ._refusals import refusals, unwarned
+from ._translation import translation_of
 
-__all__ = [
-    "TENSOR_CAUSE",
-    "WAYS",
-    "Body",
-    "Joint",
-    "acceleration_offset",
-    "bias",
-    "file_inertials",
-    "forward_dynamics",
-    "from_pinocchio",
-    "inertials",
-    "inverse_dynamics",
-    "load",
-    "load_plain",
-    "mass_matrix",
-    "model_changes",
-    "own_acceleration",
-    "passive",
-    "random_state",
-    "settings",
-    "transform",
-    "tree",
-]
-
-WAYS = ("Parser",)
-TENSOR_CAUSE = {"Parser": "another inertia tensor than the file's"}
+NAME = "Drake"
+READS, DTYPE = ("urdf", "mjcf", "sdf"), "float64"
+OPTIONS = {"keep_inertia": "replaces an impossible inertia by that of a ball of water, of 1 kg without mass"}
+KINDS = {"quaternion_floating": "free", "revolute": "revolute", "prismatic": "prismatic", "planar": "planar"}
+TYPES = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")  # of joints
+LITTLE = 1e-16  # kg, of a link without mass: Drake holds an inertia as a mass and the inertia over it
 
 
-def inertials(body: Body) -> dict[str, Inertia]:
-    """Return inertias of the links, by name, in the axes of the link frame."""
-    found = {}
-    for index in range(1, body.plant.num_bodies()):  # 0 is the world
-        link = body.plant.get_body(BodyIndex(index))
-        M = link.CalcSpatialInertiaInBodyFrame(body.context)
-        m, c = M.get_mass(), M.get_com()
-        about_origin = M.CalcRotationalInertia().CopyToFullMatrix3()
-        found[link.name()] = Inertia(m, c, about_origin - m * (c @ c * np.eye(3) - np.outer(c, c)))
+class Body(Sealed, AbstractContextManager):
+    """Finalized plant of continuous time, perhaps part of a diagram, with ``context``, ``nq`` and ``nv``.
+
+    Its parameters are those of another context of the plant. Every evaluation changes it, because it writes
+    into its context. Raises AdapterError for a plant of another kind.
+
+    Notes
+    -----
+    Thread-compatible.
+    """
+
+    def __init__(self, plant: MultibodyPlant, context=None):
+        if not plant.is_finalized() or plant.time_step() > 0.0:
+            raise AdapterError("the plant must be finalized, and of continuous time (time_step 0)", "drake")
+        own = plant.CreateDefaultContext()
+        if context is not None:
+            own.SetTimeStateAndParametersFrom(context)
+        self._keep(plant=plant, context=own, nq=plant.num_positions(), nv=plant.num_velocities())
+
+    def __exit__(self, *exception) -> None:
+        """Do nothing: Drake frees its memory with the last reference."""
+
+    def at(self, q, v=None):
+        """Set the context to a state, at rest by default, and return it."""
+        v = np.zeros(self.nv) if v is None else as_vector(v, self.nv, "v")
+        self.plant.SetPositions(self.context, as_vector(q, self.nq, "q"))
+        self.plant.SetVelocities(self.context, v)
+        return self.context
+
+
+def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), options=frozenset()) -> Body:
+    """Load a URDF, SDF or MJCF with a parser that only warns; meshes are not read.
+
+    Drake takes a link called "world" for the world itself, replaces impossible inertias, and adds the
+    reflected inertia of rotors. An MJCF has its own base. ``OPTIONS`` concern URDFs; a gravity of None is the
+    file's. Raises AdapterError for a file that is missing, malformed or refused by Drake.
+    """
+    path, plant = as_path(path, "drake"), MultibodyPlant(time_step=0.0)
+    _assemble(plant, path, floating, gravity)
+    body = Body(plant)
+    if "keep_inertia" in options and path.suffix == ".urdf":
+        for name, inertia in read(path, "drake", TYPES).links.items():
+            if plant.HasBodyNamed(name) and (inertia.mass or inertia.tensor.any()):
+                _set_inertia(plant.GetBodyByName(name), body.context, inertia)
+    return body
+
+
+def _assemble(plant: MultibodyPlant, path: Path, floating: bool, gravity, text: str | None = None) -> None:
+    """Parse a file, or other text of it in URDF, into a plant; fix its base, set gravity, and finalize it."""
+    with refusals("drake", "Drake cannot load it", path, text), unwarned("drake"):
+        _require_limits(path)
+        parser = Parser(plant=plant)
+        parser.AddModels(str(path)) if text is None else parser.AddModelsFromString(text, "urdf")
+        if plant.num_bodies() == 1:  # the world
+            raise RuntimeError("Drake finds no link in it")
+        carried = [plant.get_joint(index).child_body().name() for index in plant.GetJointIndices()]
+        for link in _links(plant) if not floating and path.suffix != ".xml" else ():
+            if link.name() not in carried:
+                plant.WeldFrames(plant.world_frame(), link.body_frame())
+        if gravity is not None:
+            plant.mutable_gravity_field().set_gravity_vector(as_vector(gravity, 3, "gravity"))
+        plant.Finalize()
+
+
+def joints(body: Body) -> list[EngineJoint]:
+    """Return the joints with freedoms, in the order of v; in a plant they may point towards the world."""
+    plant, found = body.plant, []
+    moving = [joint for joint in map(plant.get_joint, plant.GetJointIndices()) if joint.num_velocities()]
+    moving.sort(key=lambda joint: joint.velocity_start())
+    moved = [set(plant.GetBodiesKinematicallyAffectedBy([joint.index()])) for joint in moving]
+    for joint, bodies in zip(moving, moved, strict=True):
+        carriers = [k for k, others in enumerate(moved) if others > bodies]
+        parent = min(carriers, key=lambda k: len(moved[k]), default=-1)
+        q, v = joint.position_start(), joint.velocity_start()
+        ends = slice(q, q + joint.num_positions()), slice(v, v + joint.num_velocities())
+        found.append(EngineJoint(joint.name(), KINDS.get(joint.type_name(), "other"), parent, *ends))
     return found
 
 
-def file_inertials(path, floating: bool) -> dict[str, Inertia]:
-    """Return inertias of the links of a URDF that can move, by name, in the axes of the link frame."""
-    robot = read(as_path(path, "drake"), "drake")
-    return {name: inertial for name, inertial in robot.links.items() if floating or name != robot.root}
-
-
-def tree(body: Body) -> Tree:
-    """Return the tree of the freedoms in the order of v, named after the joints."""
-    joints = body.joints
-    return Tree.from_joints(
-        [joint.parent for joint in joints], [joint.nv for joint in joints], [joint.name for joint in joints]
-    )
+def base(body: Body) -> Base:
+    """Return the convention of a floating body."""
+    return Base(order="angular-linear", linear="world", angular="world", pose="wxyz p")
 
 
 def mass_matrix(body: Body, q) -> np.ndarray:
-    """Compute the joint-space inertia matrix H by Drake, reflected inertia included, shape (nv, nv).
-
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-
-    Raises
-    ------
-    ShapeError, NonFiniteError
-        If q has another length or is not finite.
-    """
-    return body.plant.CalcMassMatrix(body.at(q, np.zeros(body.nv)))
+    """Compute the joint-space inertia matrix H, reflected inertia included, shape (nv, nv)."""
+    return body.plant.CalcMassMatrix(body.at(q))
 
 
 def bias(body: Body, q, v) -> np.ndarray:
-    """Compute Coriolis, centrifugal and gravity forces, in N m and N, shape (nv,).
-
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-    v : array_like, shape (nv,)
-    """
+    """Compute Coriolis, centrifugal and gravity forces, in N m and N, shape (nv,)."""
     context = body.at(q, v)
     return body.plant.CalcBiasTerm(context) - body.plant.CalcGravityGeneralizedForces(context)
 
 
-def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
-    """Compute forces H a + bias by Drake's recursion, reflected inertia included, in N m and N, shape (nv,).
+def gravity_forces(body: Body, q) -> np.ndarray:
+    """Compute the bias at rest, in N m and N, shape (nv,)."""
+    return -body.plant.CalcGravityGeneralizedForces(body.at(q))
 
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-    v, a : array_like, shape (nv,)
-    """
-    context, forces = body.at(q, v), MultibodyForces(body.plant)
-    force = body.plant.CalcInverseDynamics(context, as_vector(a, body.nv, "a"), forces)
+
+def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
+    """Compute forces H a + bias by Drake's recursion, in N m and N, shape (nv,)."""
+    context, none = body.at(q, v), multibody.MultibodyForces(body.plant)
+    force = body.plant.CalcInverseDynamics(context, as_vector(a, body.nv, "a"), none)
     return force - body.plant.CalcGravityGeneralizedForces(context)
 
 
-def passive(body: Body, q, v) -> np.ndarray:
-    """Compute forces of damping, springs and other force elements but gravity, in N m and N, shape (nv,).
-
-    Add them to tau for the motion Drake itself would simulate.
-
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-    v : array_like, shape (nv,)
-    """
-    context, forces = body.at(q, v), MultibodyForces(body.plant)
-    body.plant.CalcForceElementsContribution(context, forces)
-    # inverse dynamics at rest: C v - passive - gravity
-    return bias(body, q, v) - body.plant.CalcInverseDynamics(context, np.zeros(body.nv), forces)
-
-
+tree = tree_of(joints)
 forward_dynamics = accelerator_of(mass_matrix, bias, tree)
+transform, acceleration_offset, from_pinocchio = translation_of(joints, base, "drake")
 
 
-def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
-    """Compute q̈ by Drake alone: time derivative of v under the forces tau - passive, shape (nv,).
-
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-    v, tau : array_like, shape (nv,)
-
-    Raises
-    ------
-    AdapterError
-        If Drake computes no acceleration: some joint moves no inertia, or the plant has geometry, for which
-        Drake needs the diagram to find contacts.
-    """
-    tau = as_vector(tau, body.nv, "tau")
+def acceleration(body: Body, q, v, tau) -> np.ndarray:
+    """Compute q̈ by Drake alone, ``passive`` forces included, shape (nv,); needs a plant without geometry."""
     port = body.plant.get_applied_generalized_force_input_port()
-    port.FixValue(body.context, tau - passive(body, q, v))
-    try:
+    port.FixValue(body.context, as_vector(tau, body.nv, "tau"))
+    with refusals("drake", "Drake has no acceleration"):
         derivatives = body.plant.EvalTimeDerivatives(body.at(q, v))
-    except RuntimeError as error:
-        raise adapter_error(f"Drake has no acceleration: {' '.join(str(error).split())}") from error
     return derivatives.get_generalized_velocity().CopyToVector()
 
 
-def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return random q, v and tau of a body in its own layout."""
-    q = rng.normal(size=body.nq)
-    for joint in body.joints:
-        if joint.free:
-            q[joint.q][:4] /= np.linalg.norm(q[joint.q][:4])
-    return q, *rng.normal(size=(2, body.nv))
+def frames(body: Body) -> list[str]:
+    """Return the names of the links."""
+    return [link.name() for link in _links(body.plant)]
+
+
+def placement(body: Body, q, frame: str) -> np.ndarray:
+    """Compute the pose of a link frame in the world, shape (4, 4)."""
+    return body.plant.GetBodyByName(frame).EvalPoseInWorld(body.at(q)).GetAsMatrix4()
+
+
+def jacobian(body: Body, q, frame: str) -> np.ndarray:
+    """Compute the Jacobian of a link frame's origin, world axes, linear rows first, shape (6, nv)."""
+    return np.roll(body.plant.CalcJacobianSpatialVelocity(body.at(q), *_origin(body, frame)), 3, axis=0)
+
+
+def jacobian_dot_v(body: Body, q, v, frame: str) -> np.ndarray:
+    """Compute the time derivative of that Jacobian times v, shape (6,)."""
+    A = body.plant.CalcBiasSpatialAcceleration(body.at(q, v), *_origin(body, frame))
+    return np.concatenate([A.translational(), A.rotational()])
+
+
+def com(body: Body, q) -> np.ndarray:
+    """Compute the centre of mass of all links in the world (m), shape (3,)."""
+    return body.plant.CalcCenterOfMassPositionInWorld(body.at(q))
+
+
+def momentum(body: Body, q, v) -> np.ndarray:
+    """Compute linear momentum and angular momentum about the centre of mass, world axes, shape (6,)."""
+    about = com(body, q)
+    h = body.plant.CalcSpatialMomentumInWorldAboutPoint(body.at(q, v), about)
+    return np.concatenate([h.translational(), h.rotational()])
+
+
+def kinetic_energy(body: Body, q, v) -> float:
+    """Compute the kinetic energy (J)."""
+    return body.plant.EvalKineticEnergy(body.at(q, v))
+
+
+def potential_energy(body: Body, q) -> float:
+    """Compute the energy of gravity, zero for masses at the world's origin, and of springs (J)."""
+    return body.plant.EvalPotentialEnergy(body.at(q))
+
+
+def inertials(body: Body) -> dict[str, Inertia]:
+    """Return the inertias of the links, by name, in the axes of the link frame."""
+    held = {link.name(): link.CalcSpatialInertiaInBodyFrame(body.context) for link in _links(body.plant)}
+    central = {name: M.Shift(M.get_com()).CalcRotationalInertia() for name, M in held.items()}
+    tensors = {name: rotational.CopyToFullMatrix3() for name, rotational in central.items()}
+    return {name: Inertia(M.get_mass(), M.get_com(), tensors[name]) for name, M in held.items()}
 
 
 def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tuple[str, float, tuple]]:
-    """Find what else acts in a step of discrete time, of 1 ms as by default: damping, limits, contacts.
+    """Find what acts in a step of discrete time: name, relative effect on q̈, joints or links concerned."""
+    only = partial(_drake_settings.only, _assemble, as_path(path, "drake"), floating, gravity)
+    return _drake_settings.acting(only, Body(only("", 0.0)[0]), mass_matrix, forward_dynamics, rng)
 
-    Meshes are left out; boxes, spheres, cylinders and capsules touch.
 
-    Returns
-    -------
-    list of (str, float, tuple of str)
-        Name, relative error that it alone makes of q̈ at a random state or at the initial one, and the joints
-        or bodies concerned.
-    """
-    body = load(path, floating, gravity)
-    initial = body.plant.GetDefaultPositions()
-    states = solved(body, random_state(body, rng), initial, mass_matrix, forward_dynamics)
-    return noticed(SETTINGS, partial(only, Path(path), floating, gravity), effect, states)
+def _links(plant: MultibodyPlant) -> list:
+    """Return all bodies but the world."""
+    return [plant.get_body(multibody.BodyIndex(index)) for index in range(1, plant.num_bodies())]
+
+
+def _origin(body: Body, frame: str) -> tuple:
+    """Return Drake's arguments for the motion of a link frame's origin in the world and its axes."""
+    plant, world = body.plant, body.plant.world_frame()
+    return multibody.JacobianWrtVariable.kV, plant.GetFrameByName(frame), np.zeros(3), world, world
+
+
+def _set_inertia(link, context, inertia: Inertia) -> None:
+    """Give a link an inertia that Drake's parser replaces."""
+    m = inertia.mass or LITTLE
+    xx, xy, yy, xz, yz, zz = inertia.parameters[4:] / m
+    unit = multibody.UnitInertia(xx, yy, zz, xy, xz, yz)
+    held = multibody.SpatialInertia(m, inertia.com, unit, skip_validity_check=True)
+    link.SetSpatialInertiaInBodyFrame(context, held)
+
+
+def _require_limits(path: Path) -> None:
+    """Refuse limits in the wrong order, for which Drake ends the process."""
+    for joint in parse(path, "drake").iterfind("joint[limit]"):
+        limits, name = joint.find("limit").attrib, joint.get("name")
+        if not float(limits.get("lower", 0)) <= float(limits.get("upper", 0)):
+            raise AdapterError(f"{path}: lower limit of joint {name!r} above its upper", "drake", path, name)

@@ -1,15 +1,12 @@
-"""Compute the mass matrix, bias forces and accelerations of a robot by MuJoCo, to compare engines.
+"""Compute the dynamics of a robot by MuJoCo, to compare engines.
 
-Everything is in MuJoCo's own conventions; `transform`, `from_pinocchio` and `acceleration_offset` relate them
-to Pinocchio's. q and v are laid out as ``MjData.qpos`` and ``MjData.qvel``:
+q and v are laid out as ``MjData.qpos`` and ``MjData.qvel``, as `joints` and `base` declare. A free joint has
+the position of the body's origin and a quaternion w x y z in q; in v the velocity of the origin in world axes
+and the angular velocity in body axes. A ball joint has a quaternion w x y z, and its angular velocity in the
+axes of the child body; hinges and slides have one angle or distance, continuous joints too.
 
-- free joint: position of the body's origin and quaternion w x y z; velocity of the origin in world axes,
-  angular velocity in body axes;
-- ball joint: quaternion w x y z; angular velocity in the axes of the child body;
-- hinge and slide: one angle or distance, continuous joints too.
-
-Accelerations are the derivatives of v: classical, not spatial. Units are SI. Armature is part of H. Joint
-damping, springs, fluid and gravity compensation are `passive`, and no part of `bias` or of any acceleration
+Accelerations are the derivatives of v: classical, not spatial. Units are SI. Armature is part of H; dampers,
+springs, fluid and gravity compensation are `passive`, and no part of other forces, accelerations and energies
 here; neither are contacts, limits, friction loss, equality constraints (mimic) and actuators.
 """
 
@@ -20,184 +17,110 @@ from . import requires
 with requires("MuJoCo", "mujoco"):
     import mujoco
 
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from copy import copy
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from .._util.protocol import Base, EngineJoint
 from .._util.validation import as_vector
 from .._util.xml import as_path, parse
-from ..model._urdf import read, without_fixed_joints
+from ..exceptions import InvalidModelError
+from ..model._urdf import read
 from ..model.joints import Inertia
 from ..tolerances import SAME_FACTOR
-from ..tree.tree import Tree
-from ._accelerations import accelerator_of
-from ._mjcf import mjcf
-from ._mujoco_accelerator import Accelerator
-from ._mujoco_body import FREE, Body, Joint, adapter_error, body_names
-from ._mujoco_model import model
-from ._mujoco_settings import SETTINGS, effect, initial_configuration, only
-from ._pinocchio_conventions import acceleration_offset, from_pinocchio, model_changes, transform
-from ._plain_urdf import JOINT_PARTS, plain, write
-from ._settings import noticed, solved
+from . import _mujoco_settings
+from ._accelerations import accelerator_of, tree_of
+from ._mjcf import Odd, is_possible, principal
+from ._mujoco_accelerator import Accelerator as Accelerator
+from ._mujoco_body import FREE, Body, adapter_error, body_names, site_names
+from ._mujoco_body import Joint as Joint
+from ._mujoco_files import compiled, translated, with_inertias
+from ._mujoco_model import model as model
+from ._translation import translation_of
 
-__all__ = [
-    "TENSOR_CAUSE",
-    "WAYS",
-    "Accelerator",
-    "Body",
-    "Joint",
-    "acceleration_offset",
-    "bias",
-    "file_inertials",
-    "forward_dynamics",
-    "from_pinocchio",
-    "inertials",
-    "inverse_dynamics",
-    "load",
-    "load_plain",
-    "mass_matrix",
-    "model",
-    "model_changes",
-    "own_acceleration",
-    "passive",
-    "qld",
-    "quiet",
-    "random_state",
-    "settings",
-    "transform",
-    "tree",
-    "without_tendon_armature",
-]
-
-WAYS = ("URDF importer",)
-TENSOR_CAUSE = {"URDF importer": "another inertia tensor than the file's"}
+NAME = "MuJoCo"
+READS, DTYPE = ("mjcf", "urdf"), "float64"
+OPTIONS = {
+    "any_inertia": "refuses links without mass and moments of inertia that no body can have",
+    "root_link": "welds the root link of a URDF to the world and drops its mass",
+}
+KINDS: dict[int, Any] = dict(enumerate(("free", "spherical", "prismatic", "revolute")))  # by mjtJoint
 
 
-def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
-    """Load a URDF or an MJCF.
+def load(
+    path, floating: bool = False, gravity=(0.0, 0.0, -9.81), options: frozenset[str] | None = None
+) -> Body:
+    """Load an MJCF, or by default the dynamics of a URDF, without meshes and limits (see ``_mjcf``).
 
-    A URDF is translated to an MJCF that holds only its dynamics (see ``_mjcf``), without meshes, joint
-    limits, friction, damping and mimic. An MJCF is loaded unchanged.
-
-    Parameters
-    ----------
-    path : path-like
-    floating : bool
-        Put a free joint named ``root_joint`` under the root link of a URDF. An MJCF has its own free joint or
-        none, and True only demands that it has.
-    gravity : array_like, shape (3,)
-        m/s^2, in the world; None keeps that of an MJCF.
-
-    Raises
-    ------
-    AdapterError
-        If the file is missing, malformed or refused by MuJoCo; names the file, the reason and the body.
-    ShapeError, NonFiniteError
-        If gravity is not a vector.
+    With a set of names of ``OPTIONS``, MuJoCo's own importer reads the URDF, meshes included. ``floating``
+    puts a free joint named ``root_joint`` under the root link of a URDF, and demands that an MJCF has one.
+    Gravity is in the world (m/s^2); None keeps that of an MJCF. Raises AdapterError if the file is missing,
+    malformed or refused by MuJoCo; names the file, the reason and the body.
     """
     path = as_path(path, "mujoco")
-    if parse(path, "mujoco").tag == "robot":
-        if gravity is None:
-            raise adapter_error("a URDF has no gravity; only an MJCF may be called .xml", file=path)
-        text, odd = mjcf(path, floating)
-        model = _compile(mujoco.MjModel.from_xml_string, text, path)
-        for name, (mass, moments) in odd.items():
-            k = model.body(name).id
-            model.body_mass[k], model.body_inertia[k] = mass, moments
-        if odd:
-            mujoco.mj_setConst(model, mujoco.MjData(model))  # diagonals of "simple" freedoms
-    else:
-        model = _compile(mujoco.MjModel.from_xml_path, str(path), path)
+    if parse(path, "mujoco").tag != "robot":
+        model = compiled(mujoco.MjModel.from_xml_path, path, str(path))
         if floating and FREE not in model.jnt_type:
             raise adapter_error("no body of this MJCF has a free joint", file=path)
+    elif gravity is None:
+        raise adapter_error("a URDF has no gravity; only an MJCF may be called .xml", file=path)
+    else:
+        model = translated(path, floating) if options is None else _imported(path, floating, options)
     if gravity is not None:
         model.opt.gravity[:] = as_vector(gravity, 3, "gravity")
     return Body(model)
 
 
-def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "URDF importer") -> Body:
-    """Load a URDF through MuJoCo's own importer, without its meshes.
-
-    Boxes, spheres and cylinders are kept: they make contacts, and give mass to links without ``<inertial>``.
-    The importer welds the root link to the world, whatever ``floating`` is.
-
-    Raises
-    ------
-    AdapterError
-        If MuJoCo refuses the file, as it does if a moving body has no mass or moments that break
-        A + B >= C; names the body.
-    """
-    path = as_path(path, "mujoco")
-    robot, _ = plain(parse(path, "mujoco"), path, "mujoco", JOINT_PARTS | {"limit", "mimic"}, shapes=True)
-    model = _compile(mujoco.MjModel.from_xml_string, write(robot), path)
-    model.opt.gravity[:] = as_vector(gravity, 3, "gravity")
-    return Body(model)
+def _imported(path: Path, floating: bool, options: frozenset[str]) -> mujoco.MjModel:
+    """Compile a URDF by MuJoCo's own importer, with changes of what it has read."""
+    spec = compiled(mujoco.MjSpec.from_file, path, str(path))
+    if options:
+        spec.compiler.fusestatic = False  # fused links lose their names, and the root its mass
+    if "root_link" in options and floating:
+        spec.worldbody.first_body().add_freejoint(name="root_joint")
+    odd = _hide_inertias(spec, read(path, "mujoco").links) if "any_inertia" in options else {}
+    model = compiled(spec.compile, path)
+    if "root_link" not in options and options:
+        model.body_mass[model.body_weldid == 0] = 0.0
+    return with_inertias(model, odd)
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep MuJoCo from writing its warnings to a log file in the working directory."""
-    mujoco.set_mju_user_warning(lambda message: None)
-    try:
-        yield
-    finally:
-        mujoco.set_mju_user_warning(None)
+def _hide_inertias(spec, links: dict[str, Inertia]) -> Odd:
+    """Give bodies other inertias where MuJoCo refuses theirs; return those."""
+    odd: Odd = {}
+    for body in spec.bodies[1:]:
+        inertial = links[body.name]
+        moments, axes = principal(inertial)
+        if is_possible(inertial.mass, moments) or (body.geoms and not body.explicitinertial):
+            continue
+        odd[body.name] = inertial.mass, moments
+        body.explicitinertial, body.fullinertia = True, [np.nan, *np.zeros(5)]
+        body.mass, body.inertia = max(inertial.mass, 1.0), np.ones(3)
+        body.ipos, body.iquat = inertial.com, np.roll(Rotation.from_matrix(axes).as_quat(), 1)
+    return odd
 
 
-def inertials(body: Body) -> dict[str, Inertia]:
-    """Return inertias of the bodies, by name, in the axes of the body frame."""
-    model, found, names = body.model, {}, body_names(body.model)
-    for k in range(1, model.nbody):
-        R = Rotation.from_quat(np.roll(model.body_iquat[k], -1)).as_matrix()
-        tensor = R * model.body_inertia[k] @ R.T
-        found[names[k]] = Inertia(float(model.body_mass[k]), model.body_ipos[k].copy(), tensor)
+def joints(body: Body) -> list[EngineJoint]:
+    """Return the joints, those of one body in a chain."""
+    last, found, names = [-1], list[EngineJoint](), body_names(body.model)
+    for k in range(1, body.model.nbody):
+        last.append(last[body.model.body_parentid[k]])
+        for own in (joint for joint in body.joints if joint.body == k):
+            found.append(EngineJoint(own.name, KINDS[own.kind], last[k], own.q, own.v, body=names[k]))
+            last[k] = len(found) - 1
     return found
 
 
-def file_inertials(path, floating: bool) -> dict[str, Inertia]:
-    """Return inertias of the links of a URDF that MuJoCo has bodies for: links on fixed joints are merged."""
-    robot = without_fixed_joints(read(as_path(path, "mujoco")))
-    return {name: inertial for name, inertial in robot.links.items() if floating or name != robot.root}
-
-
-def without_tendon_armature(body: Body) -> tuple[Body, tuple[str, ...]]:
-    """Return a body without armature of tendons, which no tree describes, and the names of those tendons."""
-    model = copy(body.model)
-    tendons = np.flatnonzero(getattr(model, "tendon_armature", ()))
-    names = tuple(model.tendon(i).name or f"tendon {i}" for i in tendons)
-    if names:
-        model.tendon_armature[:] = 0.0
-    return Body(model), names
-
-
-def tree(body: Body) -> Tree:
-    """Return the tree of the freedoms as in ``dof_parentid``, named after the joints."""
-    names = [
-        f"{joint.name}[{d}]" if joint.nv > 1 else joint.name for joint in body.joints for d in range(joint.nv)
-    ]
-    return Tree(body.model.dof_parentid, names)
+def base(body: Body) -> Base:
+    """Return MuJoCo's convention: linear velocity along the axes of the world, angular of the body."""
+    return Base(linear="world", pose="p wxyz")
 
 
 def mass_matrix(body: Body, q) -> np.ndarray:
-    """Compute the joint-space inertia matrix H by MuJoCo, armature included, shape (nv, nv).
-
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-
-    Raises
-    ------
-    ShapeError, NonFiniteError
-        If q has another length or is not finite.
-    """
-    data = body.forward(q, np.zeros(body.nv))
+    """Compute the joint-space inertia matrix H, armature included, shape (nv, nv)."""
+    data = body.forward(q)
     values, (rows, columns) = (data.M, body.csr()) if hasattr(data, "M") else (data.qM, body.upward())
     H = np.zeros((body.nv, body.nv))
     H[rows, columns] = H[columns, rows] = values
@@ -205,104 +128,93 @@ def mass_matrix(body: Body, q) -> np.ndarray:
 
 
 def bias(body: Body, q, v) -> np.ndarray:
-    """Compute Coriolis, centrifugal and gravity forces ``qfrc_bias``, in N m and N, shape (nv,).
-
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-    v : array_like, shape (nv,)
-    """
+    """Compute Coriolis, centrifugal and gravity forces ``qfrc_bias``, in N m and N, shape (nv,)."""
     return body.forward(q, v).qfrc_bias.copy()
 
 
-def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
-    """Compute forces H a + bias by MuJoCo's recursion, armature included, in N m and N, shape (nv,).
+def gravity_forces(body: Body, q) -> np.ndarray:
+    """Compute the bias at rest, in N m and N, shape (nv,)."""
+    return body.forward(q).qfrc_bias.copy()
 
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-    v, a : array_like, shape (nv,)
-    """
+
+def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
+    """Compute forces H a + bias by MuJoCo's recursion, in N m and N, shape (nv,)."""
     data = body.forward(q, v)
     data.qacc[:] = as_vector(a, body.nv, "a")
     mujoco.mj_inverseSkip(body.model, data, mujoco.mjtStage.mjSTAGE_VEL, 1)
-    return data.qfrc_inverse + data.qfrc_passive
+    return data.qfrc_inverse.copy()
 
 
 def passive(body: Body, q, v) -> np.ndarray:
-    """Compute ``qfrc_passive``: dampers, springs, fluid, gravity compensation, in N m and N, shape (nv,).
-
-    Add them to tau for the motion MuJoCo itself would simulate.
-
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-    v : array_like, shape (nv,)
-    """
-    return body.forward(q, v).qfrc_passive.copy()
+    """Compute ``qfrc_passive``, which MuJoCo itself would add to tau, in N m and N, shape (nv,)."""
+    return body.forward(q, v, passive=True).qfrc_passive.copy()
 
 
+tree = tree_of(joints)
 forward_dynamics = accelerator_of(mass_matrix, bias, tree)
+transform, acceleration_offset, from_pinocchio = translation_of(joints, base, "mujoco")
 
 
-def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
-    """Compute q̈ by MuJoCo alone: ``qacc_smooth`` of mj_forward under tau - passive, shape (nv,).
-
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-    v, tau : array_like, shape (nv,)
-    """
-    tau = as_vector(tau, body.nv, "tau")
-    return body.forward(q, v, tau - passive(body, q, v)).qacc_smooth.copy()
+def acceleration(body: Body, q, v, tau) -> np.ndarray:
+    """Compute q̈ by MuJoCo alone, ``qacc_smooth`` of mj_forward, shape (nv,)."""
+    return body.forward(q, v, as_vector(tau, body.nv, "tau")).qacc_smooth.copy()
 
 
-def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return random q, v and tau of a body in its own layout."""
-    q = body.model.qpos0.copy()
-    mujoco.mj_integratePos(body.model, q, rng.normal(size=body.nv), 1.0)
-    return q, *rng.normal(size=(2, body.nv))
+def frames(body: Body) -> list[str]:
+    """Return the names of bodies, and of the sites that have other names."""
+    return list(_places(body))
 
 
-def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tuple[str, float, tuple]]:
-    """Find what else acts in ``qacc`` by default: damping, friction, limits, contacts, actuators.
-
-    A URDF is loaded by MuJoCo's own importer, see `load_plain`; an MJCF keeps its own gravity.
-
-    Returns
-    -------
-    list of (str, float, tuple of str)
-        Name, relative error that it alone makes of q̈ at a random state or at the initial one, and the joints,
-        bodies, tendons or actuators concerned.
-    """
-    if parse(as_path(path, "mujoco"), "mujoco").tag == "robot":
-        body = load_plain(path, floating, gravity)
-    else:
-        body = load(path, gravity=None)
-    initial = initial_configuration(body.model)
-    states = solved(body, random_state(body, rng), initial, mass_matrix, forward_dynamics)
-    return noticed(SETTINGS, partial(only, body.model), partial(effect, body), states)
+def placement(body: Body, q, frame: str) -> np.ndarray:
+    """Compute the pose of a body or site in the world, shape (4, 4)."""
+    data, (kind, k) = body.forward(q), _places(body)[frame]
+    p, R = (data.xpos, data.xmat) if kind == "body" else (data.site_xpos, data.site_xmat)
+    return np.block([[R[k].reshape(3, 3), p[k, :, None]], [np.zeros(3), 1.0]])
 
 
-def qld(body: Body, q) -> tuple[np.ndarray, np.ndarray]:
-    """Return MuJoCo's own factor of H, equal to ours: unit lower L, (nv, nv), and D, (nv,); H = L^T D L.
+def jacobian(body: Body, q, frame: str) -> np.ndarray:
+    """Compute the Jacobian of the origin of a body or site, world axes, linear rows first, shape (6, nv)."""
+    data, (kind, k), J = body.forward(q), _places(body)[frame], np.zeros((6, body.nv))
+    call = mujoco.mj_jacBody if kind == "body" else mujoco.mj_jacSite
+    call(body.model, data, J[:3], J[3:], k)
+    return J
 
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
 
-    Raises
-    ------
-    AdapterError
-        If this version of MuJoCo stores ``qLD`` in another layout, as 3.3.0 and 3.3.1 do.
-    """
-    data = body.forward(q, np.zeros(body.nv))
-    rows, columns = body.csr() or body.upward()
+def jacobian_dot_v(body: Body, q, v, frame: str) -> np.ndarray:
+    """Compute the time derivative of that Jacobian times v, shape (6,)."""
+    data, (kind, k), J = body.forward(q, v), _places(body)[frame], np.zeros((6, body.nv))
+    point, k = (data.xpos[k], k) if kind == "body" else (data.site_xpos[k], body.model.site_bodyid[k])
+    mujoco.mj_jacDot(body.model, data, J[:3], J[3:], point, k)
+    return J @ v
+
+
+def com(body: Body, q) -> np.ndarray:
+    """Compute the centre of mass (m), shape (3,); raise InvalidModelError without mass."""
+    if not body.model.body_subtreemass[0]:
+        raise InvalidModelError("the robot has no mass, and no centre of mass")
+    return body.forward(q).subtree_com[0].copy()
+
+
+def momentum(body: Body, q, v) -> np.ndarray:
+    """Compute linear momentum and angular momentum about the centre of mass, world axes, shape (6,)."""
+    data = body.forward(q, v)
+    mujoco.mj_subtreeVel(body.model, data)
+    return np.r_[body.model.body_subtreemass[0] * data.subtree_linvel[0], data.subtree_angmom[0]]
+
+
+def kinetic_energy(body: Body, q, v) -> float:
+    """Compute the kinetic energy, armature included (J)."""
+    return float(body.forward(q, v).energy[1])
+
+
+def potential_energy(body: Body, q) -> float:
+    """Compute the energy of gravity, zero for masses at the world's origin (J)."""
+    return float(body.forward(q).energy[0])
+
+
+def factors(body: Body, q) -> tuple[np.ndarray, np.ndarray]:
+    """Return MuJoCo's own L, unit lower, and D of H = L^T D L; raise AdapterError in 3.3.0 and 3.3.1."""
+    data, (rows, columns) = body.forward(q), body.csr() or body.upward()
     L = np.zeros((body.nv, body.nv))
     if rows.size == data.qLD.size:
         L[rows, columns] = data.qLD
@@ -313,14 +225,26 @@ def qld(body: Body, q) -> tuple[np.ndarray, np.ndarray]:
     return L, D
 
 
-# ------------------------------------------------------------------------------------------------- refusals
+def inertials(body: Body) -> dict[str, Inertia]:
+    """Return the inertias of the bodies, by name, in the axes of the body frame."""
+    model = body.model
+    axes = [Rotation.from_quat(np.roll(quaternion, -1)).as_matrix() for quaternion in model.body_iquat]
+    tensors = [R * moments @ R.T for R, moments in zip(axes, model.body_inertia, strict=True)]
+    found = map(Inertia, model.body_mass.tolist(), model.body_ipos.copy(), tensors)
+    return dict(list(zip(body_names(model), found, strict=True))[1:])
 
 
-def _compile(build, source: str, path: Path) -> mujoco.MjModel:
-    """Return the model; raise AdapterError with MuJoCo's reason and the body it names."""
-    try:
-        return build(source)
-    except (ValueError, RuntimeError, TypeError, mujoco.FatalError, mujoco.UnexpectedError) as error:
-        reason = " ".join(str(error).split()).removesuffix(", line 1")  # all of our own MJCF is line 1
-        named = re.search("name '([^']*)'", reason)
-        raise adapter_error(f"MuJoCo cannot load it: {reason}", named and named[1], path) from error
+def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tuple[str, float, tuple]]:
+    """Find what else acts in ``qacc`` by default: name, relative effect on q̈, joints or bodies concerned.
+
+    A URDF is loaded by MuJoCo's own importer, without its meshes; an MJCF keeps its own gravity.
+    """
+    body = _mujoco_settings.imported(as_path(path, "mujoco"), gravity) or load(path, gravity=None)
+    return _mujoco_settings.acting(body, mass_matrix, forward_dynamics, rng)
+
+
+def _places(body: Body) -> dict[str, tuple[str, int]]:
+    """Return where frames are: the body, or else the site, of a name."""
+    sites = {name: ("site", k) for k, name in enumerate(site_names(body.model))}
+    bodies = {name: ("body", k) for k, name in enumerate(body_names(body.model)) if k}
+    return {**bodies, **sites, **bodies}

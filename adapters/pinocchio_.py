@@ -7,8 +7,6 @@ from . import requires
 with requires("Pinocchio", "pinocchio"):
     import pinocchio as pin
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from .._util.validation import as_real, flatten
@@ -16,19 +14,15 @@ from .._util.xml import as_path, parse
 from ..exceptions import AdapterError, ShapeError
 from ..linalg.bound_factor import BoundFactor
 from ..linalg.foreign_factor import mirrored
-from ..model.joints import Inertia
-from ..tolerances import NO_MASS
 from . import _pinocchio_cholesky as cholesky
 from ._pinocchio_arguments import require_data, require_model
 from ._pinocchio_mimic import constraints, coupled_configuration, coupling, leading, mimic_joints
 from ._pinocchio_model import model
-from ._pinocchio_placements import placement_changes
 from ._pinocchio_tree import tree
 from ._plain_urdf import require_complete
 
 __all__ = [
     "Accelerator",
-    "carried",
     "cholesky",
     "constraints",
     "coupled_configuration",
@@ -39,9 +33,7 @@ __all__ = [
     "massless_joints",
     "mimic_joints",
     "model",
-    "placement_changes",
     "tree",
-    "with_inertials",
 ]
 
 _crba = pin.crba
@@ -127,80 +119,6 @@ def massless_joints(model: pin.Model) -> list[str]:
         and not moved[j].any()
         and not armature[model.idx_vs[j] : model.idx_vs[j] + model.nvs[j]].all()
     ]
-
-
-def with_inertials(model: pin.Model, file: Mapping, changes: Mapping) -> pin.Model:
-    """Copy a model; some links get other inertias.
-
-    Parameters
-    ----------
-    model : pinocchio.Model
-        Loaded from a URDF, so that every link has a frame.
-    file, changes : mapping of str to Inertia
-        Inertias by link, in the axes of the link frame: those the model was made with, and the others.
-
-    Notes
-    -----
-    The dynamic parameters (m, m c, I about the origin) of the links on one joint add up.
-    """
-    require_model(model)
-    result = model.copy()
-    total: dict[int, np.ndarray] = {}
-    for link, inertial in changes.items():
-        frame = model.frames[model.getFrameId(link, pin.FrameType.BODY)]
-        joint = frame.parentJoint
-        total.setdefault(joint, model.inertias[joint].toDynamicParameters())
-        total[joint] += _dynamic_parameters(frame.placement, inertial)
-        total[joint] -= _dynamic_parameters(frame.placement, file[link])
-    for joint, p in total.items():
-        Y = pin.Inertia.Zero()  # filled in by hand: the constructor refuses indefinite tensors
-        if abs(p[0]) > NO_MASS * (model.inertias[joint].mass + sum(x.mass for x in changes.values())):
-            Y.mass, Y.lever = p[0], p[1:4] / p[0]
-        c = Y.lever
-        Y.inertia = p[[[4, 5, 7], [5, 6, 8], [7, 8, 9]]] - Y.mass * (c @ c * np.eye(3) - np.outer(c, c))
-        result.inertias[joint] = Y
-    return result
-
-
-def carried(model: pin.Model, inertials: Mapping) -> tuple[dict, dict]:
-    """Return inertias on every joint, as the model has them and as the sum of other bodies' inertias.
-
-    Parameters
-    ----------
-    model : pinocchio.Model
-        Loaded from an MJCF, whose bodies have frames.
-    inertials : mapping of str to Inertia
-        By body, in the axes of the body frame.
-
-    Returns
-    -------
-    own, other : dict of str to Inertia
-        By the first body on every joint, in the axes of its frame: arguments of `with_inertials`.
-    """
-    require_model(model)
-    first: dict[int, pin.Frame] = {}
-    own: dict[str, Inertia] = {}
-    other: dict[str, Inertia] = {}
-    for frame in model.frames:
-        joint = frame.parentJoint
-        if frame.type != pin.FrameType.BODY or not joint or frame.name not in inertials:
-            continue
-        carrier = first.setdefault(joint, frame)
-        M = carrier.placement.inverse() * frame.placement
-        moved = inertials[frame.name].moved(M.rotation, M.translation)
-        other[carrier.name] = other.get(carrier.name, Inertia()) + moved
-        Y = carrier.placement.inverse().act(model.inertias[joint])
-        own[carrier.name] = Inertia(Y.mass, Y.lever, Y.inertia)
-    return own, other
-
-
-def _dynamic_parameters(placement: pin.SE3, inertial) -> np.ndarray:
-    """Return (m, m c, I) of an inertia in the axes of another frame; the tensor may be of any sign."""
-    R, c = placement.rotation, placement.act(inertial.com)
-    about_origin = R @ inertial.tensor @ R.T + inertial.mass * (c @ c * np.eye(3) - np.outer(c, c))
-    return np.array(
-        [inertial.mass, *(inertial.mass * c), *about_origin[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]]
-    )
 
 
 class Accelerator(BoundFactor):

@@ -1,18 +1,14 @@
-"""Compute the mass matrix, bias forces and accelerations of a robot by PyBullet, to compare engines.
+"""Compute the dynamics of a robot by PyBullet, to compare engines.
 
-Everything is in PyBullet's own conventions; `transform`, `from_pinocchio` and `acceleration_offset` relate
-them to Pinocchio's. The layout, chosen to be that of PyBullet's calculateMassMatrix, is
+q and v are laid out as `joints` and `base` declare, chosen to be those of PyBullet's calculateMassMatrix. A
+floating base has in q the pose of its inertial frame (position, quaternion x y z w), in v its angular
+velocity and the velocity of its centre of mass, both in the axes of the inertial frame. A spherical joint has
+a quaternion x y z w and the relative angular velocity in the inertial frame of the child; every other joint
+has one angle or distance, continuous joints too. A fixed base has no entries, and the pose that PyBullet has.
 
-- v: with a floating base [omega; v] of the base first, in the axes of its inertial frame, v at its centre of
-  mass; then 1 entry per revolute or prismatic joint and 3 per spherical joint (relative angular velocity
-  in the inertial frame of the child), in PyBullet's order;
-- q: with a floating base the pose of the base inertial frame as getBasePositionAndOrientation gives it
-  (position, quaternion x y z w); then 1 entry per revolute or prismatic joint and a quaternion x y z w per
-  spherical joint. A fixed base has no entries; its pose is the one it has in PyBullet;
-- accelerations are classical: the base entry is that of its centre of mass, not the spatial one;
-- forces are dual to v: [moment; force] at the base centre of mass, then N m and N.
-
-Units are SI. Joint limits, friction, damping and mimic are not part of the dynamics compared here.
+Accelerations are classical: that of the base is of its centre of mass. Forces are dual to v. Units are SI.
+Joint motors, damping, friction and limits are not part of the dynamics here. PyBullet has no centre of mass,
+momentum and energies: these are sums over the states of the links that it computes.
 """
 
 from __future__ import annotations
@@ -22,116 +18,104 @@ from . import requires
 with requires("pybullet", "pybullet"):
     from ._pybullet_import import pybullet
 
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 
-from .._util.engine import UNEXPLAINED
+from .._util.protocol import Base, EngineJoint
 from .._util.validation import as_vector
+from .._util.xml import as_path
 from ..exceptions import AdapterError
-from ..tolerances import NOTICED
-from ..tree.tree import Tree
-from . import _pybullet_step as step
-from ._accelerations import accelerator_of
-from ._pybullet_body import Body, Link, adapter_error, engine_errors
-from ._pybullet_conventions import acceleration_offset, from_pinocchio, pinocchio_gravity, transform
-from ._pybullet_load import (
-    TENSOR_CAUSE,
-    WAYS,
-    file_inertials,
-    inertials,
-    load,
-    load_plain,
-    load_shapeless,
-    load_touching,
-)
-from ._pybullet_model import model
+from ..model.joints import Inertia
+from ..tolerances import PRINCIPAL_AXES, ROUNDINGS
+from . import _pybullet_files, _pybullet_step
+from ._accelerations import accelerator_of, tree_of
+from ._pybullet_body import Body, engine_errors, matrix
+from ._pybullet_body import Link as Link
+from ._pybullet_model import model as model
+from ._pybullet_model import pinocchio_gravity as pinocchio_gravity
+from ._translation import translation_of
 
-__all__ = [
-    "TENSOR_CAUSE",
-    "WAYS",
-    "Body",
-    "Link",
-    "acceleration_offset",
-    "bias",
-    "file_inertials",
-    "forward_dynamics",
-    "from_pinocchio",
-    "inertials",
-    "inverse_dynamics",
-    "load",
-    "load_plain",
-    "mass_matrix",
-    "massless_joints",
-    "model",
-    "own_acceleration",
-    "pinocchio_gravity",
-    "random_state",
-    "settings",
-    "transform",
-    "tree",
-]
+NAME = "PyBullet"
+READS, DTYPE = ("urdf",), "float64"
+EPSILON = PRINCIPAL_AXES / ROUNDINGS
+OPTIONS = {**_pybullet_files.OPTIONS, "root_link": "leaves out the mass of the root link of a fixed base"}
+KINDS = {
+    pybullet.JOINT_REVOLUTE: "revolute",
+    pybullet.JOINT_PRISMATIC: "prismatic",
+    pybullet.JOINT_SPHERICAL: "spherical",
+}
+AT_ORIGIN = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]  # pose of the base
 
 
-def tree(body: Body) -> Tree:
-    """Return the tree of the freedoms, named after the joints; a floating base is ``root_joint[0..5]``."""
-    first = 1 if body.floating else 0
-    node = [first - 1]  # that of link i, or of what carries it, at i + 1
-    parents = [-1] * first
+def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), options=frozenset()) -> Body:
+    """Load a URDF with PyBullet's default flags; ``OPTIONS`` say what it then makes of the file.
+
+    Raises AdapterError for a file that is missing, malformed or refused, or with which PyBullet would crash.
+    """
+    path = as_path(path, "pybullet")
+    robot = _pybullet_files.read_robot(path)
+    flags = _pybullet_files.SHAPELESS if _pybullet_files.FROM_FILE in options else 0
+    text, moments = _pybullet_files.rewritten(path, robot, options, floating)
+    if text and not ("lines" in options and _pybullet_files.is_cut(path)):  # it must be accepted as it is
+        _opened(path, floating, gravity, flags).close()
+    body = _opened(path, floating, gravity, flags, text, moments)
+    if "root_link" in options and not floating:
+        body._keep(base_mass=robot.links[robot.root].mass)
+    return body
+
+
+def _opened(path, floating: bool, gravity, flags: int, text="", moments=None) -> Body:
+    """Return the body of a file, or of another text of it, in a client of its own."""
+    body_id, client = _pybullet_files.loaded(path, floating, gravity, flags, text, moments)
+    try:
+        return Body(body_id, client, owns_client=True)
+    except (AdapterError, UnicodeDecodeError) as error:
+        pybullet.disconnect(client)
+        reason = "PyBullet passes names on as bytes, and one is not UTF-8: " * isinstance(error, ValueError)
+        name = getattr(error, "joint", None)
+        raise AdapterError(f"{path}: {reason}{error}", "pybullet", path, name) from None
+
+
+def joints(body: Body) -> list[EngineJoint]:
+    """Return the joints with freedoms, in the order of v; a floating base is ``root_joint``."""
+    free = EngineJoint("root_joint", "free", -1, slice(0, 7), slice(0, 6))
+    found = [free] * body.floating
+    above = [len(found) - 1]  # joint that carries the base, and link i at i + 1
     for link in body.links:
-        above = node[link.parent + 1]
+        parent, axes = above[link.parent + 1], link.inertial if link.freedoms == 3 else None
         if link.freedoms:
-            parents.append(above)
-        node.append(len(parents) - 1 if link.freedoms else above)
-    names = ["root_joint"] * first + [link.joint for link in body.moving]
-    return Tree.from_joints(parents, [6] * first + [link.freedoms for link in body.moving], names)
+            found.append(EngineJoint(link.joint, KINDS[link.kind], parent, link.q, link.v, axes))
+        above.append(len(found) - 1 if link.freedoms else parent)
+    return found
+
+
+def base(body: Body) -> Base:
+    """Return the convention of a floating base."""
+    frame = {"point": "com", "placed": "com", "com": body.base_centre, "axes": body.base_inertial}
+    return Base(order="angular-linear", linear="inertial", angular="inertial", **frame)
 
 
 def mass_matrix(body: Body, q) -> np.ndarray:
-    """Compute the joint-space inertia matrix by PyBullet, shape (nv, nv).
-
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-        As the module's docstring says; the pose of the base does not matter.
-
-    Raises
-    ------
-    ShapeError
-        If q has another length, for which PyBullet would reuse values of the previous call.
-    AdapterError
-        If a mass was changed behind PyBullet's cache, or PyBullet refuses the body.
-    """
-    q = as_vector(q, body.nq, "q")
+    """Compute the joint-space inertia matrix, shape (nv, nv); the pose of the base does not matter."""
+    q = as_vector(q, body.nq, "q")  # for another length PyBullet would reuse values of the previous call
     body.require_unchanged()
     return body.mass_matrix(q)
 
 
 def bias(body: Body, q, v) -> np.ndarray:
-    """Compute the forces that hold the acceleration at zero, by PyBullet's inverse dynamics, shape (nv,).
-
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-    v : array_like, shape (nv,)
-    """
+    """Compute the forces that hold the acceleration at zero, in N m and N, shape (nv,)."""
     return inverse_dynamics(body, q, v, np.zeros(body.nv))
+
+
+def gravity_forces(body: Body, q) -> np.ndarray:
+    """Compute the bias at rest, in N m and N, shape (nv,)."""
+    return bias(body, q, np.zeros(body.nv))
 
 
 def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
     """Compute forces H a + bias by PyBullet's recursion, in N m and N, shape (nv,).
 
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-    v, a : array_like, shape (nv,)
-
-    Notes
-    -----
     Called with the identity as orientation of the base, and gravity turned into the base frame: PyBullet
     ignores the orientation of a fixed base and misreads the Euler angles of a floating one. The output
     comes as [force; moment] of the base and is swapped to be dual to v. The client's gravity is restored.
@@ -140,118 +124,119 @@ def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
     body.require_unchanged()
     if not body.nv:
         return np.zeros(0)
-    pose = [0.0] * 6 + [1.0] if body.floating else []
-    with _gravity(body, body.base_rotation(q).T @ body.gravity), engine_errors("no inverse dynamics"):
-        force = pybullet.calculateInverseDynamics(
-            body.id, pose + body.angles(q), v.tolist(), a.tolist(), physicsClientId=body.client
-        )
-    force = np.array(force)
+    pose, kept = AT_ORIGIN * body.floating, body.gravity
+    pybullet.setGravity(*body.base_rotation(q).T @ kept, physicsClientId=body.client)
+    state = pose + body.angles(q), v.tolist(), a.tolist()
+    try:
+        with engine_errors("no inverse dynamics"):
+            force = np.array(pybullet.calculateInverseDynamics(body.id, *state, physicsClientId=body.client))
+    finally:
+        pybullet.setGravity(*kept, physicsClientId=body.client)
     if body.floating:
         force[:6] = np.roll(force[:6], 3)
     return force
 
 
-def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
-    """Compute (v1 - v0) / dt over one stepSimulation, which uses neither H nor the bias, shape (nv,).
+tree = tree_of(joints)
+forward_dynamics = accelerator_of(mass_matrix, bias, tree)
+transform, acceleration_offset, from_pinocchio = translation_of(joints, base, "pybullet")
 
-    The body is left at the new state, its motors, damping and sleeping off, its velocity clamp raised. Its
-    joint limits and the contacts between its links stay, and must not act.
 
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-    v, tau : array_like, shape (nv,)
+def acceleration(body: Body, q, v, tau) -> np.ndarray:
+    """Compute (v1 - v0) / dt over one stepSimulation, with motors, damping and limits off, shape (nv,).
 
-    Raises
-    ------
-    AdapterError
-        If the client holds other bodies, constraints or substeps, q is beyond a joint limit, links of the
-        body push each other, or a joint moves nothing that has mass.
-
-    Notes
-    -----
-    PyBullet's step is exact in v, so the step length does not matter (1.5e-10 at 1/240 s as at 1e-5 s).
+    PyBullet's step is exact in v, so its length does not matter. Raises AdapterError if the client holds
+    other bodies, constraints or substeps, or links of the body push each other. Joint limits are restored.
     """
-    q = as_vector(q, body.nq, "q")
-    v, tau = as_vector(v, body.nv, "v"), as_vector(tau, body.nv, "tau")
-    _require_masses(body)
+    q, v, tau = as_vector(q, body.nq, "q"), as_vector(v, body.nv, "v"), as_vector(tau, body.nv, "tau")
     body.require_unchanged()
-    step.require_solitude(body)
-    step.require_within_limits(body, q)
-    acceleration = step.step(body, q, v, tau, keep=step.LIMITS)
-    step.require_no_contact(body)
-    return acceleration
+    return _pybullet_step.free_step(body, q, v, tau)
+
+
+def frames(body: Body) -> list[str]:
+    """Return the names of the links, the base first."""
+    return [body.base, *(link.name for link in body.links)]
+
+
+def placement(body: Body, q, frame: str) -> np.ndarray:
+    """Compute the pose of a link frame in the world, shape (4, 4)."""
+    k = frames(body).index(frame)
+    (_, _, p, R, _, _), (centre, inertial), pose = _links(body, q)[k], _inertial_frames(body)[k], np.eye(4)
+    pose[:3, :3] = R @ inertial.T
+    pose[:3, 3] = p - pose[:3, :3] @ centre
+    return pose
+
+
+def jacobian(body: Body, q, frame: str) -> np.ndarray:
+    """Compute the Jacobian of a link frame's origin, world axes, linear rows first, shape (6, nv).
+
+    PyBullet's has the axes of the base's inertial frame. Its point is relative to the CoM of the base, but to
+    the joint of a link and not, as its documentation says, to the link's CoM.
+    """
+    q, k = as_vector(q, body.nq, "q"), frames(body).index(frame)
+    point = np.zeros(3) if k else -body.base_inertial.T @ body.base_centre
+    rest = [0.0] * len(body.angles(q))
+    arguments = k - 1, point.tolist(), body.angles(q), rest, rest
+    with engine_errors("no Jacobian"):
+        parts = pybullet.calculateJacobian(body.id, *arguments, physicsClientId=body.client)
+    return np.concatenate([body.base_rotation(q) @ part for part in parts])
+
+
+def com(body: Body, q) -> np.ndarray:
+    """Compute the centre of mass of all links in the world (m), shape (3,)."""
+    rows = _links(body, q)
+    return sum(m * p for m, _, p, _, _, _ in rows) / sum(m for m, *_ in rows)
+
+
+def momentum(body: Body, q, v) -> np.ndarray:
+    """Compute linear momentum and angular momentum about the centre of mass, world axes, shape (6,)."""
+    c, rows = com(body, q), _links(body, q, v)
+    spin = sum(R @ (moments * (R.T @ w)) for _, moments, _, R, _, w in rows)
+    orbit = sum(np.cross(p - c, m * u) for m, _, p, _, u, _ in rows)
+    return np.concatenate([sum(m * u for m, _, _, _, u, _ in rows), spin + orbit])
+
+
+def kinetic_energy(body: Body, q, v) -> float:
+    """Compute the kinetic energy (J)."""
+    rows = _links(body, q, v)
+    return sum(m * u @ u + moments @ np.square(R.T @ w) for m, moments, _, R, u, w in rows) / 2.0
+
+
+def potential_energy(body: Body, q) -> float:
+    """Compute the energy of gravity, zero for masses at the world's origin (J)."""
+    return -sum(m * body.gravity @ p for m, _, p, _, _, _ in _links(body, q))
+
+
+def inertials(body: Body) -> dict[str, Inertia]:
+    """Return the inertias of the links that enter H, by name, in the axes of the link frame."""
+    rows = [(body.base_mass, body.base_moments), *((link.mass, link.moments) for link in body.links)]
+    found = zip(frames(body), rows, _inertial_frames(body), strict=True)
+    all_links = {name: Inertia(m, c, R * I @ R.T) for name, (m, I), (c, R) in found}
+    return {name: one for name, one in all_links.items() if name != body.base or body.floating}
 
 
 def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tuple[str, float, tuple]]:
-    """Find what else acts in a script that steps this URDF: motors, damping, limits, contacts of its links.
-
-    Returns
-    -------
-    list of (str, float, tuple of str)
-        Name, relative error that it alone makes of q̈ at a random state, and the joints or links concerned.
-    """
-    path, seed, found = Path(path), int(rng.integers(2**32)), []
-    for name in (UNEXPLAINED, *step.SETTINGS):  # without any setting there must be no difference
-        with load_shapeless(path, floating, gravity) as body:
-            found += _acting(body, name, seed)
-    with suppress(AdapterError), load_touching(path, floating, gravity) as body:  # its meshes may be missing
-        found += _acting(body, step.CONTACTS, seed)
-    return found
+    """Find what acts in a script that steps the file: name, relative effect on q̈, joints or links."""
+    opened = partial(_opened, as_path(path, "pybullet"), floating, gravity)
+    return _pybullet_step.acting(opened, as_path(path, "pybullet"), forward_dynamics, rng)
 
 
-def _acting(body: Body, setting: str, seed: int) -> list[tuple[str, float, tuple]]:
-    """Return a setting with its effect on q̈ and where it acts; empty if it does not act."""
-    if not body.nv:
-        return []
-    _require_masses(body)
-    q, v, tau = random_state(body, np.random.default_rng(seed))
-    expected = forward_dynamics(body, q, v, tau)
-    error = np.abs(step.step(body, q, v, tau, setting) - expected).max() / np.abs(expected).max()
-    where = step.concerned(body, setting, q)
-    acts = not error <= NOTICED and (where or setting in step.EVERYWHERE)  # NaN counts
-    return [(setting, float(error), where)] if acts else []
+def _inertial_frames(body: Body) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the CoM and the axes of the inertial frame in the link frame, of the base and all links."""
+    frames = [(link.inertial @ link.centre, link.inertial) for link in body.links]
+    return [(body.base_centre, body.base_inertial), *frames]
 
 
-def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return random q, v and tau of a body in its own layout."""
-    q = rng.normal(size=body.nq)
-    quaternions = [link.q for link in body.moving if link.freedoms == 3]
-    for at in [slice(3, 7), *quaternions] if body.floating else quaternions:
-        q[at] /= np.linalg.norm(q[at])
-    return q, *rng.normal(size=(2, body.nv))
-
-
-def massless_joints(body: Body) -> list[str]:
-    """Return the names of the joints that carry neither mass nor inertia, for which H is singular."""
-    heavy, names = set(), []
-    for i in reversed(range(len(body.links))):
-        link = body.links[i]
-        if link.mass or link.moments.any() or i in heavy:
-            heavy.add(link.parent)
-        elif link.freedoms:
-            names.append(link.joint)
-    return names[::-1]
-
-
-def _require_masses(body: Body) -> None:
-    massless = massless_joints(body)
-    if massless:
-        raise adapter_error(
-            f"H is singular: no mass moves with joint {', '.join(massless)} of {body.base!r}", massless[0]
-        )
-
-
-forward_dynamics = accelerator_of(mass_matrix, bias, tree, _require_masses)
-
-
-@contextmanager
-def _gravity(body: Body, gravity: np.ndarray):
-    """Set another gravity of the client inside the block."""
-    kept = body.gravity
-    pybullet.setGravity(*gravity, physicsClientId=body.client)
-    try:
-        yield
-    finally:
-        pybullet.setGravity(*kept, physicsClientId=body.client)
+def _links(body: Body, q, v=None) -> list[tuple]:
+    """Return mass, moments, pose and velocity in the world of the inertial frames of base and links."""
+    v = np.zeros(body.nv) if v is None else as_vector(v, body.nv, "v")
+    _pybullet_step.set_state(body, as_vector(q, body.nq, "q"), v)
+    where = {"physicsClientId": body.client}
+    pose, twist = (
+        get(body.id, **where) for get in (pybullet.getBasePositionAndOrientation, pybullet.getBaseVelocity)
+    )
+    rows = [(body.base_mass, body.base_moments, *pose, *twist)]
+    for i, link in enumerate(body.links):
+        state = pybullet.getLinkState(body.id, i, 1, 1, **where)
+        rows.append((link.mass, link.moments, *state[:2], *state[6:8]))
+    return [(m, I, np.array(p), matrix(R), np.array(u), np.array(w)) for m, I, p, R, u, w in rows]

@@ -11,6 +11,8 @@ import numpy as np
 class Counting:
     """Float that tallies each of its operations as mul, add, div, sqrt or trig; a subtraction is an add."""
 
+    __slots__ = ("tally", "value")
+
     def __init__(self, value: float, tally: Counter):
         self.value = float(value)
         self.tally = tally
@@ -20,13 +22,16 @@ class Counting:
         return Counting(value, self.tally)
 
     def __add__(self, other: Counting) -> Counting:
-        return self._count("add", self.value + other.value)
+        self.tally["add"] += 1
+        return Counting(self.value + other.value, self.tally)
 
     def __sub__(self, other: Counting) -> Counting:
-        return self._count("add", self.value - other.value)
+        self.tally["add"] += 1
+        return Counting(self.value - other.value, self.tally)
 
     def __mul__(self, other: Counting) -> Counting:
-        return self._count("mul", self.value * other.value)
+        self.tally["mul"] += 1
+        return Counting(self.value * other.value, self.tally)
 
     def __truediv__(self, other: Counting) -> Counting:
         return self._count("div", self.value / other.value)

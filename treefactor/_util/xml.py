@@ -33,7 +33,21 @@ def as_path(path, engine: str | None) -> Path:
         raise AdapterError(f"path must be that of a file, got {received(path)}", engine) from None
 
 
-def parse(path: Path, engine: str | None, text: str | None = None) -> ET.Element:
+def content_of(path: Path, engine: str | None) -> bytes:
+    """Return the bytes of a file.
+
+    Raises
+    ------
+    AdapterError
+        If it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except (OSError, ValueError) as error:  # the latter: a null byte in its name
+        raise file_error(path, engine, f"cannot read it: {getattr(error, 'strerror', error)}") from None
+
+
+def parse(path: Path, engine: str | None, text: str | bytes | None = None) -> ET.Element:
     """Return the root element of an XML file, tags without the namespaces that readers of URDF ignore.
 
     With `text`, path is only its name in errors.
@@ -44,10 +58,7 @@ def parse(path: Path, engine: str | None, text: str | None = None) -> ET.Element
         If the file cannot be read, is not well-formed, is one for xacro, or is a URDF with a number that
         is not finite.
     """
-    try:
-        content = path.read_bytes() if text is None else text
-    except (OSError, ValueError) as error:  # the latter: a null byte in its name
-        raise file_error(path, engine, f"cannot read it: {getattr(error, 'strerror', error)}") from None
+    content = content_of(path, engine) if text is None else text
     try:
         top = _elements(content, path, engine)
     except NOT_WELL_FORMED as error:
