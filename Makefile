@@ -15,7 +15,7 @@ COVERED := .covered
 NEWEST  := .newest
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-slow test-newest lock build-times sanitize valgrind coverage fuzz lint bench dashboard docs measure clean
+.PHONY: demo test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint bench dashboard docs measure clean
 
 # engines are unpacked while the kernels are compiled
 demo: $(TOOLS)
@@ -120,6 +120,13 @@ docs: $(READY)
 	rm -rf docs/api/generated
 	$(BIN)/python -m sphinx -E -W --keep-going -q docs build/docs
 	@echo "built: build/docs/index.html"
+
+# Compare all robots and traps in all engines, and store the results that the pages show; the engines that
+# compile for minutes too, where they are installed: pip install -e '.[mjx,jaxsim,frax]'.
+matrix: $(READY)
+	mkdir -p build
+	-$(BIN)/treefactor check --config docs/conformance/treefactor.toml --json build/conformance.json
+	$(BIN)/python docs/conformance_pages.py build/conformance.json
 
 # Measure the times that the pages show; run this on an idle machine.
 measure: $(READY)

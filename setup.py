@@ -42,6 +42,7 @@ RANDOM = {  # modules that draw random numbers by the C functions of NumPy
     },
 }
 SHARED = "treefactor._cyutility"  # what Cython adds to every module that uses arrays: compiled once for all
+SHARED_FILE = SHARED.replace(".", "/") + ".c"
 
 DEBUG = os.environ.get("TREEFACTOR_DEBUG") == "1"  # bounds and None checks on, no optimization
 COVERAGE = os.environ.get("TREEFACTOR_COVERAGE") == "1"  # every line reports to the tracer of coverage
@@ -84,6 +85,15 @@ class BuildKernels(build_ext):
     An unknown flag is a warning to GCC and an error to clang.
     """
 
+    def run(self):
+        """Translate the modules to C and compile them; commands that compile nothing need no C files."""
+        start = time.process_time()
+        translated = {extension.name: extension.sources for extension in translate(self.extensions)}
+        for extension in self.extensions:
+            extension.sources = translated[extension.name]
+        self.cython_seconds = time.process_time() - start
+        super().run()
+
     def build_extensions(self):
         """Build all extensions: each in a thread that waits for its files, which share the cores."""
         known = [flag for flag in (*FLAGS, EXACT) if self.knows(flag)]
@@ -116,8 +126,8 @@ class BuildKernels(build_ext):
 
     def print_times(self):
         """Print the processor time of every file, the longest first."""
-        rows = [*sorted(self.seconds.items(), key=lambda item: -item[1]), ("Cython", CYTHON["seconds"])]
-        for name, seconds in [*rows, ("all", sum(self.seconds.values()) + CYTHON["seconds"])]:
+        rows = [*sorted(self.seconds.items(), key=lambda item: -item[1]), ("Cython", self.cython_seconds)]
+        for name, seconds in [*rows, ("all", sum(self.seconds.values()) + self.cython_seconds)]:
             print(f"{seconds:7.1f} s  {name}")
 
     def knows(self, flag: str) -> bool:
@@ -149,10 +159,8 @@ def children_seconds() -> float:
 
 
 def modules() -> list[Extension]:
-    """Return the compiled modules, from their C files."""
-    shared = SHARED.replace(".", "/") + ".c"
-    current = file_generated_by_this_cython(shared)  # if not, the other C files may not fit it, either
-    extensions = [Extension(SHARED, [shared])]
+    """Return the compiled modules, from their Cython files."""
+    extensions = [Extension(SHARED, [SHARED_FILE])]
     for path in sorted(Path("treefactor").rglob("*.pyx")):
         extensions.append(
             Extension(
@@ -164,6 +172,12 @@ def modules() -> list[Extension]:
                 **RANDOM.get(path.stem, {}),
             )
         )
+    return extensions
+
+
+def translate(extensions: list[Extension]) -> list[Extension]:
+    """Return the same modules, from their C files."""
+    current = file_generated_by_this_cython(SHARED_FILE)  # if not, the other C files may not fit it, either
     return cythonize(
         extensions,
         force=None if current else True,
@@ -173,14 +187,11 @@ def modules() -> list[Extension]:
     )
 
 
-CYTHON = {"seconds": 0.0}
 if __name__ == "__main__":  # not in the processes that cythonize starts
-    start = time.process_time()
-    found = modules()
-    CYTHON["seconds"] = time.process_time() - start
     setup(
         packages=[*find_packages(include=["treefactor", "treefactor.*"]), "treefactor.adapters"],
+        py_modules=["pytest_treefactor"],
         package_dir={"treefactor": "treefactor", "treefactor.adapters": "adapters"},
-        ext_modules=found,
+        ext_modules=modules(),
         cmdclass={"build_ext": BuildKernels},
     )

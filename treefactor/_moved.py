@@ -10,9 +10,7 @@ MOVED = {
     "arms": "model.arms",
     "bodies": "dynamics.bodies",
     "bound": "linalg.bound_factor",
-    "causes": "check.differences",
     "chain": "dynamics.chain",
-    "check_causes": "check.explain",
     "check_own": "check.own",
     "cli_options": "cli.options",
     "codegen.blocks": "codegen.program.blocks",
@@ -36,8 +34,6 @@ MOVED = {
     "codegen.placements": "codegen.algorithms.placements",
     "codegen.recursions": "codegen.algorithms.recursions",
     "codegen.reduction": "codegen.algorithms.reduction",
-    "compare": "check.compare",
-    "compare_mimic": "check.compare_mimic",
     "configuration": "model.configuration",
     "constraints.kinematics": "kinematics.jacobians",
     "couplings": "model.mimic",
@@ -62,7 +58,6 @@ MOVED = {
     "mlcp_peers": "bench.comparisons.mlcp_peers",
     "plots": "report.plots",
     "robots": "check.robots",
-    "rows": "check.results",
     "se3": "model.se3",
     "selfcheck": "check.selfcheck",
     "so3": "model.so3",
@@ -88,7 +83,6 @@ MOVED = {
     "textbook.tasora": "papers.textbook.tasora",
     "textbook.vectors": "_util.vectors",
     "urdf": "model.urdf",
-    "workers": "check.isolated",
 }  # both without treefactor in front
 
 

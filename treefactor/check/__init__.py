@@ -1,44 +1,68 @@
-"""Check that every engine computes the same H and q̈, or name the reason for the difference.
+"""Compare engines with each other on robots, and name the causes of differences.
 
-``run`` compares engines on robots; ``compare`` and ``compare_mimic`` measure the deviations, ``explain`` and
-``differences`` find their causes. ``derivatives`` and the modules named after it do the same for derivatives.
-``isolated`` runs engines in other processes, ``selfcheck`` needs one engine.
+``matrix`` runs a comparison, ``examine`` queries an engine for ``quantities``, ``repair`` and ``tensors``
+find causes, ``judge`` makes cells of them. ``engines`` names the engines, ``workers`` are their processes,
+``selfcheck`` needs one engine. Folders: ``rewriting`` and ``traps`` are about files, ``derivatives`` compares
+derivatives, ``project`` reads ``treefactor.toml``, ``plugin`` runs under pytest.
 """
 
-from .derivatives import DERIVATIVE_ENGINES, DerivativeRow, check_derivatives
-from .run import (
+from .._util.protocol import Base, Engine, EngineJoint
+from .cells import (
     AGREES,
-    CANNOT_LOAD,
-    DEFAULT_ENGINES,
+    CRASHED,
     DISAGREES,
-    ENGINES,
+    EXCLUDED,
+    EXPECTED,
     EXPLAINED,
     GOOD,
-    READ_MJCF,
-    Detail,
-    Row,
-    SelfCheck,
-    check,
-    has_pinocchio,
-    self_check,
+    NOT_INSTALLED,
+    NOT_OFFERED,
+    REFUSED,
+    STATES,
+    TIMED_OUT,
+    Cause,
+    Cell,
+    CheckedRobot,
+    Report,
+    UsedEngine,
 )
+from .derivatives import DERIVATIVE_ENGINES, DerivativeRow, check_derivatives
+from .engines import ENGINES, ChosenEngine, has_pinocchio
+from .judge import ALL_QUANTITIES
+from .matrix import Matrix, check, compare
+from .selfcheck import SelfCheck, self_check
 
 __all__ = [
     "AGREES",
-    "CANNOT_LOAD",
-    "DEFAULT_ENGINES",
+    "ALL_QUANTITIES",
+    "CRASHED",
     "DERIVATIVE_ENGINES",
     "DISAGREES",
     "ENGINES",
+    "EXCLUDED",
+    "EXPECTED",
     "EXPLAINED",
     "GOOD",
-    "READ_MJCF",
+    "NOT_INSTALLED",
+    "NOT_OFFERED",
+    "REFUSED",
+    "STATES",
+    "TIMED_OUT",
+    "Base",
+    "Cause",
+    "Cell",
+    "CheckedRobot",
+    "ChosenEngine",
     "DerivativeRow",
-    "Detail",
-    "Row",
+    "Engine",
+    "EngineJoint",
+    "Matrix",
+    "Report",
     "SelfCheck",
+    "UsedEngine",
     "check",
     "check_derivatives",
+    "compare",
     "has_pinocchio",
     "self_check",
 ]

@@ -1,14 +1,21 @@
-"""Find the robots that PyPI wheels contain: the URDFs of example-robot-data and of pybullet_data."""
+"""Find bundled robots: URDFs in the wheels of example-robot-data and pybullet, MJCFs in that of dm_control.
+
+SDFs, which these wheels do not contain, are written from URDFs.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, PackagePath, files
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
+
+import numpy as np
 
 from .._util.messages import similar
 from ..exceptions import AdapterError
@@ -35,6 +42,8 @@ class Robot:
     path : pathlib.Path
     floating : bool
         Whether its base moves freely.
+    mimic : bool
+        Whether mimic joints follow the joints that they name, and have no freedom.
 
     Notes
     -----
@@ -44,6 +53,7 @@ class Robot:
     name: str
     path: Path
     floating: bool = False
+    mimic: bool = False
 
     @property
     def is_mjcf(self) -> bool:
@@ -51,11 +61,22 @@ class Robot:
         return self.path.suffix == ".xml"
 
     @property
+    def gravity(self) -> np.ndarray | None:
+        """Gravity that engines are to use, downwards (m/s^2); None for an MJCF, which has its own."""
+        return None if self.is_mjcf else np.array([0.0, 0.0, -9.81])
+
+    @property
+    def format(self) -> str:
+        """Either "urdf", "mjcf" or "sdf"."""
+        return {".xml": "mjcf", ".sdf": "sdf"}.get(self.path.suffix, "urdf")
+
+    @property
     def base(self) -> str:
-        """Either "fixed", "floating", or "own" for an MJCF, which defines its base."""
+        """Either "fixed", "floating", or "own" for an MJCF, which defines its base; ", mimic" is appended."""
         if self.is_mjcf:
             return "own"
-        return "floating" if self.floating else "fixed"
+        base = "floating" if self.floating else "fixed"
+        return f"{base}, mimic" if self.mimic else base
 
 
 # what `treefactor check` checks by default: arms, hands, quadrupeds, bipeds, humanoids
@@ -99,6 +120,13 @@ FLOATING = (
     "pybullet_data/laikago/laikago",
 )
 
+SUITE = (  # models of dm_control's suite, as "dm_control/acrobot" and so on
+    *("acrobot", "ball_in_cup", "cartpole", "cheetah", "finger", "fish", "hopper", "humanoid"),
+    *("manipulator", "quadruped", "reacher", "swimmer", "walker"),
+)
+SDF_ROBOTS = ("double_pendulum", "panda", "ur5_robot", "solo12", "talos_reduced", "icub")
+SDF = re.compile(r"sdf-(1\.[69])/(.+)")  # name of an SDF that is written from the URDF of a bundled robot
+
 
 @cache
 def bundled() -> MappingProxyType[str, Path]:
@@ -120,7 +148,8 @@ def find(name: str, floating: bool | None = None) -> Robot:
     Parameters
     ----------
     name : str
-        A file, or a name of `bundled`.
+        A file, a name of `bundled`, "dm_control/" and the name of a model of its suite, or "sdf-1.6/" or
+        "sdf-1.9/" and a name of `bundled`, whose URDF is then written as an SDF.
     floating : bool, optional
         By default the base the bundled robot is meant to stand on, fixed for other files.
 
@@ -137,9 +166,11 @@ def find(name: str, floating: bool | None = None) -> Robot:
         floating = name in FLOATING
     if Path(name).is_file():
         return Robot(name, Path(name), floating)
-    known = bundled()
+    known = {**bundled(), **_suite()}
     if name in known:
         return Robot(name, known[name], floating)
+    if (match := SDF.fullmatch(name)) and match[2] in known:
+        return Robot(name, _sdf(match[2], match[1]), match[2] in FLOATING)
     if not known:
         hint = "no robots are bundled: pip install 'treefactor[pinocchio,pybullet]'"
     else:
@@ -216,6 +247,57 @@ def _pybullet_data() -> dict[str, Path]:
         for path in inside
         if path.parts[0] != "random_urdfs"
     }
+
+
+@cache
+def _suite() -> dict[str, Path]:
+    """Return the models of dm_control's suite, without importing it."""
+    spec = find_spec("dm_control")
+    if spec is None or not spec.submodule_search_locations:
+        return {}
+    folder = Path(spec.submodule_search_locations[0], "suite")
+    paths = {f"dm_control/{name}": folder / f"{name}.xml" for name in SUITE}
+    return {name: path for name, path in paths.items() if path.is_file()}
+
+
+def sdf_robot(name: str, folder, version: str = "1.6") -> Path:
+    """Write the SDF of a bundled robot into a folder and return its path.
+
+    Parameters
+    ----------
+    name : str
+        Of `bundled`, such as those in ``SDF_ROBOTS``.
+    folder : str or os.PathLike
+        It must exist.
+    version : {"1.6", "1.9"}
+        DART reads "1.6", jaxsim "1.9", Drake both.
+
+    Raises
+    ------
+    AdapterError
+        If no bundled robot has that name, or SDF cannot hold it.
+    """
+    from .rewriting.sdf import to_sdf
+
+    known = bundled()
+    if name not in known:
+        raise AdapterError(f"{name!r} is not a bundled robot: pip install example-robot-data", file=name)
+    path = Path(folder) / f"{Path(name).name}.sdf"
+    path.write_text(to_sdf(known[name], version, name in FLOATING), encoding="utf-8")
+    return path
+
+
+@cache
+def _sdf(name: str, version: str) -> Path:
+    """Return the SDF of a bundled robot, in a folder that is deleted at the end of the process."""
+    folder = Path(_folder().name, f"sdf-{version}")
+    folder.mkdir(exist_ok=True)
+    return sdf_robot(name, folder, version)
+
+
+@cache
+def _folder() -> TemporaryDirectory:
+    return TemporaryDirectory(prefix="treefactor-sdf-")
 
 
 def _family(file: PackagePath) -> str:

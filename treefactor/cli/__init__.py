@@ -3,7 +3,7 @@
 from .bench import NO_PEER, run_bench
 from .check import NO_REFERENCE, run_check
 from .command_line import COMMANDS, main, run_help
-from .common import DISAGREE, FAILED, INTERRUPTED, TERMINATED, Found
+from .common import DISAGREE, FAILED, INTERRUPTED, NOTHING, TERMINATED, Found
 from .families import run_families
 from .generate import run_generate
 from .identify import run_identify
@@ -18,6 +18,7 @@ __all__ = [
     "FAILED",
     "INTERRUPTED",
     "LOOPS",
+    "NOTHING",
     "NO_PEER",
     "NO_REFERENCE",
     "TERMINATED",

@@ -1,4 +1,4 @@
-"""Run `treefactor check`: cross-validation of robots between engines."""
+"""Run `treefactor check`: compare engines on robots."""
 
 from __future__ import annotations
 
@@ -7,83 +7,143 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
 
 from .. import check, report
 from .._util.files import replacing
 from .._version import __version__
 from ..check import robots
-from ..check.isolated import flush
+from ..check.cells import STATES, Cell, CheckedRobot, Report
+from ..check.engines import ENGINES, engine_version
+from ..check.project.configuration import Configuration, as_toml, configuration
+from ..check.project.expectations import exit_status
+from ..check.project.selection import compare, formats, robots_of
+from ..check.worker import flush
 from ..exceptions import AdapterError, TreefactorError
-from .common import DISAGREE, on_floating_base, progress
+from ..report import conformance
+from .common import DISAGREE, progress
 
-NO_REFERENCE = (
-    "without Pinocchio there is no reference: treefactor's recursions and each engine are checked against "
-    "themselves only"
-)
+NO_REFERENCE = "without Pinocchio engines are compared with treefactor's own recursions"
+REPORTS = ("json", "html", "junit", "sarif", "markdown", "badge")
 
 
 def run_check(options: argparse.Namespace) -> int:
-    """Print the results of a cross-validation; return 1 if a verdict is neither agrees nor explained."""
-    if options.derivatives and options.html:
-        raise TreefactorError("--html draws inertia matrices: leave it out with --derivatives")
-    chosen = _chosen_robots(options)
-    defaults = check.DERIVATIVE_ENGINES if options.derivatives else check.DEFAULT_ENGINES
-    with _engines_aside():
-        engines = options.engine or _installed_engines(defaults)
-        if not check.run.has_pinocchio():
-            print(NO_REFERENCE, file=sys.stderr)
-    rows: list = []
-    compare = check.check_derivatives if options.derivatives else check.check
-    meta = {
-        "treefactor": __version__,
-        "engines": {engine: _engine_version(engine) for engine in engines},
-        "samples": options.samples,
-        "seed": options.seed,
-    }
-    try:
-        with replacing(options.json) as json_file, replacing(options.html) as html_file:
-            with _engines_aside():
-                results = compare(chosen, engines, options.samples, options.seed, options.timeout)
-                for found in progress(results, len(chosen), "checking", _verdicts):
-                    rows += found
-            report.write_json(json_file, {**meta, "rows": [row.as_dict() for row in rows]})
-            if html_file is not None:
-                from ..report.html import write_html
-
-                write_html(html_file, rows, meta)
-    finally:
-        if rows:  # after the files: the reader of a pipe may close it
-            (report.print_derivative_rows if options.derivatives else report.print_rows)(rows)
-    good = all(row.verdict in check.GOOD for row in rows)
-    report.print_next(_after_check(options, good))
-    return 0 if good else DISAGREE
-
-
-def _after_check(options: argparse.Namespace, good: bool) -> str:
-    """Suggest the command that a user is likely to need after a check."""
+    """Print the results of a comparison of engines; return its exit status, see `exit_status`."""
     if options.derivatives:
-        return ""
+        return _check_derivatives(options)
+    if options.list_engines:
+        _print_engines()
+        return 0
+    chosen = chosen_configuration(options)
+    if options.print_config:
+        print(as_toml(chosen), end="")
+        return 0
+    found: Report | None = None
+    try:
+        with ExitStack() as files:
+            paths = {kind: files.enter_context(replacing(getattr(options, kind))) for kind in REPORTS}
+            with _engines_aside():
+                if not check.has_pinocchio():
+                    print(NO_REFERENCE, file=sys.stderr)
+                found = compare(chosen, lambda results, total: progress(results, total, "checking", _states))
+            for kind, path in paths.items():
+                if path is not None:
+                    getattr(conformance, f"write_{kind}")(path, found)
+    finally:
+        if found is not None:  # after the files: the reader of a pipe may close it
+            conformance.print_report(found)
+    status = exit_status(found, chosen.fail_on)
+    report.print_next(_after_check(options, status))
+    return status
+
+
+def chosen_configuration(options: argparse.Namespace) -> Configuration:
+    """Return the configuration of the project, with the options of the command line in place of its own."""
+    return configuration(options.config).replaced(
+        robots=options.robot or ([] if options.traps else None),
+        engines=options.engine,
+        quantities=options.quantity,
+        base=options.base,
+        samples=options.samples,
+        seed=options.seed,
+        timeout=options.timeout,
+        ordinary=False if options.no_ordinary else None,
+        traps=options.traps or None,
+        fail_on=options.fail_on,
+    )
+
+
+def _after_check(options: argparse.Namespace, status: int) -> str:
+    """Suggest the command that a user is likely to need after a check."""
     if len(options.robot) != 1:
         return "" if options.html else "`treefactor check --html` also draws every robot as a page"
     robot = shlex.quote(options.robot[0])
-    if not good and not options.html:
+    if status and not options.html:
         return f"`treefactor check {robot} --html` draws which entries differ"
-    return f"`treefactor generate {robot} -o FOLDER` writes its dynamics as C" if good else ""
+    return "" if status else f"`treefactor generate {robot} -o FOLDER` writes its dynamics as C"
+
+
+def _states(found: tuple[CheckedRobot, list[Cell]]) -> str:
+    """Format the worst state of every engine on one robot."""
+    robot, cells = found
+    worst: dict[str, str] = {}
+    for cell in cells:
+        worst[cell.engine] = min(cell.state, worst.get(cell.engine, STATES[-1]), key=STATES.index)
+    states = ", ".join(f"{engine} {state}" for engine, state in worst.items())
+    return f"{conformance.title(robot)}: {states}"
+
+
+def _print_engines() -> None:
+    """Print every engine with its version, what it reads, and how to install it."""
+    table = Table("engine", "version", "reads", "time per robot", "install", box=SIMPLE_HEAD)
+    for name, engine in ENGINES.items():
+        found = engine_version(name)
+        table.add_row(
+            name,
+            found or "not installed",
+            ", ".join(formats(name)),
+            {"light": "seconds", "medium": "seconds", "heavy": "minutes"}[engine.weight],
+            "" if found else f"pip install {engine.pip}",
+        )
+    report.console().print(table)
+
+
+def _check_derivatives(options: argparse.Namespace) -> int:
+    """Print the comparison of derivatives; return 1 if a verdict is neither agrees nor explained."""
+    given = [kind for kind in REPORTS[1:] if getattr(options, kind)]
+    if given:
+        raise TreefactorError(f"--{given[0]} reports no derivatives: leave it out with --derivatives")
+    chosen = _chosen_robots(options)
+    with _engines_aside():
+        engines = options.engine or _installed_engines(check.DERIVATIVE_ENGINES)
+        samples, seed = options.samples or 3, options.seed or 0
+    rows: list = []
+    meta = {
+        "treefactor": __version__,
+        "engines": {engine: engine_version(engine) or None for engine in engines},
+        "samples": samples,
+        "seed": seed,
+    }
+    try:
+        with replacing(options.json) as json_file:
+            with _engines_aside():
+                results = check.check_derivatives(chosen, engines, samples, seed, options.timeout or 120)
+                for found in progress(results, len(chosen), "checking", _verdicts):
+                    rows += found
+            report.write_json(json_file, {**meta, "rows": [row.as_dict() for row in rows]})
+    finally:
+        if rows:  # after the files: the reader of a pipe may close it
+            report.print_derivative_rows(rows)
+    return 0 if all(row.verdict in check.GOOD for row in rows) else DISAGREE
 
 
 def _chosen_robots(options: argparse.Namespace) -> list[robots.Robot]:
     """Return the robots named on the command line, or the default selection, on the requested base."""
-    floating = on_floating_base(options)
-    if options.robot:
-        return [robots.find(name, floating) for name in options.robot]
-    chosen = robots.default_robots()
-    if not chosen:
-        raise TreefactorError("no robots are bundled: pip install 'treefactor[pinocchio,pybullet]'")
-    return chosen if floating is None else [replace(robot, floating=floating) for robot in chosen]
+    return robots_of(Configuration().replaced(robots=options.robot or None, base=options.base))
 
 
 def _installed_engines(engines: Iterable[str]) -> list[str]:
@@ -96,14 +156,6 @@ def _installed_engines(engines: Iterable[str]) -> list[str]:
         except AdapterError as error:
             print(f"{engine} is left out: {error}", file=sys.stderr)
     return found
-
-
-def _engine_version(engine: str) -> str | None:
-    """Return the version of an engine's wheel."""
-    try:
-        return version({"pinocchio": "pin"}.get(engine, engine))
-    except PackageNotFoundError:
-        return None
 
 
 def _verdicts(found: list) -> str:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import track
 
-DISAGREE, FAILED, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # exit statuses
+DISAGREE, FAILED, NOTHING, INTERRUPTED, TERMINATED = 1, 2, 3, 130, 143  # exit statuses
 
 
 Found = TypeVar("Found")

@@ -6,9 +6,9 @@ import argparse
 import math
 from pathlib import Path
 
-from .. import check
 from .._version import __version__
 from ..bench import scaling as growth
+from ..check.project.configuration import FAIL_ON
 from ..identification.columns import KINDS
 from ..model.mechanisms import MECHANISMS
 from ..papers import tables
@@ -16,6 +16,12 @@ from ..papers import tables
 CONTACTS, LOOPS = "mlcp", "loops"  # in place of a robot
 ROBOT = "a URDF or MJCF file, or the name of a bundled robot"
 BASES = {"choices": ("fixed", "floating"), "help": "default: what the robot is meant for"}
+REPORTS = {
+    "junit": "the cells as tests in JUnit's XML",
+    "sarif": "the causes as SARIF, for code scanning",
+    "markdown": "a summary as Markdown",
+    "badge": "a badge as SVG",
+}
 PAGES = (".html", ".htm")
 
 
@@ -35,20 +41,71 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _check(commands) -> None:
-    command = commands.add_parser("check", help="compare H and q̈ between the engines")
-    command.add_argument("robot", nargs="*", help=f"{ROBOT} (default: a selection)")
-    command.add_argument("--engine", nargs="+", choices=tuple(check.ENGINES), help="default: all but drake")
-    command.add_argument(
-        "--derivatives", action="store_true", help="compare derivatives (pinocchio, mujoco) instead"
+    command = commands.add_parser(
+        "check",
+        help="compare dynamics and kinematics between the engines",
+        epilog="The exit status is 0 if everything that was compared agrees, is explained or expected; 1 if "
+        "something disagrees, is refused, crashed or timed out, or an expectation is stale; 2 for a wrong "
+        "option or configuration; 3 if nothing was compared. treefactor.toml, or [tool.treefactor] in "
+        "pyproject.toml, holds the same options.",
     )
-    command.add_argument("--base", **BASES)
-    command.add_argument("--samples", type=_positive, default=3, metavar="N", help="random states per robot")
-    command.add_argument("--seed", type=_natural, default=0, metavar="S", help="seed of the random states")
-    command.add_argument(
-        "--timeout", type=_positive, default=120, metavar="S", help="seconds an engine has for a robot"
+    add = command.add_argument
+    add(
+        "robot",
+        nargs="*",
+        help="a URDF, SDF or MJCF file, a folder, a pattern such as 'robots/*.urdf', or the name of a "
+        "bundled robot: one of `treefactor info --list`, dm_control/NAME, sdf-1.6/NAME or sdf-1.9/NAME "
+        "(default: a selection of them)",
     )
+    add(
+        "--engine",
+        nargs="+",
+        metavar="E",
+        help="engines to compare: names of --list-engines, or Python files that define one (default: all "
+        "that are installed and take seconds)",
+    )
+    add(
+        "--quantity",
+        nargs="+",
+        metavar="Q",
+        help="quantities, such as H, bias, qdd, jacobians (default: all)",
+    )
+    add("--derivatives", action="store_true", help="compare derivatives by pinocchio and mujoco instead")
+    add(
+        "--traps",
+        action="store_true",
+        default=None,
+        help="compare on the trap files: small robots with one peculiarity each",
+    )
+    add("--base", **BASES)
+    _settings_of_check(add)
     _json(command, "the results")
     _html(command, "check.html")
+    for kind, what in REPORTS.items():
+        add(f"--{kind}", type=Path, metavar="FILE", help=f"also write {what}")
+
+
+def _settings_of_check(add) -> None:
+    """Add the options about states, files and results of a comparison."""
+    add("--samples", type=_positive, metavar="N", help="random states per robot (default: 3)")
+    add("--seed", type=_natural, metavar="S", help="seed of the random states (default: 0)")
+    add("--timeout", type=_above_zero, metavar="S", help="seconds that an engine has for one robot")
+    add("--no-ordinary", action="store_true", help="load rewritten files only, never the files themselves")
+    add(
+        "--fail-on",
+        nargs="*",
+        metavar="STATE",
+        help=f"states that make the exit status 1, among {', '.join(FAIL_ON)} (default: all but explained); "
+        "crashed and timed out count as disagrees",
+    )
+    add(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="configuration to read instead of the nearest treefactor.toml or pyproject.toml",
+    )
+    add("--print-config", action="store_true", help="print the configuration with all options, and end")
+    add("--list-engines", action="store_true", help="print the engines with versions and formats, and end")
 
 
 def _info(commands) -> None:

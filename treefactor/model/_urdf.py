@@ -112,7 +112,7 @@ def _advice(tag: str) -> str:
 
 
 def read(
-    path: Path, engine: str | None = None, types: Collection[str] = FREEDOMS, text: str | None = None
+    path: Path, engine: str | None = None, types: Collection[str] = FREEDOMS, text: str | bytes | None = None
 ) -> Robot:
     """Read the links and joints of a URDF.
 
@@ -123,7 +123,7 @@ def read(
         Engine that will load the robot; errors name it.
     types : collection of str
         Joint types that are accepted.
-    text : str, optional
+    text : str or bytes, optional
         Text of the URDF, instead of the file; path is its name in errors.
 
     Raises
@@ -142,7 +142,7 @@ class _Reader:
     path: Path
     engine: str | None
     types: Collection[str]
-    text: str | None = None
+    text: str | bytes | None = None
 
     def robot(self) -> Robot:
         """Return the robot of the file."""

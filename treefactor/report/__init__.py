@@ -1,7 +1,6 @@
 """Write reports: tables on the console, JSON files, HTML pages, drawings and plots."""
 
 from .console import (
-    CAPTION,
     COLOURS,
     CONTACTS_CAPTION,
     DETAILED,
@@ -13,7 +12,6 @@ from .console import (
     ROBOT_GOALS,
     TABLES_CAPTION,
     VERDICTS,
-    WIDE,
     console,
     counted,
     duration,
@@ -25,7 +23,6 @@ from .console import (
     print_next,
     print_operations,
     print_results,
-    print_rows,
     print_tables,
     print_tree,
     print_verdicts,
@@ -39,7 +36,6 @@ from .frames import frame_figures, print_frames
 from .identification import IDENTIFICATION_CAPTION, identification_figures, print_identification
 
 __all__ = [
-    "CAPTION",
     "COLOURS",
     "CONTACTS_CAPTION",
     "DERIVATIVES_CAPTION",
@@ -53,7 +49,6 @@ __all__ = [
     "ROBOT_GOALS",
     "TABLES_CAPTION",
     "VERDICTS",
-    "WIDE",
     "console",
     "counted",
     "duration",
@@ -70,7 +65,6 @@ __all__ = [
     "print_next",
     "print_operations",
     "print_results",
-    "print_rows",
     "print_tables",
     "print_tree",
     "print_verdicts",

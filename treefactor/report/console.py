@@ -15,7 +15,7 @@ from rich.tree import Tree as RichTree
 
 from ..bench.scaling import Growth
 from ..bench.timing import Result
-from ..check.run import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, GOOD, Row
+from ..check.cells import AGREES, DISAGREES, EXPLAINED, REFUSED
 from ..codegen import Verdict
 from ..papers.exhibits import NOT_EXECUTABLE, REPRODUCED, Exhibit
 from ..papers.tables.table import (
@@ -33,7 +33,7 @@ from ..papers.tables.table import Row as PaperRow
 from ..papers.tables.table import Table as PaperTable
 from ..tree.tree import CostKind, OperationCount, Tree
 
-COLOURS = {AGREES: "green", EXPLAINED: "cyan", DISAGREES: "bold red", CANNOT_LOAD: "yellow"}
+COLOURS = {AGREES: "green", EXPLAINED: "cyan", DISAGREES: "bold red", REFUSED: "yellow"}
 VERDICTS = {
     EQUAL: "green",
     ABOUT: "green",
@@ -47,7 +47,6 @@ VERDICTS = {
 }  # of a paper's figures
 EXHIBITS = {REPRODUCED: "green", EXPLAINED: "cyan", DIFFERS: "bold red", NOT_EXECUTABLE: "dim"}
 PLURAL = {AGREES: "agree", DISAGREES: "disagree", DIFFERS: "differ"}
-WIDE = 110  # columns from which a table has room for every figure
 DETAILED = 5  # robots up to which every reason is printed; of more, a table of the causes
 PIPE_WIDTH = 180  # columns of a table that no terminal limits
 
@@ -66,47 +65,6 @@ def console() -> Console:
     return plain if plain.is_terminal else _Console(highlight=False, width=PIPE_WIDTH)
 
 
-def print_rows(rows: Sequence[Row]) -> None:
-    """Print the table of a cross-validation, then the reason for every verdict that has one."""
-    out = console()
-    wide = out.width >= WIDE
-    table = Table(header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("robot", overflow="fold")
-    for title in ("base", "engine") if wide else ("engine",):
-        table.add_column(title, no_wrap=True)
-    for title in (
-        ("n", "density", "cond H", "ΔH", "LᵀDL", "Δq̈", "own Δq̈") if wide else ("n", "ΔH", "Δq̈", "own Δq̈")
-    ):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    last = None
-    for row in rows:
-        case = (row.robot, row.base)
-        figures = (row.condition, row.error_h, row.error_factor, row.error_qdd, row.error_own)
-        shown = ["" if figure is None else f"{figure:.0e}" for figure in figures]
-        density = "" if row.density is None else f"{row.density:.2f}"
-        n = "" if row.n is None else str(row.n)
-        table.add_row(
-            Text("" if case == last else Path(row.robot).name if Path(row.robot).is_file() else row.robot),
-            *([row.base] if wide else []),
-            row.engine,
-            *([n, density, *shown] if wide else [n, shown[1], shown[3], shown[4]]),
-            Text(row.verdict, style=COLOURS[row.verdict]),
-        )
-        last = case
-    out.print(table)
-    many = len({row.robot for row in rows}) > DETAILED
-    for row in rows:
-        if row.reason and not (many and row.verdict in GOOD):
-            line = Text(f"{row.robot}, {row.base} base, {row.engine} ")
-            line.append(row.verdict, style=COLOURS[row.verdict])
-            out.print(line.append(f": {row.reason}", style="default"))
-    if many:
-        out.print(_causes_table(rows))
-    out.print(Text(CAPTION, style="dim"))
-    out.print(counted([row.verdict for row in rows], COLOURS))
-
-
 def counted(verdicts: Sequence[str], styles: Mapping[str, str]) -> Text:
     """Count the verdicts of each kind: "1 agrees, 2 disagree"."""
     counts = {verdict: verdicts.count(verdict) for verdict in styles}
@@ -121,32 +79,6 @@ def print_next(text: str) -> None:
     """Print a suggestion for the user's next command, if there is one."""
     if text:
         console().print(Text(f"Next: {text}", style="dim"), soft_wrap=True)
-
-
-def _causes_table(rows: Sequence[Row]) -> Table:
-    """Return the table of causes: how many robots show each, and which one most."""
-    table = Table(header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for title in ("engine", "way", "cause"):
-        table.add_column(title, overflow="fold")
-    table.add_column("robots", justify="right", no_wrap=True)
-    table.add_column("largest effect", justify="right")
-    found: dict[tuple, list[tuple[float, str, str]]] = {}
-    for row in rows:
-        for cause in row.causes:
-            key = (row.engine, cause.way, cause.name.partition(": ")[0])
-            found.setdefault(key, []).append((cause.effect or 0.0, row.robot, cause.quantity))
-    for key, cases in sorted(found.items(), key=lambda item: (item[0][:2], -len(item[1]))):
-        effect, robot, quantity = max(cases)
-        table.add_row(*key, str(len(cases)), f"Δ{quantity} {effect:.0e} ({robot})" if effect else "")
-    return table
-
-
-CAPTION = (
-    "ΔH: against Pinocchio's CRBA (Pinocchio itself: against RNEA). LᵀDL: factor against H. "
-    "Δq̈: our H⁻¹(τ - bias), own Δq̈: the engine's own, both against Pinocchio's ABA. "
-    "Largest deviation over largest entry, worst sample, the file loaded through treefactor's adapter. "
-    "Explained: why the engine differs when it loads the file itself, and by how much of √(H_ii H_jj)."
-)
 
 
 def tree_figures(tree: Tree) -> dict:

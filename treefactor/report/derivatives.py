@@ -9,8 +9,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from ..check.cells import GOOD
 from ..check.derivatives import DerivativeRow
-from ..check.results import GOOD
 from .console import COLOURS, DETAILED, console, counted
 
 QUANTITIES = (("∂τ", ("∂τ",)), ("∂q̈", ("∂q̈",)), ("∂V, ∂A", ("∂V", "∂A")), ("∂h, ∂ḣ", ("∂h", "∂ḣ")))

@@ -1,43 +1,17 @@
-"""Compute the drawings of the HTML page as plain numbers and paths, and the colours of errors."""
+"""Compute the drawings of the HTML pages as plain numbers and paths."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 
 from ..papers.tables.table import Picture
 from ..tree.tree import Tree
 
-# log10 of an error and its colour: the worse, the darker, and no green as dark as a red
-SCALE = (
-    (-17, (223, 244, 235)),
-    (-13, (160, 219, 185)),
-    (-10, (214, 230, 140)),
-    (-8, (243, 212, 88)),
-    (-5, (238, 160, 60)),
-    (-2, (208, 72, 45)),
-    (0, (112, 8, 44)),
-)
-NO_NUMBER = (123, 79, 190)  # NaN
-TICKS = (-16, -12, -8, -4, 0)  # decades written at the scale
-LEVELS_PER_DECADE = 4  # of a heat map
-PIXELS = 256  # rows and columns of a heat map at most
 NAME_LENGTH = 40  # characters of a joint's name in a drawing
 LINE, INDENT, CHARACTER = 17, 16, 6.8  # of the drawn tree, in pixels
 FREEDOM = re.compile(r"(.*)\[(\d{1,6})\]", re.DOTALL)  # as Tree.from_joints names them
-
-
-def colour(power: float) -> tuple[int, ...]:
-    """Return the colour of the error 10**power."""
-    powers, colours = zip(*SCALE, strict=True)
-    return tuple(round(np.interp(power, powers, channel)) for channel in zip(*colours, strict=True))
-
-
-def hex_colour(rgb: Sequence[int]) -> str:
-    """Return the colour in CSS notation."""
-    return "#" + bytes(rgb).hex()
 
 
 def tree_drawing(tree: Tree) -> dict:
@@ -112,31 +86,3 @@ def picture(drawn: Picture) -> dict:
         "discs": [(style, *map(float, disc)) for style, discs in drawn.discs.items() for disc in discs],
         "lines": [tuple(map(float, line)) for line in drawn.lines],
     }
-
-
-def heat_map(delta: np.ndarray, tree: Tree) -> dict:
-    """Return a heat map of a matrix of errors as one SVG path for each colour, and its largest entry."""
-    delta, low = np.asarray(delta, dtype=float), SCALE[0][0]
-    levels = (SCALE[-1][0] - low) * LEVELS_PER_DECADE + 1
-    with np.errstate(divide="ignore"):
-        position = np.rint((np.log10(delta) - low) * LEVELS_PER_DECADE)
-    code = np.where(np.isnan(delta), levels, np.clip(position, 0, levels - 1)) + 1
-    code[~tree.mask() & (delta == 0)] = 0  # transparent
-    cells = _reduced(code)
-    colours = [(0, 0, 0), *(colour(low + level / LEVELS_PER_DECADE) for level in range(levels)), NO_NUMBER]
-    largest = np.where(np.isnan(delta), np.inf, delta)
-    row, column = (int(p) for p in np.unravel_index(np.argmax(largest), delta.shape))
-    return {
-        "cells": [(hex_colour(colours[int(k)]), _runs(cells == k)) for k in np.unique(cells) if k],
-        "scale": 100 / len(cells),
-        "largest": float(delta[row, column]),
-        "at": {k: tree.name(k) or "" for k in (row, column)},
-        "position": f"({row}, {column})",
-        "frame": _frame(tree),
-    }
-
-
-def _reduced(code: np.ndarray) -> np.ndarray:
-    """Return at most PIXELS rows and columns; blocks of entries are reduced to the worst."""
-    first = np.arange(0, len(code), -(-len(code) // PIXELS))
-    return np.maximum.reduceat(np.maximum.reduceat(code, first, axis=0), first, axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
-from ...check.results import EXPLAINED
+from ...check.cells import EXPLAINED
 from ..tables.table import DERIVED, DIFFERS, NOT_IN_PAPER, Row, Table
 
 REPRODUCED, NOT_EXECUTABLE = "reproduced", "not executable"

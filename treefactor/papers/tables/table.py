@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 
 from ...bench.timing import Result
-from ...check.results import EXPLAINED
+from ...check.cells import EXPLAINED
 from ...tree.tree import OperationCount, Tree
 
 # verdicts, besides EXPLAINED

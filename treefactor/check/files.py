@@ -1,0 +1,118 @@
+"""Choose the file that an engine gets: the robot's own, a rewriting of it, or a translation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from pathlib import Path
+from xml.sax.saxutils import unescape
+
+from ..exceptions import AdapterError
+from .rewriting import Edit, _mjcf_file, _urdf_file, read_sdf
+from .rewriting.mjcf_causes import causes_of_mjcf
+from .rewriting.mjcf_edits import rewrite_mjcf
+from .rewriting.translate import translated
+from .rewriting.urdf_edits import edits
+from .robots import Robot
+
+MARKS = {"package.xml", "manifest.xml"}  # files that make a folder a package
+LEVELS = 6  # folders above a file in which its packages are looked for
+Carried = dict  # by link of the original file, the link that carries it and its pose there
+
+
+def file_for(
+    robot: Robot, reads: Collection[str], chosen: Iterable[Edit], folder: Path
+) -> tuple[Path, Carried]:
+    """Return the path of the file to load, and where the links of the original are in it.
+
+    Parameters
+    ----------
+    robot : Robot
+    reads : collection of str
+        Formats of the engine, the one to prefer first.
+    chosen : iterable of Edit
+    folder : pathlib.Path
+        For files that are written.
+    """
+    if robot.format == "sdf" and "sdf" not in reads:
+        return file_for(as_urdf(robot, folder), reads, chosen, folder)
+    if robot.format in reads and not chosen:
+        return robot.path, {}
+    if robot.is_mjcf:
+        text, suffix, carried = rewrite_mjcf(robot.path, chosen), ".xml", {}
+    else:
+        wanted = robot.format if robot.format in reads else next(iter(reads))
+        text, suffix, carried = translated(robot.path, chosen, wanted, robot.floating)
+    place = shadow(robot.path, folder, text) if 'filename="' in text else folder
+    path = place / f"{robot.path.stem}_{len(list(place.glob('*_*')))}{suffix}"  # engines keep files by name
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    return path, carried
+
+
+def shadow(path: Path, folder: Path, text: str) -> Path:
+    """Return a folder in which a rewriting of a file finds what the file finds in the folders above it.
+
+    The names of the folders are the same, as far up as a package may begin. Linked are files that mark a
+    package, and what the names of files in the text lead through: folders such as /tmp hold thousands more.
+    """
+    path = path.resolve()
+    chain = list(path.parents)[:LEVELS][::-1]
+    used = {part for name in re.findall(r'filename="([^"]*)"', text) for part in unescape(name).split("/")}
+    for above in chain:
+        folder = folder / (above.name or "root")
+        folder.mkdir(exist_ok=True)  # of an earlier rewriting
+        for entry in map(above.joinpath, (used - {"", ".", ".."}) | MARKS):
+            link = folder / entry.name
+            if entry not in chain and entry != path and entry.exists() and not link.is_symlink():
+                link.symlink_to(entry)
+    return folder
+
+
+def as_urdf(robot: Robot, folder: Path) -> Robot:
+    """Write the URDF of an SDF into a folder."""
+    path = folder / f"{robot.path.stem}.urdf"
+    path.write_text(read_sdf(robot.path).text, encoding="utf-8")
+    return replace(robot, path=path)
+
+
+def with_own_base(robot: Robot) -> Robot:
+    """Return a robot on the base that its file states; a URDF states none."""
+    if robot.format != "sdf":
+        return robot
+    try:
+        return replace(robot, floating=read_sdf(robot.path).floating)
+    except AdapterError:  # reported when it is loaded
+        return robot
+
+
+def all_edits(robot: Robot) -> tuple[Edit, ...]:
+    """Return all edits that would change something of a robot's file; none of a file that cannot be read."""
+    try:
+        found = causes_of_mjcf(robot.path) if robot.is_mjcf else edits(robot.path)
+    except AdapterError:
+        return ()
+    return tuple(edit for edit in found if not (robot.mimic and edit.kind == "mimic"))
+
+
+def lines_of(robot: Robot) -> dict[str, int]:
+    """Return the line on which every link and joint, or body and joint, of a robot's file begins."""
+    try:
+        if robot.is_mjcf:
+            mjcf = _mjcf_file.read(robot.path)
+            return {one.get("name", ""): mjcf.lines[one] for one in (*mjcf.bodies(), *mjcf.joints())}
+        urdf = _urdf_file.read(robot.path)
+    except AdapterError:
+        return {}
+    elements = {**urdf.names("joint"), **urdf.names("link")}
+    return {name: urdf.lines[element] for name, element in elements.items()}
+
+
+def with_coupled(robots: Iterable[Robot]) -> list[Robot]:
+    """Return robots, and after each that has mimic joints the same with these joints coupled."""
+    found = []
+    for robot in robots:
+        found.append(robot)
+        if robot.format == "urdf" and robot.path.is_file() and b"<mimic" in robot.path.read_bytes():
+            found.append(replace(robot, mimic=True))
+    return found

@@ -1,0 +1,201 @@
+"""Explain by repair: find edits of the file and options after which an engine agrees, none in vain.
+
+The file is rewritten in six steps (``treefactor.check.rewriting``), and an engine may have options. First as
+many steps as needed are taken; then every step, kind of edit and single edit without which the engine still
+agrees is taken back. What is left are the causes, and the links and joints that the edits concern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from .examine import Changes, Examination, Trial
+from .rewriting import Edit
+from .rewriting.mjcf_edits import IGNORED_STEP
+from .rewriting.urdf_edits import PATHS
+
+SHAPES = ("visual", "collision", "material")  # kinds of edits that remove shapes
+MOST_IGNORED = 2  # kinds of what an engine ignores at once
+SINGLE = {"light": 24, "medium": 8, "heavy": 0}  # trials to find the single links and joints that matter
+
+
+@dataclass(frozen=True)
+class Part:
+    """One cause: an option of the engine, or all chosen edits of one kind.
+
+    Attributes
+    ----------
+    step : str
+        Name of the option, or kind of the edits.
+    changes : Changes
+    quantities : frozenset of str
+        What is wrong without it.
+    errors : dict of str to float
+        By quantity, the error without it.
+    """
+
+    step: str
+    changes: Changes
+    quantities: frozenset[str]
+    errors: dict[str, float]
+
+    @property
+    def edits(self) -> list[Edit]:
+        """Return the edits in the order of the file."""
+        return sorted(self.changes.edits, key=lambda edit: (edit.line, edit.where))
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Rewriting after which the engine agrees, and of which no part could be left out.
+
+    Attributes
+    ----------
+    changes : Changes
+    parts : tuple of Part
+    left : frozenset of str
+        Quantities that no rewriting repairs.
+    """
+
+    changes: Changes
+    parts: tuple[Part, ...]
+    left: frozenset[str]
+
+
+def repair(examination: Examination, edits: Sequence[Edit], wrong: frozenset[str]) -> Repair:
+    """Find a rewriting after which the quantities that are wrong agree, and of which no part can be left out.
+
+    It is looked for at the first sample, and without shapes if the engine is as wrong without them: they take
+    most of the time of loading. If what is found does not hold at all samples and with the shapes, it is
+    looked for again in that way.
+
+    Parameters
+    ----------
+    examination : Examination
+    edits : sequence of Edit
+        All that would change something in the file.
+    wrong : frozenset of str
+        Quantities that are wrong in the file as it is.
+    """
+    shapes = frozenset(edit for edit in edits if edit.kind in SHAPES)
+    fast = Search(examination, wrong, 1)
+    if shapes and fast.bad(Changes(shapes)) == fast.bad(Changes()):
+        fast = Search(examination, wrong, 1, shapes)
+    found = _found(fast, [edit for edit in edits if edit not in fast.shapes])
+    if examination.wrong(found.changes, wrong) <= found.left:
+        return found
+    return _found(Search(examination, wrong, None), edits)
+
+
+@dataclass(frozen=True)
+class Search:
+    """Trials of rewritings: which quantities are looked at, at how many samples, without which shapes."""
+
+    examination: Examination
+    wrong: frozenset[str]
+    samples: int | None
+    shapes: frozenset[Edit] = frozenset()
+
+    def trial(self, changes: Changes) -> Trial:
+        """Return the errors of a rewriting."""
+        bare = Changes(changes.edits | self.shapes, changes.options)
+        return self.examination.trial(bare, self.wrong, self.samples)
+
+    def bad(self, changes: Changes) -> frozenset[str]:
+        """Return what is wrong for a rewriting."""
+        return self.examination.bad(self.trial(changes), self.wrong, self.examination.answered)
+
+
+def _found(search: Search, edits: Sequence[Edit]) -> Repair:
+    """Return the rewriting that a search finds, reduced to what is needed."""
+    examination, bad = search.examination, search.bad
+    changes, left = _enough(_candidates(examination.engine, edits), bad, search.wrong)
+    if left == search.wrong:
+        return Repair(Changes(), (), search.wrong)
+    trials = SINGLE[examination.weight] // max(1, examination.reference.nv // 16)
+    changes = _reduced(changes, lambda other: bad(other) <= left, trials)
+    parts = [
+        Part(step, part, bad(_without(changes, part)) - left, search.trial(_without(changes, part)).errors)
+        for step, part in _parts(changes)
+    ]
+    return Repair(changes, tuple(parts), left)
+
+
+def _candidates(engine, edits: Sequence[Edit]) -> list[Changes]:
+    """Return ever longer rewritings: the first steps, each without and with the options of the engine."""
+    options = frozenset(getattr(engine, "OPTIONS", {}))
+    kept = [edit for edit in edits if edit.step < IGNORED_STEP]
+    steps = [0, *sorted({edit.step for edit in kept})]
+    prefixes = [frozenset(edit for edit in kept if edit.step <= step) for step in steps]
+    paths = frozenset(edit for edit in kept if edit.kind == PATHS)
+    prefixes = list(dict.fromkeys([frozenset(), paths, *prefixes]))
+    own = list(dict.fromkeys((frozenset(), options)))
+    tried = [Changes(prefix | part, one) for part in _ignored(edits) for prefix in prefixes for one in own]
+    return tried[1:]
+
+
+def _ignored(edits: Sequence[Edit]) -> list[frozenset[Edit]]:
+    """Return what an engine may ignore in an MJCF: nothing, or up to MOST_IGNORED kinds."""
+    kinds = list(dict.fromkeys(edit.kind for edit in edits if edit.step == IGNORED_STEP))
+    sets = [some for size in range(MOST_IGNORED + 1) for some in combinations(kinds, size)]
+    return [frozenset(edit for edit in edits if edit.kind in some) for some in sets]
+
+
+def _enough(
+    candidates: Iterable[Changes], bad: Callable[[Changes], frozenset[str]], wrong: frozenset[str]
+) -> tuple[Changes, frozenset[str]]:
+    """Return the first candidate that leaves nothing wrong, or the one that leaves least."""
+    best, left = Changes(), wrong
+    for changes in candidates:
+        found = bad(changes)
+        if len(found) < len(left):
+            best, left = changes, found
+        if not left:
+            break
+    return best, left
+
+
+def _reduced(changes: Changes, good: Callable[[Changes], bool], trials: int) -> Changes:
+    """Take back options, steps, kinds of edits and single edits as long as the rest is good."""
+    for option in sorted(changes.options):
+        other = Changes(changes.edits, changes.options - {option})
+        changes = other if good(other) else changes
+    without = Changes(frozenset(edit for edit in changes.edits if edit.kind != PATHS), changes.options)
+    changes = without if without.edits != changes.edits and good(without) else changes
+    for key in (lambda edit: edit.step, lambda edit: (edit.step, edit.kind)):
+        for group in sorted({key(edit) for edit in changes.edits}, reverse=True):  # the gentlest stay
+            kept = frozenset(edit for edit in changes.edits if key(edit) != group)
+            other = Changes(kept, changes.options)
+            changes = other if good(other) else changes
+    return _single_edits(changes, good, trials)
+
+
+def _single_edits(changes: Changes, good: Callable[[Changes], bool], trials: int) -> Changes:
+    """Take back halves, quarters ... of the edits of every kind, in so many trials at most."""
+    for kind in sorted({edit.kind for edit in changes.edits}):
+        waiting = [sorted((e for e in changes.edits if e.kind == kind), key=lambda e: (e.line, e.where))]
+        while waiting:
+            some, trials = waiting.pop(), trials - 1
+            if trials < 0:
+                return changes
+            other = Changes(changes.edits - frozenset(some), changes.options)
+            if good(other):
+                changes = other
+            elif len(some) > 1:
+                waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
+    return changes
+
+
+def _parts(changes: Changes) -> list[tuple[str, Changes]]:
+    """Return the options and the kinds of edits one by one."""
+    kinds = sorted({(edit.step, edit.kind) for edit in changes.edits})
+    found = [(option, Changes(options=frozenset({option}))) for option in sorted(changes.options)]
+    return found + [
+        (kind, Changes(frozenset(edit for edit in changes.edits if edit.kind == kind))) for _, kind in kinds
+    ]
+
+
+def _without(changes: Changes, part: Changes) -> Changes:
+    return Changes(changes.edits - part.edits, changes.options - part.options)

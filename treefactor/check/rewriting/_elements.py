@@ -1,0 +1,193 @@
+"""Change single elements of a URDF: steps 1 to 4 of the rewriting, which move no frame."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..._util.rotations import unit
+from ..._util.xml import numbers
+from ...model.joints import Inertia
+from . import _xml_parts
+
+WIDE = "1000.0"  # limits of a position, in rad or m: far beyond all states of a comparison
+AMPLE = "1000000000.0"  # limits of effort and velocity
+LIMITED = ("revolute", "prismatic")  # whose <limit> URDF demands
+AXIAL = ("revolute", "continuous", "prismatic")
+SAME_LENGTH = 4 * np.finfo(float).eps  # deviation of an axis from unit length within rounding
+KNOWN = {  # elements of the format, by their parents
+    "robot": {"link", "joint", "material", "transmission", "gazebo"},
+    "link": {"inertial", "visual", "collision"},
+    "joint": {"origin", "parent", "child", "axis", "dynamics", "limit", "mimic"},
+}
+
+Change = Callable[[ET.Element, ET.Element], bool]  # of an element of the robot; whether anything changed
+
+
+def _without(tag: str, parent: str) -> Change:
+    """Return the change that removes the elements of a tag from a link or joint."""
+
+    def change(robot: ET.Element, part: ET.Element) -> bool:
+        found = part.findall(tag) if part.tag == parent else []
+        for element in found:
+            part.remove(element)
+        return bool(found)
+
+    return change
+
+
+def _removed(tag: str) -> Change:
+    """Return the change that removes an element of a tag from the robot."""
+
+    def change(robot: ET.Element, part: ET.Element) -> bool:
+        if part.tag == tag:
+            robot.remove(part)
+        return part.tag == tag
+
+    return change
+
+
+def _without_materials(robot: ET.Element, part: ET.Element) -> bool:
+    """Remove a material of the robot, or those of the shapes of a link."""
+    if part.tag == "material":
+        robot.remove(part)
+        return True
+    found = part.findall("visual[material]") if part.tag == "link" else []
+    for visual in found:
+        for material in visual.findall("material"):
+            visual.remove(material)
+    return bool(found)
+
+
+def _without_others(robot: ET.Element, part: ET.Element) -> bool:
+    """Remove an element that the format lacks, or such elements of a link or joint."""
+    if part.tag not in KNOWN["robot"]:
+        robot.remove(part)
+        return True
+    known = KNOWN.get(part.tag)
+    found = [] if known is None else [element for element in part if element.tag not in known]
+    for element in found:
+        part.remove(element)
+    return bool(found)
+
+
+def _with_inertial(robot: ET.Element, part: ET.Element) -> bool:
+    if part.tag != "link" or part.find("inertial") is not None:
+        return False
+    part.insert(0, _xml_parts.inertial(Inertia()))
+    return True
+
+
+def _with_origin(of: str, parent: str) -> Change:
+    """Return the change that writes the default origin, or the missing half of one."""
+
+    def change(robot: ET.Element, part: ET.Element) -> bool:
+        owner = None if part.tag != parent else part if of == parent else part.find(of)
+        if owner is None:
+            return False
+        origin = owner.find("origin")
+        if origin is None:
+            origin = ET.Element("origin")
+            owner.insert(0, origin)
+        missing = {"xyz", "rpy"} - origin.attrib.keys()
+        origin.attrib |= dict.fromkeys(sorted(missing), "0 0 0")
+        return bool(missing)
+
+    return change
+
+
+def _without_dynamics(robot: ET.Element, part: ET.Element) -> bool:
+    """Remove damping, friction and other entries that are not zero."""
+    found = part.findall("dynamics") if part.tag == "joint" else []
+    if not any(numbers(value) != [0.0] for element in found for value in element.attrib.values()):
+        return False
+    return _without("dynamics", "joint")(robot, part)
+
+
+def _with_wide_limits(robot: ET.Element, part: ET.Element) -> bool:
+    kind, limits = part.get("type"), part.findall("limit")
+    if part.tag != "joint" or (not limits and kind not in LIMITED):
+        return False
+    wide = {"effort": AMPLE, "velocity": AMPLE}
+    if kind in LIMITED:
+        wide |= {"lower": f"-{WIDE}", "upper": WIDE}
+    if [limit.attrib for limit in limits] == [wide]:
+        return False
+    _without("limit", "joint")(robot, part)
+    if kind != "fixed":
+        ET.SubElement(part, "limit", wide)
+    return True
+
+
+def _with_unit_axis(robot: ET.Element, part: ET.Element) -> bool:
+    """Write the axis with unit length, or the default one; a joint without an axis loses a wrong one."""
+    if part.tag != "joint" or part.get("type") == "planar":
+        return False
+    axis = part.find("axis")
+    if axis is None:
+        if part.get("type") in AXIAL:
+            ET.SubElement(part, "axis", xyz="1 0 0")
+        return part.get("type") in AXIAL
+    direction = np.array(numbers(axis.get("xyz", "")) or [0.0])
+    if abs(np.linalg.norm(direction) - 1.0) <= SAME_LENGTH and direction.size == 3:
+        return False
+    if part.get("type") in AXIAL:
+        axis.attrib = {"xyz": _xml_parts.words(unit(direction))}
+    else:
+        part.remove(axis)
+    return True
+
+
+CHANGES: dict[str, tuple[int, Change]] = {  # step and change, by kind, in the order in which they are made
+    "material": (1, _without_materials),
+    "visual": (1, _without("visual", "link")),
+    "collision": (1, _without("collision", "link")),
+    "transmission": (1, _removed("transmission")),
+    "gazebo": (1, _removed("gazebo")),
+    "other": (1, _without_others),
+    "inertial": (2, _with_inertial),
+    "inertial origin": (2, _with_origin("inertial", "link")),
+    "joint origin": (2, _with_origin("joint", "joint")),
+    "mimic": (3, _without("mimic", "joint")),
+    "dynamics": (3, _without_dynamics),
+    "limit": (3, _with_wide_limits),
+    "axis": (4, _with_unit_axis),
+}
+
+
+def owner(part: ET.Element) -> str:
+    """Return the link or joint that an element of the robot describes or refers to, "" for none."""
+    if part.tag in _xml_parts.PARTS:
+        return part.get("name", "")
+    joint = part.find("joint")
+    name = part.get("reference") or ("" if joint is None else joint.get("name"))
+    return name or ""
+
+
+def defined_materials(robot: ET.Element) -> set[str]:
+    """Return the names of materials with a colour or a texture."""
+    return {material.get("name", "") for material in robot.iter("material") if len(material)}
+
+
+def remove_undefined_materials(robot: ET.Element, names: set[str]) -> None:
+    """Remove the uses of materials, except of those names."""
+    for visual in robot.iterfind("link/visual"):
+        for material in visual.findall("material"):
+            if not len(material) and material.get("name", "") in names:
+                visual.remove(material)
+
+
+def changed_parts(robot: ET.Element, wanted=None) -> Iterator[tuple[str, str, ET.Element]]:
+    """Make the changes of all kinds, or those ``wanted``; yield kind, name and element of each.
+
+    ``wanted`` has pairs of kind and name.
+    """
+    defined = defined_materials(robot)
+    for kind, (_, change) in CHANGES.items():
+        for part in list(robot):
+            name = owner(part)
+            if (wanted is None or (kind, name) in wanted) and change(robot, part):
+                yield kind, name, part
+    remove_undefined_materials(robot, defined - defined_materials(robot))

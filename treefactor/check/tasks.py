@@ -1,0 +1,72 @@
+"""Define the calls that the comparison makes in other processes; arguments and results are plain data."""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from .._util.protocol import MIMIC
+from ..exceptions import AdapterError
+from .cells import NOT_OFFERED, Cell, UsedEngine
+from .engines import ENGINES, ChosenEngine, IncompleteEngineError, engine_module, engine_version, pip_of
+from .examine import Examination
+from .judge import excluded, judge
+from .reference import Reference, compute_reference
+from .robots import Robot
+
+
+def engine_task(chosen: ChosenEngine) -> UsedEngine | str:
+    """Import an engine; return its version and precision, or on one line why it is not installed.
+
+    For an engine of treefactor that line is the call of pip. Raises what else its import raises: then the
+    engine is installed, and broken.
+    """
+    try:
+        module = engine_module(chosen.name)
+    except Exception as error:  # engines raise whatever their libraries do while they are imported
+        if chosen.name in ENGINES and not engine_version(chosen.name):
+            return f"pip install {pip_of(chosen.name)}"
+        if isinstance(error, IncompleteEngineError) or not isinstance(error, AdapterError):
+            raise
+        return " ".join(str(error).split())
+    pip = pip_of(chosen.name) or getattr(module, "PIP", "")
+    version = engine_version(chosen.name) or str(getattr(module, "VERSION", ""))
+    return UsedEngine(chosen.title, version, module.DTYPE, platform.python_version(), pip)
+
+
+def reference_task(name: str, robot: Robot, samples: int, seed: int) -> Reference | str:
+    """Compute the values of a reference engine; return them, or why the engine has none."""
+    try:
+        module = engine_module(name)
+        options = frozenset({"root_link"} & module.OPTIONS.keys()) | own_options(robot)
+        return compute_reference(module, name, robot, samples, seed, options)
+    except Exception as error:  # another engine becomes the reference
+        text = " ".join(str(error).split())
+        return text if isinstance(error, AdapterError) else f"{type(error).__name__}: {text}"
+
+
+def robot_task(
+    chosen: ChosenEngine, robot: Robot, reference: Reference, quantities: Sequence[str], ordinary: bool
+) -> list[Cell]:
+    """Compare one engine with the reference on one robot."""
+    module = engine_module(chosen.name)
+    if robot.format != "urdf" and robot.format not in module.READS:
+        reason = f"does not read {robot.format.upper()}"
+        return excluded(robot, chosen.title, quantities, NOT_OFFERED, reason)
+    if robot.floating and not getattr(module, "FLOATS", True):
+        return excluded(robot, chosen.title, quantities, NOT_OFFERED, "has no floating base")
+    if robot.mimic and not getattr(module, "COUPLES", False):
+        return excluded(robot, chosen.title, quantities, NOT_OFFERED, "leaves mimic joints free")
+    options = frozenset(chosen.options) | own_options(robot)
+    with tempfile.TemporaryDirectory() as folder:
+        examination = Examination(
+            module, robot, reference, tuple(quantities), chosen.weight, options, Path(folder)
+        )
+        return judge(examination, chosen.title, ordinary)
+
+
+def own_options(robot: Robot) -> frozenset[str]:
+    """Return the options of load that a robot demands."""
+    return frozenset({MIMIC} if robot.mimic else ())

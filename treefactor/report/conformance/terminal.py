@@ -1,0 +1,278 @@
+"""Print a comparison on the console: a matrix of letters, then the causes and failures in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ...check.cells import (
+    AGREES,
+    CRASHED,
+    DISAGREES,
+    EXCLUDED,
+    EXPECTED,
+    EXPLAINED,
+    NOT_INSTALLED,
+    NOT_OFFERED,
+    REFUSED,
+    STATES,
+    TIMED_OUT,
+    Cause,
+    Cell,
+    Report,
+)
+from ..console import DETAILED, console
+from .summary import (
+    LETTERS,
+    MEANINGS,
+    OWN_BASE,
+    Failure,
+    by_robot,
+    causes_by_engine,
+    causes_on_robot,
+    cells_per_engine,
+    counts,
+    effect,
+    expectation_text,
+    failures,
+    in_order,
+    missing_engines,
+    names_of_engines,
+    number,
+    offered,
+    shown_error,
+    stale,
+    title,
+    total_counts,
+    uncompared_robots,
+    version_of,
+    worst,
+)
+
+COLOURS = {
+    CRASHED: "bold red",
+    TIMED_OUT: "bold red",
+    DISAGREES: "bold red",
+    REFUSED: "yellow",
+    EXPECTED: "magenta",
+    EXPLAINED: "cyan",
+    AGREES: "green",
+    NOT_INSTALLED: "dim",
+    EXCLUDED: "dim",
+    NOT_OFFERED: "dim",
+}
+SHOWN = 4  # links or joints named of a cause
+ROBOTS = 3  # robots named of a failure that many share
+CAPTION = (
+    "A letter is the worst state over the quantities. Last line: cells (one quantity of one robot) that "
+    "agree with the file as it is."
+)
+ONE_CAPTION = "Numbers: largest deviation over the size of the quantity, worst sample, the file as it is."
+
+
+def print_report(report: Report) -> None:
+    """Print a report: the matrix robots x engines, or engines x quantities of one robot, and why.
+
+    Parameters
+    ----------
+    report : Report
+    """
+    out = console()
+    missing = missing_engines(report)
+    grouped = {
+        robot: {engine: cells for engine, cells in engines.items() if engine not in missing}
+        for robot, engines in by_robot(report).items()
+    }
+    if any(grouped.values()):
+        (_print_one if len(grouped) == 1 else _print_matrix)(out, report, grouped)
+        if len(grouped) <= DETAILED:
+            _print_causes(out, report, grouped)
+        else:
+            _print_spread(out, report)
+        _print_failures(out, report)
+    else:
+        out.print("nothing was compared")
+    for entry in stale(report):
+        line = Text().append("stale expectation, nothing that it describes differs: ", style="bold red")
+        out.print(line.append(expectation_text(entry)), soft_wrap=True)
+    for engine, reason in missing.items():
+        out.print(Text(f"{engine} is not installed{f': {reason}' if reason else ''}"), soft_wrap=True)
+    for robot, reason in uncompared_robots(report).items():
+        line = Text(title(_short(robot))).append(" is not compared: ").append(reason)
+        out.print(line, soft_wrap=True)
+    if any(grouped.values()):
+        _print_legend(out, report, ONE_CAPTION if len(grouped) == 1 else CAPTION)
+
+
+def _print_one(out: Console, report: Report, grouped: dict) -> None:
+    """Print engines x quantities of one robot, with errors where the terminal is wide enough."""
+    ((robot, engines),) = grouped.items()
+    out.print(Text(title(_short(robot)), style="bold"))
+    quantities = offered((cell for cells in engines.values() for cell in cells), report)
+    labels = {engine.name: version_of(engine) for engine in report.engines}
+    rows = []
+    for engine, cells in engines.items():
+        found = {cell.quantity: cell for cell in cells}
+        rows.append((Text(labels.get(engine, engine)), [found.get(name) for name in quantities]))
+    table = _table("engine", quantities)
+    for label, found_cells in rows:
+        table.add_row(label, *map(_figure, found_cells))
+    if _fits(out, table):
+        out.print(table)
+    else:
+        _print_numbered(
+            out, "engine", quantities, zip(map(Text, engines), (row[1] for row in rows), strict=True)
+        )
+
+
+def _print_matrix(out: Console, report: Report, grouped: dict) -> None:
+    """Print robots x engines, under the names of the engines or, in narrow terminals, their numbers."""
+    missing = missing_engines(report)
+    engines = [name for name in names_of_engines(report) if name not in missing]
+    freedoms = {(robot.name, robot.base): robot.freedoms for robot in report.robots}
+    rows = []
+    for robot, cells in grouped.items():
+        label, n = Text(_short(robot)[0]), freedoms.get(robot)
+        base = robot[1] if robot[1] != OWN_BASE else ""
+        facts = ", ".join([*filter(None, [base]), *([f"n = {n}"] if n is not None else [])])
+        label.append(f" ({facts})" if facts else "", style="dim")
+        rows.append((label, [_worst_cell(cells.get(engine, ())) for engine in engines]))
+    table = _table("robot", engines)
+    for label, states in rows:
+        table.add_row(label, *map(_letter, states))
+    if not _fits(out, table):
+        _print_numbered(out, "robot", engines, rows)
+        return
+    agreeing = counts(report)
+    figures = [str(agreeing[engine][AGREES]) for engine in engines]
+    table.add_row(f"cells that agree, of {cells_per_engine(report)}", *figures, style="dim")
+    out.print(table)
+
+
+def _print_numbered(out: Console, first: str, columns: Sequence[str], rows: Iterable) -> None:
+    """Print a table of letters whose columns have numbers, and the names of the numbers."""
+    table = Table(header_style="bold", box=None, padding=(0, 1, 0, 0))
+    table.add_column(first, overflow="fold")
+    for k in range(len(columns)):
+        table.add_column(str(k + 1), no_wrap=True)
+    for label, cells in rows:
+        table.add_row(label, *map(_letter, cells))
+    out.print(table)
+    key = ", ".join(f"{k + 1} {name}" for k, name in enumerate(columns))
+    out.print(Text(key, style="dim"))
+
+
+def _table(first: str, columns: Sequence[str]) -> Table:
+    table = Table(header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column(first, no_wrap=True)
+    for name in columns:
+        table.add_column(Text(name.replace(" ", "\n")), no_wrap=True)
+    return table
+
+
+def _fits(out: Console, table: Table) -> bool:
+    """Return whether the terminal is wide enough for the table without wrapping a cell."""
+    return table.__rich_measure__(out, out.options.update(max_width=10_000)).maximum <= out.width
+
+
+def _short(robot: tuple[str, str]) -> tuple[str, str]:
+    """Return name and base, of a path the file's name only."""
+    name, base = robot
+    return (Path(name).name or name) if Path(name).suffix else name, base
+
+
+def _worst_cell(cells: Iterable[Cell]) -> Cell | None:
+    return min(cells, key=lambda cell: STATES.index(cell.state), default=None)
+
+
+def _letter(cell: Cell | None) -> Text:
+    return Text().append(LETTERS[cell.state], style=COLOURS[cell.state]) if cell else Text()
+
+
+def _figure(cell: Cell | None) -> Text:
+    """Return letter and error of a cell."""
+    error = number(shown_error(cell)) if cell else ""
+    return _letter(cell).append(f" {error}" if error else "")
+
+
+def _print_causes(out: Console, report: Report, grouped: dict) -> None:
+    """Print the causes for every robot and engine that agrees only without them."""
+    for robot, engines in grouped.items():
+        for engine, cells in engines.items():
+            good = [cell for cell in cells if cell.state in (EXPLAINED, EXPECTED)]
+            state = worst(cell.state for cell in good)
+            if state is None:
+                continue
+            line = Text(f"{title(_short(robot))}, {engine} " if len(grouped) > 1 else f"{engine} ")
+            out.print(line.append(state, style=COLOURS[state]).append(":"), soft_wrap=True)
+            names = offered(cells, report)
+            for found in causes_on_robot(good):
+                size = effect(found.cause.effect)
+                where = (f"by {size} in " if size else "in ") + in_order(found.quantities, names)
+                _print_item(out, f"{found.cause.text}{_where(found.cause)}: {where}", found.cause.link)
+            for reason in dict.fromkeys(cell.reason for cell in good if cell.reason):
+                _print_item(out, f"the file as it is: {reason}" if state == EXPLAINED else reason, "")
+
+
+def _print_item(out: Console, text: str, link: str) -> None:
+    """Print an entry of a list; an address is dim and last."""
+    out.print(Text(f"  {text}").append(f"  {link}" if link else "", style="dim"), soft_wrap=True)
+
+
+def _where(cause: Cause) -> str:
+    """Return the links or joints of a cause, with the lines of the file they begin on."""
+    if not cause.where:
+        return ""
+    lines = cause.lines[: len(cause.where)]
+    places = [f"{name}, line {line}" if line else str(name) for name, line in zip_longest(cause.where, lines)]
+    more = [f"{len(places) - SHOWN} more"] if len(places) > SHOWN else []
+    return f" ({'; '.join([*places[:SHOWN], *more])})"
+
+
+def _print_spread(out: Console, report: Report) -> None:
+    """Print the table of causes: how many robots show each, and which one most."""
+    table = Table(header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("engine", no_wrap=True)
+    table.add_column("cause", overflow="fold")
+    table.add_column("robots", justify="right", no_wrap=True)
+    table.add_column("largest effect", overflow="fold")
+    for one in causes_by_engine(report):
+        size, robot = effect(one.effect), _short(one.most)[0]
+        cause = Text(one.text).append(f"\n{one.link}" if one.link else "", style="dim")
+        largest = Text(f"{size} ({robot})" if size else f"({robot})")
+        table.add_row(Text(one.engine), cause, str(len(one.robots)), largest)
+    if table.row_count:
+        out.print(table)
+
+
+def _print_failures(out: Console, report: Report) -> None:
+    """Print everything that failed, robots that fail in the same way in one line."""
+    groups: dict[tuple, list[Failure]] = {}
+    for one in failures(report):
+        key = (one.engine, one.state, one.reason, one.places)
+        groups.setdefault(key, []).append(one)
+    for (engine, state, reason, quantities), alike in groups.items():
+        robots = [title(_short((one.robot, one.base))) for one in alike]
+        more = [f"{len(robots) - ROBOTS} more"] if len(robots) > ROBOTS else []
+        line = Text(f"{'; '.join([*robots[:ROBOTS], *more])}, {engine} ").append(state, style=COLOURS[state])
+        line.append(f" ({quantities})" if quantities else "", style="dim")
+        out.print(line.append(f": {reason}" if reason else ""), soft_wrap=True)
+        causes = {cause.text: cause for one in alike for cause in one.causes}
+        for cause in causes.values():
+            _print_item(out, f"{cause.text}{_where(cause)}", cause.link)
+
+
+def _print_legend(out: Console, report: Report, caption: str) -> None:
+    """Print what the letters mean and how many cells have each state."""
+    out.print(Text(caption, style="dim"))
+    total = total_counts(report)
+    for state in STATES:
+        if total[state]:
+            line = Text().append(f"{LETTERS[state]} {total[state]} {state}", style=COLOURS[state])
+            out.print(line.append(f": {MEANINGS[state]}", style="dim"))
