@@ -16,10 +16,12 @@ settings.load_profile("treefactor")
 settings.register_profile("traced", settings.get_profile("treefactor"), max_examples=10)  # each takes longer
 
 
-@pytest.fixture(autouse=True)
-def _threads_for_small_work(monkeypatch):
+@pytest.fixture(autouse=True, scope="session")
+def _threads_for_small_work():
     """Let as many threads take part as a test requests."""
-    monkeypatch.setattr("treefactor._util.threads.ENOUGH", 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("treefactor._util.threads.ENOUGH", 1)
+        yield
 
 
 @pytest.fixture(scope="module")

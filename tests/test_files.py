@@ -18,17 +18,18 @@ LIMIT = 1000  # bytes of a file, where disks are full
 WRITERS = {  # of far more than that
     "program": "program.save(path)",
     "json": "with replacing(path) as draft:\n    report.write_json(draft, {'rows': ['x'] * 10**4})",
-    "html": "with replacing(path) as draft:\n    html.write_html(draft, [Row('r', 'fixed', 'e')], META)",
+    "html": "with replacing(path) as draft:\n    conformance.write_html(draft, Report(META))",
 }
 PREPARE = """
 import resource, sys, time, warnings
 from pathlib import Path
 import numpy as np, treefactor as tf
-from treefactor import html, report
-from treefactor.check import Row
+from treefactor import report
+from treefactor.check.cells import Report
+from treefactor.report import conformance
 from treefactor._util.files import replacing
 path = Path(sys.argv[1])
-META = {"treefactor": "0", "engines": {}, "samples": 1, "seed": 0}
+META = {"treefactor": "0", "samples": 1, "seed": 0}
 joints = [tf.Joint(f"{k}", "revolute", k - 1, axis=[0, 0, 1], armature=1.0) for k in range(3)]
 program = tf.generate(tf.Model(joints), ["bias"], variants=["plain"])
 """

@@ -116,8 +116,6 @@ def test_functions_of_pinocchios_models_take_nothing_else(pin):
         "tree": adapter.tree,
         "mass_matrix": lambda model: adapter.mass_matrix(model, data, pin.neutral(theirs)),
         "massless_joints": adapter.massless_joints,
-        "with_inertials": lambda model: adapter.with_inertials(model, {}, {}),
-        "carried": lambda model: adapter.carried(model, {}),
         "Accelerator": lambda model: adapter.Accelerator(model, data),
         "leading": lambda model: adapter.leading(model, {}),
         "coupling": lambda model: adapter.coupling(model, {}),

@@ -13,7 +13,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import treefactor
-from treefactor.check import ENGINES
 
 pytestmark = [pytest.mark.unsanitized, pytest.mark.uncovered]
 
@@ -36,10 +35,19 @@ def test_importing_treefactor_imports_no_engine_and_no_adapter(tmp_path):
     assert done.stdout.strip() == "[]", done.stderr
 
 
-@pytest.mark.parametrize("engine", ["pinocchio", "pybullet", "mujoco", "drake", "dask", "jax", "torch"])
+MODULES = {  # of engines that are called otherwise
+    **{"drake": "pydrake", "dart": "dartpy", "rtb": "roboticstoolbox", "mjx": "mujoco.mjx"},
+}
+NEEDED = (
+    *("pinocchio", "pybullet", "mujoco", "drake", "idyntree", "dart", "adam", "rtb", "newton"),
+    *("mjx", "jaxsim", "frax", "dask", "jax", "torch"),
+)
+
+
+@pytest.mark.parametrize("engine", NEEDED)
 def test_a_missing_engine_names_the_extra(tmp_path, engine):
     done = run(
-        f"import sys; sys.modules[{ENGINES.get(engine, engine)!r}] = None\n"
+        f"import sys; sys.modules[{MODULES.get(engine, engine)!r}] = None\n"
         "import treefactor\n"
         f"try:\n    import treefactor.adapters.{engine}_\n"
         "except treefactor.AdapterError as error:\n    print(error.engine, error)",
@@ -50,7 +58,7 @@ def test_a_missing_engine_names_the_extra(tmp_path, engine):
 
 
 HEAVY = {  # what the first import does without, for it takes long
-    *("scipy", "rich", "jinja2", "loky", "platformdirs", "threadpoolctl", "llvmlite", "importlib.metadata"),
+    *("scipy", "rich", "jinja2", "platformdirs", "threadpoolctl", "llvmlite", "importlib.metadata"),
     *("zipfile", "subprocess", "email", "asyncio", "multiprocessing", "xml.etree.ElementTree"),
 }
 

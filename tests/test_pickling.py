@@ -14,8 +14,7 @@ from helpers.public_objects import MODEL, OBJECTS, SENT, USES, classes, computed
 from test_threads import IMMUTABLE, arrays_of, promises
 
 import treefactor as tf
-from treefactor.check.compare import EngineFailedError
-from treefactor.check.isolated import WorkerError
+from treefactor.check.workers import CrashedError, TimedOutError, WorkerError
 from treefactor.codegen.algorithms.inverses import SingularError
 
 Q = tf.neutral(MODEL)
@@ -89,7 +88,7 @@ def test_objects_that_refer_to_memory_of_others_raise(name, again):
 
 ERRORS = [
     *(part for part in classes().values() if issubclass(part, Exception)),
-    *(EngineFailedError, SingularError, WorkerError),
+    *(CrashedError, SingularError, TimedOutError, WorkerError),
 ]
 
 

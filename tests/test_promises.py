@@ -3,20 +3,26 @@
 import ast
 import re
 from collections import Counter
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import treefactor as tf
-from treefactor import check, cli, robots
+from treefactor import check, robots
+from treefactor.check.project import selection
+from treefactor.check.project.configuration import Configuration, Expectation
+from treefactor.check.traps import traps
 from treefactor.codegen.backends import numpy_
 from treefactor.mlcp_families import FAMILIES
 from treefactor.papers.kkt import KKT
+from treefactor.tolerances import ROUNDINGS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PROMISES = DOCS / "promises.md"
+EXPECT = {"robot", "engine", "quantity", "cause", "link", "until"}  # keys of [[expect]]
 MADE_NOWHERE = {PROMISES, DOCS / "api" / "index.md"}
 ROW = re.compile(r"^\| (?!promise |---)(.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 
@@ -33,7 +39,7 @@ def names_in(path):
 def test_every_promise_names_tests_that_exist():
     assert len(rows()) > 50
     for promise, _, tests in rows():
-        named = re.findall(r"`(tests/(?:\w+/)?test_\w+\.py)::(test_\w+)`", tests)
+        named = re.findall(r"`(tests/(?:\w+/)*test_\w+\.py)::(test_\w+)`", tests)
         assert named, promise
         assert len(named) == tests.count("::"), promise
         for path, name in named:
@@ -137,8 +143,75 @@ def test_robots_that_are_checked_without_names():
     assert f"Without names it checks {found} robots" in text
 
 
-def test_all_engines_but_drake_are_the_default(monkeypatch):
-    monkeypatch.setattr(cli.check, "import_module", lambda name, package=None: None)
-    assert cli.check._installed_engines(check.DEFAULT_ENGINES) == [
-        engine for engine in check.ENGINES if engine != "drake"
+def test_installed_engines_are_the_default(monkeypatch):
+    missing = ("pybullet", "newton")
+    monkeypatch.setattr(selection, "engine_version", lambda name: "" if name in missing else "1")
+    assert [engine.name for engine in selection.engines_of(Configuration())] == [
+        name for name, engine in check.ENGINES.items() if engine.weight != "heavy" and name not in missing
     ]
+
+
+def test_the_page_on_commands_has_the_quantities_and_engines():
+    text = (DOCS / "commands.md").read_text(encoding="utf-8")
+    assert f"computes {len(check.ALL_QUANTITIES)} quantities" in text
+    assert f"{ROUNDINGS} roundings of float64" in text
+    ordinary, heavy = (
+        [name for name, engine in check.ENGINES.items() if (engine.weight == "heavy") == slow]
+        for slow in (False, True)
+    )
+    listed = re.search(r"Ten engines (.+?) itself", text, re.DOTALL).group(1)
+    assert re.findall("`([a-z]+)`", listed) == ordinary
+    assert len(ordinary) == 10
+    assert all(f"`{name}`" in text for name in heavy)
+
+
+def test_traps_and_names_of_robots_are_as_many_as_the_pages_say():
+    text = (DOCS / "commands.md").read_text(encoding="utf-8")
+    formats = Counter(trap.format for trap in traps())
+    assert f"the traps: {formats.total()} small files" in text
+    listed = f"{formats['urdf']} URDFs, {formats['mjcf']} MJCFs and {formats['sdf']} SDFs"
+    assert f"one peculiarity each: {listed}." in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_page_on_ci_has_all_keys_and_options():
+    text = (DOCS / "conformance" / "ci.md").read_text(encoding="utf-8")
+    keys = {field.name for field in fields(Configuration)} - {"expect", "file", "narrowed"}
+    (part,) = re.findall("^## Configuration$(.+?)^## ", text, re.MULTILINE | re.DOTALL)
+    assert keys == set(re.findall(r"^    (\w+) = ", part, re.MULTILINE)) - EXPECT
+    assert {field.name for field in fields(Expectation)} == EXPECT
+    options = (ROOT / "pytest_treefactor.py").read_text(encoding="utf-8")
+    assert all(f"| `{name}" in text for name in re.findall(r'"(--treefactor[\w-]*)"', options))
+
+
+def test_the_page_on_engines_has_every_part_of_the_protocol():
+    text = (DOCS / "conformance" / "adding.md").read_text(encoding="utf-8")
+    parts = {*check.Engine.__annotations__, *(name for name in vars(check.Engine) if name[0] != "_")}
+    assert {name for name in parts if not re.search(rf"`{name}\b", text)} == set()
+
+
+TITLES = {"idyntree": "iDynTree", "rtb": "the Robotics Toolbox", "newton": "Newton", "mjx": "MJX"}
+
+
+def test_what_the_page_calls_not_offered_is_not_offered():
+    text = " ".join((DOCS / "commands.md").read_text(encoding="utf-8").split())
+    listed = re.search(r"offer all of them: (.+?) have no energies", text).group(1)
+    offered = {name: functions_of(engine) for name, engine in check.ENGINES.items()}
+    without = {name for name, found in offered.items() if "potential_energy" not in found}
+    assert {TITLES.get(name, name) for name in without} == set(re.split(", | and ", listed))
+    with_derivatives = {name for name, found in offered.items() if "rnea_derivatives" in found}
+    assert with_derivatives == {"pinocchio", "treefactor"}
+    rtb = (ROOT / "adapters" / "rtb_.py").read_text(encoding="utf-8")
+    assert re.search("^FLOATS = False", rtb, re.MULTILINE)
+
+
+def functions_of(engine):
+    """Return the functions that the module of an engine defines, without importing it."""
+    path = engine.module.replace("treefactor.adapters", "adapters").replace(".", "/")
+    return names_in(f"{path}.py")
+
+
+def test_every_engine_has_an_extra_on_the_page():
+    text = (DOCS / "install.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \| .+ \| (yes|no)\b.* \|$", text, re.MULTILINE)
+    weights = {name: engine.weight for name, engine in check.ENGINES.items() if name != "treefactor"}
+    assert dict(listed) == {name: "no" if weight == "heavy" else "yes" for name, weight in weights.items()}

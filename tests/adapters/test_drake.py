@@ -9,16 +9,16 @@ pydrake = pytest.importorskip("pydrake", reason="Drake is not installed")
 
 from helpers import engine_cases as cases  # noqa: E402
 from helpers.engine_cases import pin  # noqa: E402
+from helpers.engine_trials import DYNAMICS, assert_all_agree, differing, reduced  # noqa: E402
 from pydrake.multibody.parsing import Parser  # noqa: E402
 from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, MultibodyPlant  # noqa: E402
 from pydrake.multibody.tree import BallRpyJoint, PrismaticSpring, SpatialInertia, UnitInertia  # noqa: E402
 from pydrake.systems.framework import DiagramBuilder  # noqa: E402
 
-from treefactor import check  # noqa: E402
 from treefactor.adapters import drake_  # noqa: E402
+from treefactor.adapters._drake_settings import random_state  # noqa: E402
 from treefactor.adapters.drake_ import Body  # noqa: E402
-from treefactor.check import differences as causes  # noqa: E402
-from treefactor.robots import Robot  # noqa: E402
+from treefactor.model._urdf import read  # noqa: E402
 
 INERTIA = SpatialInertia(1.5, [0.1, 0.2, 0.3], UnitInertia(0.3, 0.31, 0.32))
 
@@ -43,20 +43,36 @@ def numbers(n, seed=0):
 # ------------------------------------------------------------------------------------------------- agreement
 
 
-@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
-@pytest.mark.parametrize("name", cases.REAL)
+FAST = [("ur5_robot", False), ("panda", False), ("solo12", True), ("talos_reduced", True)]
+SLOW = [("icub", True), ("tiago_dual", False), ("baxter", False), ("anymal_c_simple/anymal", True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "floating"), [*FAST, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)]
+)
 def test_real_robots_agree_with_pinocchio(name, floating):
-    path = cases.example_robot(name)
-    with drake_.load(path, floating) as body:
-        for seed in range(2):
-            cases.assert_agrees(drake_, body, cases.pinocchio_model(path, floating), seed)
+    options = ["keep_inertia"] if name == "anymal_c_simple/anymal" else []
+    assert_all_agree(drake_, cases.example_robot(name), floating, options, steps=DYNAMICS)
+
+
+@pytest.mark.parametrize(("name", "floating"), FAST[:3])
+def test_names_of_the_protocol_and_the_public_ones_agree(name, floating):
+    body = drake_.load(cases.example_robot(name), floating)
+    model = cases.pinocchio_model(cases.example_robot(name), floating)
+    q, v, tau = cases.own_state(drake_, body, model)
+    assert drake_.tree(body).n == model.nv
+    expected = np.linalg.solve(drake_.mass_matrix(body, q), tau - drake_.bias(body, q, v))
+    assert cases.relative(drake_.forward_dynamics(body, q, v, tau), expected) < cases.QDD_TOLERANCE
+
+
+OTHER = {"damping and friction", "mimic", "root called world", "extensions"}
+SAME = [trap for trap in cases.TRAPS if trap not in OTHER]
 
 
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
-@pytest.mark.parametrize("trap", cases.TRAPS)
-def test_traps_of_urdfs(write_text, trap, floating):
-    path = write_text(cases.TRAPS[trap])
-    cases.assert_agrees(drake_, drake_.load(path, floating), cases.pinocchio_model(path, floating))
+@pytest.mark.parametrize("trap", SAME)
+def test_urdfs_that_drake_reads_as_pinocchio_does(write_text, trap, floating):
+    assert_all_agree(drake_, write_text(cases.TRAPS[trap]), floating)
 
 
 def test_gravity_is_an_argument():
@@ -73,8 +89,8 @@ def test_tree_has_the_names_in_the_order_of_v():
     assert list(tree.parent[:8]) == [-1, 0, 1, 2, 3, 4, 5, 6]
 
 
-def test_both_ways_to_drakes_mass_matrix_agree():
-    path = cases.example_robot("talos_reduced")
+def test_both_ways_to_drakes_mass_matrix_agree(tmp_path):
+    path = reduced(cases.example_robot("talos_reduced"), tmp_path)
     body, model = drake_.load(path, floating=True), cases.pinocchio_model(path, floating=True)
     q, v, _ = cases.own_state(drake_, body, model)
     other = body.plant.CalcMassMatrixViaInverseDynamics(body.at(q, v))
@@ -104,8 +120,9 @@ def test_damping_and_springs_are_passive():
     body = Body(weld(plant))
     q, v, tau = numbers(1)
     np.testing.assert_allclose(drake_.passive(body, q, v), -0.7 * v - 3.0 * (q - 0.2), rtol=1e-12)
-    expected = (tau - drake_.bias(body, q, v)) / drake_.mass_matrix(body, q)[0]
-    np.testing.assert_allclose(drake_.own_acceleration(body, q, v, tau), expected, rtol=1e-12)
+    force = tau - drake_.bias(body, q, v) - 0.7 * v - 3.0 * (q - 0.2)
+    qdd = drake_.acceleration(body, q, v, tau)
+    np.testing.assert_allclose(qdd, force / drake_.mass_matrix(body, q)[0], rtol=1e-12)
 
 
 def test_a_plant_in_a_diagram_with_the_parameters_of_its_context():
@@ -132,7 +149,7 @@ def test_a_plant_with_geometry_has_no_acceleration_outside_its_diagram():
     q, v, tau = numbers(1)
     assert drake_.forward_dynamics(Body(plant), q, v, tau).shape == (1,)
     with pytest.raises(tf.AdapterError, match="geometry"):
-        drake_.own_acceleration(Body(plant), q, v, tau)
+        drake_.acceleration(Body(plant), q, v, tau)
 
 
 def test_a_mechanism_welded_at_its_far_end():
@@ -144,7 +161,7 @@ def test_a_mechanism_welded_at_its_far_end():
     H = drake_.mass_matrix(body, q)
     assert not H[~drake_.tree(body).mask()].any()
     expected = np.linalg.solve(H, tau - drake_.bias(body, q, v))
-    assert cases.relative(drake_.own_acceleration(body, q, v, tau), expected) < cases.QDD_TOLERANCE
+    assert cases.relative(drake_.acceleration(body, q, v, tau), expected) < cases.QDD_TOLERANCE
 
 
 def test_two_floating_bodies_are_matched_by_name():
@@ -169,7 +186,7 @@ def test_a_joint_that_pinocchio_lacks():
     body = Body(plant)
     q, v, tau = numbers(3)
     expected = np.linalg.solve(drake_.mass_matrix(body, q), tau - drake_.bias(body, q, v))
-    assert cases.relative(drake_.own_acceleration(body, q, v, tau), expected) < cases.QDD_TOLERANCE
+    assert cases.relative(drake_.acceleration(body, q, v, tau), expected) < cases.QDD_TOLERANCE
     model = pin.Model()
     model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
     with pytest.raises(tf.AdapterError, match="ball"):
@@ -179,15 +196,14 @@ def test_a_joint_that_pinocchio_lacks():
 def test_a_robot_that_cannot_move(write_text):
     body = drake_.load(write_text(cases.urdf(cases.link("alone"))))
     assert drake_.mass_matrix(body, []).shape == (0, 0)
-    assert drake_.own_acceleration(body, [], [], []).shape == (0,)
+    assert drake_.acceleration(body, [], [], []).shape == (0,)
     assert drake_.tree(body).n == 0
-    path = write_text(cases.urdf(cases.link("alone")))
-    assert drake_.settings(path, False, (0.0, 0.0, -9.81), np.random.default_rng(0)) == []
+    assert acting(write_text(cases.urdf(cases.link("alone")))) == {}
 
 
 def test_inverse_dynamics_are_the_forces_of_an_acceleration():
     body = drake_.load(cases.example_robot("solo12"), floating=True)
-    q, v, a = drake_.random_state(body, np.random.default_rng(0))
+    q, v, a = random_state(body, np.random.default_rng(0))
     expected = drake_.mass_matrix(body, q) @ a + drake_.bias(body, q, v)
     assert cases.relative(drake_.inverse_dynamics(body, q, v, a), expected) < cases.FORCE_TOLERANCE
 
@@ -199,14 +215,8 @@ ROTOR = (
     '<transmission><type>transmission_interface/SimpleTransmission</type><joint name="j"/><actuator name="m">'
     '<drake:rotor_inertia value="0.02"/><drake:gear_ratio value="5"/></actuator></transmission>'
 )
-
-
-def row(path, floating=False):
-    (only,) = next(check.check([Robot("case", path, floating)], ["drake"]))
-    return only
-
-
 LIMIT = '<limit lower="-0.01" upper="0.01" effort="1" velocity="1"/>'
+GRAVITY = (0.0, 0.0, -9.81)
 
 
 def arm(extra="", shape="", parts=()):
@@ -222,10 +232,16 @@ def unlimited(text):
     return text.replace(LIMIT, "").replace("revolute", "continuous")
 
 
+def acting(path, floating=False):
+    """Return the settings that act, and where."""
+    found = drake_.settings(path, floating, GRAVITY, np.random.default_rng(0))
+    return {name: where for name, _, where in found}
+
+
 def test_nothing_acts_without_settings(write_text):
-    found = row(write_text(arm()))
-    assert (found.verdict, found.causes) == (check.AGREES, ())
-    assert found.error_plain < 1e-13
+    path = write_text(arm())
+    assert_all_agree(drake_, path)
+    assert acting(path) == {}
 
 
 @pytest.mark.parametrize(
@@ -235,95 +251,108 @@ def test_nothing_acts_without_settings(write_text):
         (arm(LIMIT).replace("continuous", "revolute"), "joint limits push back", ("j", "k")),
         (arm(LIMIT), "joint limits push back", ("j", "k")),  # continuous joints do not have limits in URDF
         (arm(shape=BOX), "contacts act", ("a with b",)),
+        (unlimited(cases.TRAPS["mimic"]), "mimic joints are tied by a constraint", ("k",)),
         (arm(shape=BOX.replace("box", "mesh")), None, ()),
         (arm('<dynamics friction="2"/>'), None, ()),
     ],
-    ids=["damping", "limits", "limits of continuous joints", "contacts", "mesh", "friction"],
+    ids=["damping", "limits", "limits of continuous joints", "contacts", "mimic", "mesh", "friction"],
 )
 def test_settings_that_act_by_default(write_text, text, name, where):
-    found = row(write_text(text))
-    expected = [(name, "simulated", "q̈", where)] if name else []
-    assert [(c.name, c.way, c.quantity, c.where) for c in found.causes] == expected
-    assert found.verdict == (check.EXPLAINED if name else check.AGREES)
+    assert acting(write_text(text)) == ({name: where} if name else {})
 
 
-def test_mimic_joints_are_tied(write_text):
-    text = unlimited(cases.TRAPS["mimic"])
-    assert [(c.name, c.where) for c in row(write_text(text)).causes] == [
-        ("mimic joints are tied by a constraint", ("k",))
-    ]
+def test_trap_damping_acts_on_accelerations(write_text):
+    assert differing(drake_, write_text(cases.TRAPS["damping and friction"])) == {"q̈"}
 
 
-def test_a_rotor_is_another_armature(write_text):
+def test_trap_mimic_joints_have_no_acceleration_in_continuous_time(write_text):
+    path = write_text(cases.TRAPS["mimic"])
+    assert_all_agree(drake_, path)
+    with pytest.raises(tf.AdapterError, match="does not support constraints"):
+        drake_.acceleration(drake_.load(path), *np.ones((3, 2)))
+
+
+def test_trap_a_rotor_adds_its_inertia(write_text):
     text = arm(parts=[ROTOR]).replace("<robot", '<robot xmlns:drake="http://drake.mit.edu"')
-    found = row(write_text(text))
-    (cause,) = found.causes
-    assert (cause.name, cause.way, cause.where) == ("another armature", "Parser", ("j",))
-    assert cause.effect == pytest.approx(found.error_plain)
-    assert found.verdict == check.EXPLAINED
+    path = write_text(text)
+    assert {"H", "inverse dynamics", "q̈"} <= differing(drake_, path)
+    body = drake_.load(path)
+    q = np.zeros(body.nq)
+    plain = drake_.mass_matrix(drake_.load(write_text(arm(), "plain.urdf")), q)
+    np.testing.assert_allclose(drake_.mass_matrix(body, q) - plain, np.diag([0.02 * 5.0**2, 0.0]), atol=1e-15)
 
 
-def test_a_link_called_world_cannot_float(write_text):
+def test_trap_a_link_called_world_is_the_world(write_text):
     path = write_text(unlimited(cases.TRAPS["root called world"]))
-    assert row(path).causes == ()
-    (cause,) = row(path, floating=True).causes
-    assert cause.name == causes.FIXED_BASE
+    assert differing(drake_, path) == {"centre of mass", "momentum", "energies"}  # without that link's mass
+    assert [joint.kind for joint in drake_.joints(drake_.load(path, floating=True))] == ["revolute"]
 
 
-def test_a_file_the_parser_refuses(write_text):
-    """Assert that a file is refused although its dynamics are valid: a fixed joint follows another."""
+def test_trap_a_fixed_joint_that_follows_another_is_refused(write_text):
     weld = cases.joint("w", "a", "tip", "fixed", extra='<mimic joint="j"/>')
-    found = row(write_text(arm('<dynamics damping="2"/>', parts=[cases.link("tip"), weld])))
-    refused, damping = found.causes
-    assert refused.name.startswith(causes.REFUSED)
-    assert "0 DOF cannot mimic" in refused.name
-    assert damping.where == ("j", "k")
+    path = write_text(arm(parts=[cases.link("tip"), weld]))
+    with pytest.raises(tf.AdapterError, match=r"'w'.*0 DOF cannot mimic"):
+        drake_.load(path)
 
 
-def test_limits_in_the_wrong_order_do_not_end_the_process(write_text):
-    text = arm(LIMIT).replace('lower="-0.01"', 'lower="1"')
-    with pytest.raises(tf.AdapterError, match="'j' above its upper limit"):
-        drake_.load_plain(write_text(text))
-    assert row(write_text(text)).verdict == check.EXPLAINED
+def test_trap_a_transmission_without_type_is_refused(write_text):
+    with pytest.raises(tf.AdapterError, match="Transmission element is missing a type"):
+        drake_.load(write_text(cases.TRAPS["extensions"]))
 
 
-def test_impossible_inertias_are_replaced_on_the_ordinary_way_only(write_text):
-    odd = cases.link("a", 3.0, (0.01, 0.02, 0.5))
-    path = write_text(cases.urdf(cases.link("base"), odd, cases.joint("j", "base", "a")))
-    held = drake_.inertials(drake_.load_plain(path))["a"]
+def test_trap_limits_in_the_wrong_order_would_end_the_process(write_text):
+    path = write_text(arm(LIMIT).replace('lower="-0.01"', 'lower="1"'))
+    with pytest.raises(tf.AdapterError, match="'j' above its upper"):
+        drake_.load(path)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "fixed"])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        cases.link("a", 3.0, (0.01, 0.02, 0.5)),
+        cases.link("a", 1.0, (0.01, 0.3, -0.05)),
+        cases.link("a", 0.0),
+    ],
+    ids=["triangle", "negative", "inertia without mass"],
+)
+def test_trap_impossible_inertias_are_replaced(write_text, odd, kind):
+    others = cases.link("tip"), cases.joint("k", "a", "tip")
+    path = write_text(cases.urdf(cases.link("base"), odd, cases.joint("j", "base", "a", kind), *others))
+    if kind == "revolute":
+        assert {"H", "momentum"} <= differing(drake_, path)
+    held = drake_.inertials(drake_.load(path))["a"]
     assert np.ptp(np.linalg.eigvalsh(held.tensor)) < 1e-12  # those of a ball of water
-    assert np.ptp(np.linalg.eigvalsh(drake_.file_inertials(path, False)["a"].tensor)) > 0.4
+    for floating in (False, True):
+        assert_all_agree(drake_, path, floating, ["keep_inertia"])
+    kept = drake_.inertials(drake_.load(path, options={"keep_inertia"}))["a"]
+    np.testing.assert_allclose(kept.tensor, read(path).links["a"].tensor, atol=1e-13)
 
 
 # ---------------------------------------------------------------------------------------------------- errors
 
 
-@pytest.mark.parametrize("case", cases.BROKEN)
+REASONS = {  # in Drake's own words
+    "no robot": "does not contain a robot tag",
+    "no link": "finds no link",
+    "two links of one name": "already contains a body named 'a'",
+}
+
+
+@pytest.mark.parametrize("case", [case for case in cases.BROKEN if case != "two roots"])
 def test_malformed_urdf_names_the_file(write_text, case):
     text, reason = cases.BROKEN[case]
-    cases.assert_refused_with_reason(drake_.load, "drake", write_text(text), reason)
+    cases.assert_refused_with_reason(drake_.load, "drake", write_text(text), REASONS.get(case, reason))
+
+
+def test_two_roots_are_two_robots(write_text):
+    body = drake_.load(write_text(cases.BROKEN["two roots"][0]), floating=True)
+    assert [joint.kind for joint in drake_.joints(body)] == ["free", "free"]
 
 
 def test_missing_file(tmp_path):
     with pytest.raises(tf.AdapterError, match="No such file"):
         drake_.load(tmp_path / "absent.urdf")
-
-
-@pytest.mark.parametrize(
-    ("odd", "reason"),
-    [
-        (cases.link("a", 1.0, (0.01, 0.02, 0.5)), "triangle inequality"),
-        (cases.link("a", 1.0, (0.01, 0.02, -0.5)), "negative"),
-        (cases.link("a", 0.0), "mass"),
-    ],
-    ids=["triangle", "negative", "inertia without mass"],
-)
-@pytest.mark.parametrize("kind", ["revolute", "fixed"])
-def test_inertias_that_drake_would_silently_replace_are_named(write_text, odd, reason, kind):
-    path = write_text(cases.urdf(cases.link("base"), odd, cases.joint("j", "base", "a", kind)))
-    with pytest.raises(tf.AdapterError, match=reason) as caught:
-        drake_.load(path)
-    assert caught.value.joint == "a"
 
 
 def test_a_massless_link_has_a_singular_H_and_no_acceleration(write_text):
@@ -334,7 +363,7 @@ def test_a_massless_link_has_a_singular_H_and_no_acceleration(write_text):
     with pytest.raises(tf.NotPositiveDefiniteError, match="j"):
         drake_.forward_dynamics(body, q, v, tau)
     with pytest.raises(tf.AdapterError, match="body a"):
-        drake_.own_acceleration(body, q, v, tau)
+        drake_.acceleration(body, q, v, tau)
 
 
 def test_plants_that_are_not_continuous_time_trees():

@@ -211,10 +211,10 @@ def test_bodies_of_robots_are_mujocos(name, floating):
 @pytest.mark.parametrize(("name", "floating"), [("panda", False), ("solo12", True), ("talos_reduced", True)])
 def test_links_and_joints_in_pybullet_are_placed_as_in_the_urdf(name, floating):
     pytest.importorskip("pybullet", reason="PyBullet is not installed")
-    from treefactor.adapters import pybullet_
+    from helpers.pybullet_cases import load, pybullet_
 
     path = robots.find(name).path
-    with pybullet_.load(path, floating) as body:
+    with load(path, floating) as body:
         model = pybullet_.model(body)
     expected = tf.Model.from_urdf(path, floating)
     carried = {frame.name for frame in model.frames if frame.type == "body"}

@@ -1,238 +1,113 @@
-"""Test MuJoCo's own format on the models that dm_control contains, an optional extra."""
-
-from pathlib import Path
+"""Test what Pinocchio and MuJoCo read from MuJoCo's own format: one peculiarity in each file."""
 
 import pytest
 
-from treefactor import AdapterError, Tree, check, robots
+from treefactor import robots
+from treefactor.check.matrix import check
 
-pytest.importorskip("pinocchio", reason="Pinocchio is the reference of every check")
-pytest.importorskip("mujoco", reason="MuJoCo is not installed")
+pytest.importorskip("pinocchio", reason="Pinocchio is not installed")
+mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed")
 
-import mujoco
-
-from treefactor.adapters import (
-    _mujoco_settings,
-    _pinocchio_conventions,
-    _pinocchio_placements,
-    mujoco_,
-    pinocchio_,
-)
-from treefactor.check.differences import OTHER_MASS, TENDONS
-
-DAMPING = "joint damping of the file acts"
-
-SWING = """<mujoco><worldbody><body name="arm">
-<joint name="j" axis="0 1 0" damping="{damping}" armature="0.3"/>
-<inertial pos="0.1 0.2 0.3" mass="1.5" diaginertia="0.1 0.2 0.25"/></body></worldbody>{option}</mujoco>"""
-
-
-TWO = """<mujoco><worldbody><body name="a"><joint name="i" axis="0 1 0"/>
-<inertial pos="0.1 0.2 0.3" mass="1.5" diaginertia="0.1 0.2 0.25"/>
-<body name="b"><joint name="j" axis="1 0 0"/>
-<inertial pos="0.1 0.2 0.3" mass="1.5" diaginertia="0.1 0.2 0.25"/></body></body></worldbody></mujoco>"""
+INERTIAL = '<inertial pos="0.1 0.2 0.3" mass="1.5" diaginertia="0.1 0.2 0.25"/>'
+SWING = f"""<mujoco><worldbody><body name="arm"><joint name="j" axis="0 1 0" {{joint}} armature="0.3"/>
+{INERTIAL}</body></worldbody>{{rest}}</mujoco>"""
+TWO = f"""<mujoco><worldbody>{{first}}<body name="a"><joint name="i" axis="0 1 0"/>{INERTIAL}
+<body name="b"><joint name="j" axis="1 0 0"/>{INERTIAL}</body></body>{{last}}</worldbody>{{rest}}</mujoco>"""
+CLASS = f"""<mujoco><default><default class="c"><joint pos="0.1 0.3 -0.2"/></default></default><worldbody>
+<body name="trunk"><freejoint name="free"/>{INERTIAL}<body name="arm" pos="0.3 0 0.1" quat="1 2 3 4">{{}}
+{INERTIAL}<body name="hand" pos="0 0.2 0"><joint name="k" axis="0 0.6 0.8"/>{INERTIAL}</body></body></body>
+</worldbody></mujoco>"""
+FREE = f"""<mujoco><worldbody><body name="b"><joint name="base" type="free" armature="{{}}"/>{INERTIAL}
+<body name="a"><joint name="h" axis="0 1 0" armature="0.1"/>{INERTIAL}</body></body></worldbody></mujoco>"""
+HINGE, HINGES = '<joint class="c" name="i" axis="1 0 2"/>', '<joint class="c" name="j" axis="0 1 0"/>'
+BALL, SLIDE = '<joint class="c" name="i" type="ball"/>', '<joint class="c" name="s" type="slide"/>'
+SERVO = '<actuator><position joint="j" kp="1" gear="2" armature="0.1" damping="3"/></actuator>'
+FIXED = f'<body name="base" pos="1 2 3" quat="1 2 3 4">{INERTIAL}'
+TENDON = """<tendon><fixed name="t" armature="0.2"><joint joint="i" coef="1"/><joint joint="j" coef="-1"/>
+</fixed></tendon>"""
 
 
-def verdicts(path):
-    robot = robots.find(str(path))
-    assert robot.base == "own"
-    return {row.engine: row for row in next(check.check([robot]))}
+@pytest.fixture
+def cells(tmp_path):
+    """Return a function that compares an engine on a file: its cells by quantity."""
+
+    def compared(text, engine):
+        path = tmp_path / "robot.xml"
+        path.write_text(text)
+        (found,) = check([robots.find(str(path))], [engine])
+        return {cell.quantity: cell for cell in found}
+
+    return compared
 
 
-def write_model(tmp_path, damping=0.0, option=""):
-    path = tmp_path / "swing.xml"
-    path.write_text(SWING.format(damping=damping, option=option))
-    return path
+def causes(found):
+    """Return the causes of all cells, with the joints."""
+    assert {cell.state for cell in found.values()} <= {"agrees", "explained", "excluded", "not offered"}
+    return {(cause.text, cause.where) for cell in found.values() for cause in cell.causes}
 
 
-def test_armature_of_an_mjcf_agrees(tmp_path):
-    rows = verdicts(write_model(tmp_path))
-    assert set(rows) == {"pinocchio", "mujoco"}  # PyBullet's adapter reads URDFs
-    assert {row.verdict for row in rows.values()} == {check.AGREES}
+@pytest.mark.parametrize("engine", ["pinocchio", "mujoco"])
+@pytest.mark.parametrize("text", [SWING.format(joint="", rest=""), FREE.format(0.0)], ids=["hinge", "free"])
+def test_armature_agrees(cells, text, engine):
+    assert causes(cells(text, engine)) == set()
 
 
-def test_damping_of_an_mjcf_is_named(tmp_path):
-    row = verdicts(write_model(tmp_path, damping=2.0))["mujoco"]
-    assert row.verdict == check.EXPLAINED
-    (cause,) = row.causes
-    assert (cause.name, cause.where, cause.way, cause.quantity) == (DAMPING, ("j",), "simulated", "q̈")
-    assert cause.effect > 1e-3
-    assert str(cause) in row.reason
-
-
-def test_what_no_setting_explains_is_no_agreement(tmp_path, monkeypatch):
-    others = {name: how for name, how in _mujoco_settings.SETTINGS.items() if name != DAMPING}
-    for module in (_mujoco_settings, mujoco_):
-        monkeypatch.setattr(module, "SETTINGS", others)
-    row = verdicts(write_model(tmp_path, damping=2.0))["mujoco"]
-    assert row.verdict == check.DISAGREES
-    assert "unexplained" in row.reason
-
-
-def test_a_model_that_pinocchio_cannot_load_has_settings_as_well(tmp_path, monkeypatch):
-    def refuse(path, *_, **__):
-        raise AdapterError("out of order", "pinocchio", path)
-
-    monkeypatch.setattr(pinocchio_, "load", refuse)
-    row = verdicts(write_model(tmp_path, damping=2.0))["mujoco"]
-    assert row.verdict == check.EXPLAINED
-    assert [cause.name for cause in row.causes] == [DAMPING]
-    assert "against itself" in row.reason
+def test_damping_acts_in_simulations_only(cells):
+    found = cells(SWING.format(joint='damping="2"', rest=""), "mujoco")
+    assert causes(found) == {("joint damping of the file acts", ("j",))}
+    assert found["simulation"].state == "explained"
 
 
 @pytest.mark.parametrize(
     "option", ["<option><flag gravity='disable'/></option>", "<option gravity='0 0 -1.62'/>"]
 )
-def test_another_gravity_is_named(tmp_path, option):
-    row = verdicts(write_model(tmp_path, option=option))["mujoco"]
-    assert row.verdict == check.EXPLAINED
-    assert [cause.name for cause in row.causes] == [_pinocchio_conventions.GRAVITY]
-
-
-def test_another_armature_is_named(tmp_path, monkeypatch):
-    right = pinocchio_.load
-
-    def without_armature(*arguments, **options):
-        model = right(*arguments, **options)
-        model.armature = 0.0 * model.armature
-        return model
-
-    monkeypatch.setattr(pinocchio_, "load", without_armature)
-    row = verdicts(write_model(tmp_path))["mujoco"]
-    assert row.verdict == check.EXPLAINED
-    assert [(cause.name, cause.where) for cause in row.causes] == [(_pinocchio_conventions.ARMATURE, ("j",))]
+def test_another_gravity_is_named(cells, option):
+    text = SWING.format(joint="", rest=option)
+    assert causes(cells(text, "pinocchio")) == {("ignores gravity of the file", ())}
+    assert causes(cells(text, "mujoco")) == set()
 
 
 @pytest.mark.skipif(not hasattr(mujoco.MjModel, "actuator_armature"), reason="actuators have no armature")
-def test_armature_of_an_actuator_is_named(tmp_path):
-    servo = '<actuator><position joint="j" kp="1" gear="2" armature="0.1" damping="3"/></actuator>'
-    row = verdicts(write_model(tmp_path, option=servo))["mujoco"]
-    assert row.verdict == check.EXPLAINED
-    armature, acting = row.causes
-    assert (armature.name, armature.where) == (_pinocchio_conventions.ARMATURE, ("j",))
-    assert (acting.name, acting.where) == ("actuators act, their controls zero", ("actuator 0",))
+def test_armature_of_an_actuator_is_found(cells):
+    text = SWING.format(joint="", rest=SERVO)
+    found = cells(text, "pinocchio")
+    assert found["H"].state == "explained"
+    assert found["placements"].state == "agrees"
+    assert causes(cells(text, "mujoco")) == {("actuators act, their controls zero", ("actuator 0",))}
 
 
-INERTIAL = '<inertial pos="0.1 0.2 0.3" mass="1.5" diaginertia="0.1 0.2 0.25"/>'
-CLASS = """<mujoco><default><default class="c"><joint pos="0.1 0.3 -0.2"/></default></default>
-<worldbody><body name="trunk"><freejoint name="free"/>{0}<body name="arm" pos="0.3 0 0.1" quat="1 2 3 4">{1}
-{0}<body name="hand" pos="0 0.2 0"><joint name="k" axis="0 0.6 0.8"/>{0}</body></body></body></worldbody>
-</mujoco>"""
-HINGE, HINGES = '<joint class="c" name="i" axis="1 0 2"/>', '<joint class="c" name="j" axis="0 1 0"/>'
-BALL, SLIDE = '<joint class="c" name="i" type="ball"/>', '<joint class="c" name="s" type="slide"/>'
+@pytest.mark.parametrize("joints", [HINGE, BALL, HINGE + HINGES, SLIDE + HINGE + HINGES])
+def test_a_position_that_a_default_class_gives_is_named(cells, joints):
+    text = CLASS.format(joints)
+    assert ("reads default classes differently", ()) in causes(cells(text, "pinocchio"))
+    assert causes(cells(text, "mujoco")) == set()
 
 
-@pytest.mark.parametrize(
-    ("joints", "name"),
-    [
-        (HINGE, "i"),
-        (BALL, "i"),
-        (HINGE + HINGES, "Composite_i"),
-        (SLIDE + HINGE + HINGES, "Composite_s"),
-        (HINGE + '<joint name="j" axis="0 1 0" pos="0.2 0.1 0"/>', "Composite_i"),
-    ],
-)
-def test_a_position_that_a_default_class_gives_is_named(tmp_path, joints, name):
-    path = tmp_path / "class.xml"
-    path.write_text(CLASS.format(INERTIAL, joints))
-    row = verdicts(path)["mujoco"]
-    assert row.verdict == check.EXPLAINED, row.reason
-    (cause,) = row.causes
-    assert (cause.name, cause.where) == (_pinocchio_placements.POSITION, (name,))
-    assert cause.effect == pytest.approx(row.error_plain)
-
-
-def test_a_first_body_that_is_turned_is_named(tmp_path):
-    path = tmp_path / "turned.xml"
-    turned = f'<worldbody><body name="base" pos="1 2 3" quat="1 2 3 4">{INERTIAL}'
-    path.write_text(TWO.replace("<worldbody>", turned).replace("</worldbody>", "</body></worldbody>"))
-    row = verdicts(path)["mujoco"]
-    assert row.verdict == check.EXPLAINED, row.reason
-    (cause,) = row.causes
-    assert (cause.name, cause.where, cause.effect) == (_pinocchio_placements.PLACEMENT, ("a",), None)
+def test_a_first_body_that_is_turned_is_named(cells):
+    text = TWO.format(first=FIXED, last="</body>", rest="")
+    found = cells(text, "pinocchio")
+    assert ("puts the first body at the world's origin if no joint moves it", ()) in causes(found)
+    assert found["placements"].state == "explained"
+    assert found["H"].state == "agrees"
+    assert causes(cells(text, "mujoco")) == set()
 
 
 @pytest.mark.skipif(not hasattr(mujoco.MjModel, "tendon_armature"), reason="tendons have no armature")
-def test_armature_of_tendons_is_named(tmp_path):
-    path = tmp_path / "tendon.xml"
-    tendon = '<tendon><fixed name="t" armature="0.2"><joint joint="i" coef="1"/><joint joint="j" coef="-1"/>'
-    path.write_text(TWO.replace("</worldbody>", f"</worldbody>{tendon}</fixed></tendon>"))
-    row = verdicts(path)["mujoco"]
-    assert row.verdict == check.EXPLAINED, row.reason
-    (cause,) = row.causes
-    assert (cause.name, cause.where) == (TENDONS, ("t",))
-    assert cause.effect == pytest.approx(row.error_plain)
+def test_armature_of_tendons_is_named(cells):
+    text = TWO.format(first="", last="", rest=TENDON)
+    assert causes(cells(text, "pinocchio")) == {("ignores armature of tendons", ("t",))}
 
 
-def test_causes_of_a_joint_and_a_body_of_one_name_stay_distinct(tmp_path, monkeypatch):
-    """Assert that an armature and a mass, both of an element named "i", stay distinct."""
-    right = pinocchio_.load
-
-    def spoilt(*arguments, **options):
-        model = right(*arguments, **options)
-        model.armature = 1.0 + model.armature
-        model.inertias[1] += model.inertias[1]
-        return model
-
-    monkeypatch.setattr(pinocchio_, "load", spoilt)
-    path = tmp_path / "same.xml"
-    path.write_text(TWO.replace('"a"', '"i"'))
-    row = verdicts(path)["mujoco"]
-    assert row.verdict == check.EXPLAINED, row.reason
-    assert {cause.name for cause in row.causes} == {_pinocchio_conventions.ARMATURE, OTHER_MASS}
+@pytest.mark.parametrize("size", [0.02, 3.0])
+def test_axes_of_the_armature_of_a_free_joint_are_named(cells, size):
+    found = cells(FREE.format(size), "pinocchio")
+    text = "lets the armature of free joints act along the axes of the body, not of the world"
+    assert causes(found) == {(text, ("base",))}
+    assert found["bias"].state == "explained"
+    assert causes(cells(FREE.format(size), "mujoco")) == set()
 
 
-@pytest.mark.parametrize("function", ["own_acceleration", "qld", "tree"])
-def test_a_wrong_figure_is_not_explained_by_inertias(tmp_path, monkeypatch, function):
-    right = getattr(mujoco_, function)
-    wrong = {
-        "own_acceleration": lambda *arguments: 2 * right(*arguments),
-        "qld": lambda *arguments: (right(*arguments)[0], 5 * right(*arguments)[1]),
-        "tree": lambda *arguments: Tree([-1, -1]),
-    }
-    path = tmp_path / "two.xml"
-    path.write_text(TWO)
-    assert verdicts(path)["mujoco"].verdict == check.AGREES
-    monkeypatch.setattr(mujoco_, function, wrong[function])
-    assert verdicts(path)["mujoco"].verdict == check.DISAGREES
-
-
-def test_a_broken_file_is_a_row_for_both(tmp_path):
-    path = tmp_path / "broken.xml"
-    path.write_text("<mujoco><worldbody>")
-    rows = verdicts(path)
-    assert {row.verdict for row in rows.values()} == {check.CANNOT_LOAD}
-    assert all("broken.xml" in row.reason for row in rows.values())
-
-
-def suite():
-    dm_control = pytest.importorskip("dm_control", reason="dm_control is an optional extra")
-    return Path(dm_control.__path__[0])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "causes"),
-    [
-        ("suite/humanoid.xml", {DAMPING, "joint springs of the file act", "joint limits push back"}),
-        ("suite/humanoid_CMU.xml", {DAMPING, "contacts act"}),
-        ("locomotion/walkers/assets/humanoid_CMU_V2020.xml", {DAMPING, "contacts act"}),
-        ("suite/walker.xml", {DAMPING, "joint limits push back"}),
-        ("suite/hopper.xml", {DAMPING}),
-        ("suite/finger.xml", {DAMPING, "friction loss of the file acts"}),
-        ("suite/ball_in_cup.xml", {DAMPING, "joint limits push back"}),  # that of a tendon
-        ("suite/dog.xml", {DAMPING}),  # against itself: Pinocchio reads other joints
-        ("suite/quadruped.xml", {DAMPING, "actuators act, their controls zero"}),  # it has no height fields
-        ("suite/fish.xml", {"another gravity", "drag of the fluid acts"}),
-        ("suite/cheetah.xml", {"another mass or centre of mass", DAMPING}),
-        ("suite/swimmer.xml", {"another mass or centre of mass", "drag of the fluid acts"}),
-        ("suite/manipulator.xml", {"mimic joints and other equalities are soft constraints"}),
-    ],
-)
-def test_models_of_dm_control(name, causes):
-    row = verdicts(suite() / name)["mujoco"]
-    found = {cause.name: cause for cause in row.causes}
-    assert row.verdict == check.EXPLAINED, row.reason
-    assert causes <= found.keys()
-    if all(cause.way == "simulated" for cause in row.causes):
-        assert row.error_h is None or row.error_h < 1e-13
+def test_a_broken_file_has_no_reference(cells):
+    found = cells("<mujoco><worldbody>", "mujoco")
+    assert {cell.state for cell in found.values()} == {"excluded"}
+    assert all("no reference: treefactor: " in cell.reason for cell in found.values())

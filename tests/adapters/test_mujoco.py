@@ -151,7 +151,7 @@ def test_mujocos_factor_is_ours(name):
     q = cases.own_state(mujoco_, body, model)[0]
     H = mujoco_.mass_matrix(body, q)
     f = tf.factor(H, mujoco_.tree(body))
-    L, D = mujoco_.qld(body, q)
+    L, D = mujoco_.factors(body, q)
     allowed = cases.QDD_PER_CONDITION * np.linalg.cond(H)
     assert cases.relative(L, f.L()) < allowed
     assert cases.relative(D, f.D()) < allowed
@@ -164,7 +164,7 @@ def test_a_factor_stored_in_another_way_is_refused(monkeypatch):
     stored = SimpleNamespace(qLD=2.0 * data.qLD, qLDiagInv=data.qLDiagInv)
     monkeypatch.setattr(Body, "forward", lambda *_: stored)
     with pytest.raises(tf.AdapterError, match="stores qLD in a way this adapter does not know"):
-        mujoco_.qld(body, q)
+        mujoco_.factors(body, q)
 
 
 def test_simple_freedoms_have_rows_of_one_entry():
@@ -175,7 +175,7 @@ def test_simple_freedoms_have_rows_of_one_entry():
     body = body_of(f"<mujoco><worldbody>{sphere}{arm}</worldbody></mujoco>")
     assert body.model.dof_simplenum[0] == 6
     q = random_state(body)[0]
-    H, (L, D) = mujoco_.mass_matrix(body, q), mujoco_.qld(body, q)
+    H, (L, D) = mujoco_.mass_matrix(body, q), mujoco_.factors(body, q)
     np.testing.assert_array_equal(H[:6], np.diag(H.diagonal())[:6])
     assert H[0, 0] == body.model.body_mass[1]
     assert H[7, 6] != 0.0
@@ -209,7 +209,7 @@ def assert_smooth(body, seed=0):
     """Assert that MuJoCo's own acceleration is H^-1 (tau - bias)."""
     q, v, tau = random_state(body, seed)
     expected = np.linalg.solve(mujoco_.mass_matrix(body, q), tau - mujoco_.bias(body, q, v))
-    assert cases.relative(mujoco_.own_acceleration(body, q, v, tau), expected) < cases.QDD_TOLERANCE
+    assert cases.relative(mujoco_.acceleration(body, q, v, tau), expected) < cases.QDD_TOLERANCE
     return q, v
 
 
@@ -268,9 +268,9 @@ def test_the_users_model_and_data():
 def test_results_are_copies():
     body = body_of(MJCF)
     q, v, tau = random_state(body)
-    kept = [mujoco_.bias(body, q, v), mujoco_.passive(body, q, v), mujoco_.own_acceleration(body, q, v, tau)]
+    kept = [mujoco_.bias(body, q, v), mujoco_.passive(body, q, v), mujoco_.acceleration(body, q, v, tau)]
     before = [array.copy() for array in kept]
-    mujoco_.own_acceleration(body, *random_state(body, seed=1))
+    mujoco_.acceleration(body, *random_state(body, seed=1))
     for array, copy in zip(kept, before, strict=True):
         np.testing.assert_array_equal(array, copy)
 
@@ -278,5 +278,5 @@ def test_results_are_copies():
 def test_a_robot_that_cannot_move(write_text):
     body = mujoco_.load(write_text(cases.urdf(cases.link("alone"))))
     assert mujoco_.mass_matrix(body, []).shape == (0, 0)
-    assert mujoco_.own_acceleration(body, [], [], []).shape == (0,)
+    assert mujoco_.acceleration(body, [], [], []).shape == (0,)
     assert mujoco_.tree(body).n == 0

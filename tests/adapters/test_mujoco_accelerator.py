@@ -9,6 +9,7 @@ mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed")
 
 from treefactor import robots  # noqa: E402
 from treefactor.adapters import mujoco_  # noqa: E402
+from treefactor.adapters._mujoco_settings import random_state  # noqa: E402
 
 GEOM = '<geom size="0.1" pos="0.1 0.2 0.3"/>'
 BALL = f'<body pos="0.3 0 0"><joint name="ball" type="ball"/>{GEOM}</body>'
@@ -52,7 +53,7 @@ def test_a_robot():
     pytest.importorskip("pinocchio", reason="its wheel brings the robots")
     body = mujoco_.load(robots.find("solo12").path, floating=True)
     accelerator = mujoco_.Accelerator(body.model, body.data)
-    q, _, tau = mujoco_.random_state(body, np.random.default_rng(0))
+    q, _, tau = random_state(body, np.random.default_rng(0))
     expected = np.linalg.solve(mujoco_.mass_matrix(body, q), tau)
     np.testing.assert_allclose(accelerator.factor().solve(tau), expected, rtol=1e-9)
 

@@ -11,8 +11,11 @@ from helpers import engine_cases as cases  # noqa: E402
 from helpers.engine_cases import pin  # noqa: E402
 
 from treefactor.adapters import mujoco_  # noqa: E402
+from treefactor.adapters._mujoco_files import quiet  # noqa: E402
+from treefactor.adapters._mujoco_settings import imported  # noqa: E402
 
 INERTIAL = '<inertial pos="0.1 0.2 0.3" mass="1.5" diaginertia="0.1 0.2 0.25"/>'
+GRAVITY = (0.0, 0.0, -9.81)
 ONE = '<mujoco><worldbody><body name="b">{}</body></worldbody>{}</mujoco>'
 
 
@@ -39,7 +42,7 @@ def test_missing_file(tmp_path):
 def test_moving_bodies_that_mujoco_refuses_are_loaded(write_text, odd, reason):
     path = write_text(cases.urdf(cases.link("base"), odd, cases.joint("j", "base", "a")))
     with pytest.raises(tf.AdapterError, match=reason) as caught:
-        mujoco_.load_plain(path)
+        imported(path, GRAVITY)
     assert caught.value.joint == "a"
     model, body = cases.pinocchio_model(path), mujoco_.load(path)
     q, v, _ = cases.state(model)
@@ -58,14 +61,14 @@ def test_a_free_base_without_mass_is_loaded(write_text):
     path = write_text(cases.urdf(cases.link("base", None), cases.link("a"), cases.joint("j", "base", "a")))
     assert mujoco_.load(path).nv == 1
     assert mujoco_.load(path, floating=True).nv == 7
-    assert not mujoco_.load_plain(path, floating=True).floating
+    assert not imported(path, GRAVITY).floating
 
 
 def test_no_log_file_is_left(write_text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = write_text(cases.urdf(cases.link("base"), cases.link("a"), cases.joint("j", "base", "a")))
-    with mujoco_.quiet():
-        assert set(mujoco_.inertials(mujoco_.load_plain(path))) == {"a"}
+    with quiet():
+        assert set(mujoco_.inertials(imported(path, GRAVITY))) == {"a"}
     assert not (tmp_path / "MUJOCO_LOG.TXT").exists()
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.engine_trials import assert_all_agree, differing
 from helpers.pybullet_cases import (
     ARM,
     H_TOLERANCE,
@@ -11,6 +12,7 @@ from helpers.pybullet_cases import (
     example_robot,
     joint,
     link,
+    load,
     load_raw,
     pin,
     pinocchio_model,
@@ -25,42 +27,36 @@ from treefactor import robots
 # ------------------------------------------------------------------------------------------ agreement
 
 
-@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+FAST = [
+    *(("panda", False), ("ur5_robot", False), ("solo12", True), ("talos_reduced", True), ("baxter", False)),
+    *(("double_pendulum_continuous", True), ("allegro_right_hand", False)),
+]
+SLOW = [
+    *(("icub", True), ("tiago_dual", False), ("tiago", True), ("anymal_c_simple/anymal", True)),
+    *(("pybullet_data/kuka_iiwa/model", False), ("pybullet_data/laikago/laikago", True)),
+    ("pybullet_data/mini_cheetah/mini_cheetah", True),
+]
+
+
 @pytest.mark.parametrize(
-    "end",
-    [
-        "panda.urdf",
-        "ur5_robot.urdf",
-        "solo12.urdf",
-        "anymal_c_simple_description/urdf/anymal.urdf",
-        "talos_reduced.urdf",
-        "allegro_right_hand.urdf",
-        "icub_reduced.urdf",
-        "double_pendulum_continuous.urdf",
-        "tiago.urdf",
-        "baxter.urdf",
-    ],
+    ("name", "floating"), [*FAST, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)]
 )
-def test_real_robots_agree_with_pinocchio(end, floating):
-    path = example_robot(end)
-    model = pinocchio_model(path, floating)
-    with pybullet_.load(path, floating) as body:
-        for seed in range(3):
-            assert_agrees(body, model, seed=seed)
+def test_real_robots_agree_with_pinocchio(name, floating):
+    """Assert that all quantities agree after the rewriting, fixed links merged, and with all options."""
+    assert_all_agree(pybullet_, robots.find(name).path, floating, pybullet_.OPTIONS, steps=5)
 
 
-@pytest.mark.parametrize("name", ["kuka_iiwa/model", "laikago/laikago", "mini_cheetah/mini_cheetah"])
-def test_robots_of_pybullet_agree_with_pinocchio(name):
-    path = robots.find(f"pybullet_data/{name}").path
-    with pybullet_.load(path) as body:
-        assert_agrees(body, pinocchio_model(path))
+def test_ordinary_loading_takes_inertias_from_shapes():
+    path = robots.find("solo12").path
+    assert {"H", "bias", "momentum"} <= differing(pybullet_, path, True)
+    assert_all_agree(pybullet_, path, True, ["inertia_from_file"])
 
 
 @pytest.mark.parametrize("floating", [False, True])
 def test_tree_has_the_pattern_of_the_mass_matrix_and_the_names(floating):
     path = example_robot("talos_reduced.urdf")
     model = pinocchio_model(path, floating)
-    with pybullet_.load(path, floating) as body:
+    with load(path, floating) as body:
         tree = pybullet_.tree(body)
         H = pybullet_.mass_matrix(body, pybullet_.from_pinocchio(body, model, *state(model)[:2])[0])
     assert not H[~tree.mask()].any()
@@ -72,7 +68,7 @@ def test_tree_has_the_pattern_of_the_mass_matrix_and_the_names(floating):
 def test_a_rotated_fixed_base(write):
     path = write(ARM)
     model = pinocchio_model(path)
-    with pybullet_.load(path) as body:
+    with load(path) as body:
         turned = pin.Quaternion(pin.utils.rpyToMatrix(0.4, 1.1, -0.7)).coeffs()
         pybullet.resetBasePositionAndOrientation(body.id, [1, 2, 3], turned, physicsClientId=body.client)
         model.gravity.linear = pybullet_.pinocchio_gravity(body)
@@ -106,10 +102,10 @@ def test_a_body_the_user_loaded(client, floating):
 
 def test_a_body_without_joints_has_a_base_only(write):
     path = write(link("stone"))
-    with pybullet_.load(path) as body:
+    with load(path) as body:
         assert pybullet_.mass_matrix(body, []).shape == (0, 0)
         assert pybullet_.bias(body, [], []).shape == (0,)
-    with pybullet_.load(path, floating=True) as body:
+    with load(path, floating=True) as body:
         assert_agrees(body, pinocchio_model(path, True))
 
 
@@ -141,7 +137,7 @@ def spherical_model(path, floating):
 @pytest.mark.parametrize("floating", [False, True])
 def test_spherical_joints_are_rotated_into_the_child_inertial_frame(write, floating):
     path = write(SPHERICAL)
-    with pybullet_.load(path, floating) as body:
+    with load(path, floating) as body:
         for seed in range(4):
             assert_agrees(body, spherical_model(path, floating), seed=seed)
 
@@ -154,7 +150,7 @@ def test_pinocchio_cannot_read_spherical_joints(write):
 def test_spherical_joint_in_gimbal_lock(write):
     path = write(SPHERICAL)
     model = spherical_model(path, False)
-    with pybullet_.load(path) as body:
+    with load(path) as body:
         q = pin.neutral(model)
         socket = body.moving[1]
         locked = pin.utils.rpyToMatrix(0.3, np.pi / 2, -0.8)
@@ -178,5 +174,5 @@ def test_trap_spherical_motors_are_on(write, client):
     path = write(link("base") + link("ball", origin="xyz='0 0 .3'") + at_origin)
     body = pybullet_.Body(load_raw(path, client), client)
     q, v, tau = [0, 0, 0, 1], [1.0, 2.0, 3.0], [0.3, 0.2, 0.1]
-    stepped = pybullet_.own_acceleration(body, q, v, tau)
+    stepped = pybullet_.acceleration(body, q, v, tau)
     assert_close(stepped, pybullet_.forward_dynamics(body, q, v, tau), RAW_TOLERANCE)

@@ -7,10 +7,12 @@ import tempfile
 import numpy as np
 import pytest
 from helpers.engine_cases import assert_refused_with_reason
+from helpers.engine_trials import reduced
 from helpers.pybullet_cases import (
     ARM,
     joint,
     link,
+    load,
     pinocchio_model,
     pybullet,
     pybullet_,
@@ -18,6 +20,7 @@ from helpers.pybullet_cases import (
 
 import treefactor as tf
 from treefactor import check
+from treefactor.adapters._pybullet_step import random_state
 from treefactor.robots import Robot
 
 # --------------------------------------------------------------------------------------------------- errors
@@ -46,26 +49,26 @@ from treefactor.robots import Robot
 def test_a_malformed_urdf_is_refused_with_file_and_reason(tmp_path, content, reason):
     path = tmp_path / "bad.urdf"
     path.write_text(content)
-    assert_refused_with_reason(pybullet_.load, "pybullet", path, reason)
+    assert_refused_with_reason(load, "pybullet", path, reason)
 
 
 def test_a_ring_of_links_is_refused(write):
     ring = ARM + link("p") + link("q") + joint("pq", "fixed", "p", "q") + joint("qp", "fixed", "q", "p")
     with pytest.raises(tf.AdapterError, match="'p' does not hang from root 'base'"):
-        pybullet_.load(write(ring))
+        load(write(ring))
 
 
 def test_a_wrong_gravity_leaves_no_client(write):
     before = pybullet.connect(pybullet.DIRECT)
     pybullet.disconnect(before)
     with pytest.raises(tf.ShapeError, match="gravity"):
-        pybullet_.load(write(ARM), gravity=-9.81)
+        load(write(ARM), gravity=-9.81)
     after = pybullet.connect(pybullet.DIRECT)
     pybullet.disconnect(after)
     assert after == before
 
 
-@pytest.mark.parametrize("load", [pybullet_.load, pybullet_.load_plain])
+@pytest.mark.parametrize("load", [load, pybullet_.load])
 @pytest.mark.parametrize("part", ["shoulder", "lower"])
 @pytest.mark.parametrize("name", [1001 * "x", 501 * "é", 5000 * "x"], ids=["ASCII", "UTF-8", "long"])
 def test_names_that_make_pybullet_crash_are_refused(write, load, part, name):
@@ -80,43 +83,43 @@ def test_a_name_that_pybullet_cannot_give_back_is_refused_with_the_file(tmp_path
     path = tmp_path / "latin.urdf"
     text = f"<robot name='r'>{ARM.replace('shoulder', 'épaule')}</robot>"
     path.write_bytes(b"<?xml version='1.0' encoding='iso-8859-1'?>\n" + text.encode("iso-8859-1"))
-    with pybullet_.load(path) as body:
-        assert body.links[0].joint == "épaule"
     with pytest.raises(tf.AdapterError, match="one is not UTF-8") as caught:
-        pybullet_.load_plain(path)
+        pybullet_.load(path)
     assert caught.value.file == str(path)
 
 
 def test_the_longest_names_that_pybullet_has(write):
-    with pybullet_.load(write(ARM.replace("shoulder", 500 * "é"))) as body:
+    with load(write(ARM.replace("shoulder", 500 * "é"))) as body:
         assert body.links[0].joint == 500 * "é"
 
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(tf.AdapterError, match=r"none\.urdf.*No such file"):
-        pybullet_.load(tmp_path / "none.urdf")
+        load(tmp_path / "none.urdf")
 
 
 def test_a_refusal_leaves_no_copy_and_no_client(write, tmp_path, monkeypatch):
-    def refuse(*arguments, **options):
+    def refuse(file, **options):
+        if file == str(path):
+            return right(file, **options)
         assert list(scratch.rglob("*.urdf"))
         raise pybullet.error("Cannot load URDF file.")
 
-    path, scratch = write(ARM), tmp_path / "scratch"
+    path, scratch, right = write(ARM), tmp_path / "scratch", pybullet.loadURDF
     scratch.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     monkeypatch.setattr(pybullet, "loadURDF", refuse)
     before = pybullet.connect(pybullet.DIRECT)
     pybullet.disconnect(before)
     with pytest.raises(tf.AdapterError, match=r"robot\.urdf.*refused") as caught:
-        pybullet_.load(path)
+        load(path)
     assert caught.value.file == str(path)
     assert not list(scratch.iterdir())
     assert not pybullet.isConnected(before)
 
 
 def test_close_disconnects_the_client_load_opened(write):
-    body = pybullet_.load(write(ARM))
+    body = load(write(ARM))
     body.close()
     body.close()
     assert not pybullet.isConnected(body.client)
@@ -137,10 +140,10 @@ def test_a_rigid_body_is_not_a_multibody(client):
 
 @pytest.mark.parametrize("argument", [1, 2, 3])
 def test_arguments_that_are_not_finite_are_named(write, argument):
-    with pybullet_.load(write(ARM)) as body:
+    with load(write(ARM)) as body:
         arguments = [body, np.zeros(2), np.zeros(2), np.zeros(2)]
         arguments[argument] = np.array([0.0, np.nan])
-        for function in (pybullet_.forward_dynamics, pybullet_.own_acceleration):
+        for function in (pybullet_.forward_dynamics, pybullet_.acceleration):
             with pytest.raises(tf.NonFiniteError, match=r"\[1\]"):
                 function(*arguments)
 
@@ -149,15 +152,15 @@ def test_arguments_that_are_not_finite_are_named(write, argument):
 def test_a_model_with_other_joints_is_refused(write, floating):
     model = pinocchio_model(write(ARM.replace("elbow", "knee"), "other.urdf"), floating)
     with (
-        pybullet_.load(write(ARM), floating) as body,
-        pytest.raises(tf.AdapterError, match="elbow, knee"),
+        load(write(ARM), floating) as body,
+        pytest.raises(tf.AdapterError, match="knee, elbow"),
     ):
         pybullet_.transform(body, model)
 
 
 def test_a_model_with_another_base_is_refused(write):
     path = write(ARM)
-    with pybullet_.load(path) as body, pytest.raises(tf.AdapterError, match="root_joint"):
+    with load(path) as body, pytest.raises(tf.AdapterError, match="root_joint"):
         pybullet_.transform(body, pinocchio_model(path, True))
 
 
@@ -179,7 +182,7 @@ def chain(joints, kind="continuous"):
 
 
 @pytest.mark.parametrize("floating", [False, True])
-@pytest.mark.parametrize("load", [pybullet_.load, pybullet_.load_plain])
+@pytest.mark.parametrize("load", [load, pybullet_.load])
 @pytest.mark.parametrize("joints", [121, 128, 1000])
 def test_a_robot_too_large_for_pybullets_state_is_counted(write, load, floating, joints):
     path = write(chain(joints))
@@ -190,12 +193,12 @@ def test_a_robot_too_large_for_pybullets_state_is_counted(write, load, floating,
     assert str(caught.value).startswith(f"{path}: ")
 
 
-def test_links_on_fixed_joints_count_only_where_they_are_kept(write):
+def test_links_on_fixed_joints_count_only_where_they_are_kept(write, tmp_path):
     path = write(chain(128, "fixed"))
-    with pybullet_.load(path) as body:
-        assert body.links == ()
     with pytest.raises(tf.AdapterError, match="129 links and 0 joint positions"):
-        pybullet_.load_plain(path)
+        pybullet_.load(path)
+    with load(reduced(path, tmp_path, steps=5)) as body:
+        assert body.links == ()
 
 
 def test_a_body_of_the_user_that_is_too_large(write, client):
@@ -207,14 +210,14 @@ def test_a_body_of_the_user_that_is_too_large(write, client):
 @pytest.mark.parametrize("floating", [False, True])
 def test_the_largest_robot(write, floating):
     fixed = chain(127).replace("'continuous'", "'fixed'", 7)  # 128 links, 120 positions
-    with pybullet_.load_plain(write(fixed), floating, way="URDF_USE_INERTIA_FROM_FILE") as body:
-        q, v, tau = pybullet_.random_state(body, np.random.default_rng(0))
+    with pybullet_.load(write(fixed), floating, options=["inertia_from_file"]) as body:
+        q, v, tau = random_state(body, np.random.default_rng(0))
         q[-120:] = np.tanh(q[-120:])  # within its limits
-        stepped = pybullet_.own_acceleration(body, q, v, tau)
+        stepped = pybullet_.acceleration(body, q, v, tau)
         np.testing.assert_allclose(stepped, pybullet_.forward_dynamics(body, q, v, tau), rtol=1e-6)
 
 
 def test_the_check_of_a_robot_that_is_too_large(write):
-    (row,) = next(check.check([Robot("chain", write(chain(130)))], ["pybullet"], samples=1))
-    assert row.verdict == check.CANNOT_LOAD
-    assert "131 links" in row.reason
+    cells = next(check.check([Robot("chain", write(chain(130)))], ["pybullet"], samples=1))
+    assert {cell.state for cell in cells} == {check.REFUSED, check.NOT_OFFERED}
+    assert "131 links" in next(cell.reason for cell in cells if cell.state == check.REFUSED)

@@ -99,7 +99,7 @@ def test_nothing_acts_on_a_robot_that_cannot_move(write):
 def test_by_default_links_do_not_touch_each_other(write, client):
     body = pybullet_.Body(load_raw(write(wrist()), client), client)
     state = np.ones((3, 3))
-    stepped = pybullet_.own_acceleration(body, *state)
+    stepped = pybullet_.acceleration(body, *state)
     assert_close(stepped, pybullet_.forward_dynamics(body, *state), RAW_TOLERANCE)
 
 
@@ -107,13 +107,13 @@ def test_trap_contacts_of_a_body_with_itself(write, client):
     flags = pybullet.URDF_USE_SELF_COLLISION
     body = pybullet_.Body(load_raw(write(wrist()), client, flags=flags), client)
     with pytest.raises(tf.AdapterError, match=r"touch.*URDF_USE_SELF_COLLISION") as caught:
-        pybullet_.own_acceleration(body, *np.ones((3, 3)))
+        pybullet_.acceleration(body, *np.ones((3, 3)))
     assert caught.value.joint in ("a", "c")
 
 
 def test_the_limits_of_a_body_stay(write, client):
     body = pybullet_.Body(load_raw(write(ARM), client), client)
-    pybullet_.own_acceleration(body, *np.ones((3, 2)))
+    pybullet_.acceleration(body, *np.ones((3, 2)))
     pybullet.setGravity(0, 0, 0, physicsClientId=client)
     state = np.array([0.0, 2.1]), np.array([0.0, 1.0]), np.zeros(2)
     expected = pybullet_.forward_dynamics(body, *state)

@@ -3,13 +3,16 @@
 import numpy as np
 import pybullet_data
 import pytest
+from helpers.engine_trials import assert_all_agree, differing, reduced
 from helpers.pybullet_cases import (
     ARM,
+    CURED,
     RAW_TOLERANCE,
     assert_agrees,
     assert_close,
     joint,
     link,
+    load,
     load_raw,
     pin,
     pinocchio_model,
@@ -19,6 +22,7 @@ from helpers.pybullet_cases import (
 )
 
 import treefactor as tf
+from treefactor import robots
 
 # -------------------------------------------------------------------------------- traps of the URDF reader
 
@@ -26,28 +30,30 @@ import treefactor as tf
 def test_trap_inertia_is_recomputed_from_collision_shapes(write):
     shape = "<collision><geometry><box size='1 2 3'/></geometry></collision>"
     path = write(ARM.replace("</inertial></link>", f"</inertial>{shape}</link>"))
-    with pybullet_.load(path) as body:
-        assert_agrees(body, pinocchio_model(path))
+    assert {"H", "bias", "inverse dynamics", "momentum", "energies"} <= differing(pybullet_, path, True)
+    assert differing(pybullet_, path, True, ["inertia_from_file"]) == set()
 
 
 @pytest.mark.parametrize("floating", [False, True])
 def test_trap_link_without_inertial_becomes_one_kilogram(write, floating):
     path = write(ARM + "<link name='tcp'/>\n" + joint("flange", "fixed", "lower", "tcp"))
-    with pybullet_.load(path, floating) as body:
-        assert_agrees(body, pinocchio_model(path, floating))
-        assert body.default_inertials() == []
-
-
-def test_default_inertials_of_a_raw_body_are_named(write, client):
-    path = write(ARM + "<link name='tcp'/>\n" + joint("flange", "fixed", "lower", "tcp"))
-    assert pybullet_.Body(load_raw(path, client), client).default_inertials() == ["tcp"]
+    assert {"H", "centre of mass"} <= differing(pybullet_, path, floating, CURED)
+    with load(path, floating) as body:
+        held = pybullet_.inertials(body)["tcp"]
+    assert held.mass == 1.0
+    np.testing.assert_array_equal(held.tensor, np.eye(3))
+    assert_all_agree(pybullet_, path, floating, pybullet_.OPTIONS, steps=2)
 
 
 @pytest.mark.parametrize("floating", [False, True])
-def test_trap_merging_fixed_links_drops_the_principal_rotation(write, floating):
+def test_trap_merging_fixed_links_drops_the_principal_rotation(write, client, floating):
     path = write(ARM + link("tool", 0.8) + joint("flange", "fixed", "lower", "tool"))
-    with pybullet_.load(path, floating) as body:
-        assert_agrees(body, pinocchio_model(path, floating))
+    assert_all_agree(pybullet_, path, floating, pybullet_.OPTIONS)
+    merged = pybullet_.Body(load_raw(path, client, floating, flags=pybullet.URDF_MERGE_FIXED_LINKS), client)
+    with load(path, floating) as body:
+        q = np.linspace(0.1, 0.9, body.nq)
+        H = pybullet_.mass_matrix(body, q)
+        assert np.abs(pybullet_.mass_matrix(merged, q) - H).max() > 1e-3 * np.abs(H).max()
 
 
 @pytest.mark.parametrize("floating", [False, True])
@@ -59,61 +65,68 @@ def test_trap_merging_fixed_links_drops_the_principal_rotation(write, floating):
         "ixx='.3' ixy='.3' ixz='0' iyy='.3' iyz='0' izz='0'",
         "ixx='.3' ixy='0' ixz='0' iyy='.3' iyz='0' izz='.6'",
     ],
+    ids=["beyond", "thin and askew", "flat"],
 )
 def test_trap_inertia_beyond_the_triangle_inequality_becomes_zero(write, floating, name, inertia):
     masses = {"base": 2.0, "upper": 1.5, "lower": 1.1}
     path = write(ARM.replace(link(name, masses[name]), link(name, 1.3, inertia)))
-    with pybullet_.load(path, floating) as body:
+    with load(path, floating) as body:
         assert_agrees(body, pinocchio_model(path, floating))
+    others = [option for option in pybullet_.OPTIONS if option != "keep_inertia"]
+    acts = not inertia.endswith("'.6'") and (floating or name != "base")
+    assert ("H" in differing(pybullet_, path, floating, others)) == acts
+    assert_all_agree(pybullet_, path, floating, pybullet_.OPTIONS)
 
 
-def test_indefinite_inertia_is_refused_by_name(write):
-    path = write(
-        ARM.replace(
-            link("upper", 1.5), link("upper", 1e-6, "ixx='-.1' ixy='0' ixz='0' iyy='.2' iyz='0' izz='.3'")
-        )
-    )
-    with pytest.raises(tf.AdapterError, match=r"upper.*indefinite") as caught:
-        pybullet_.load(path)
-    assert caught.value.file == str(path)
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("name", ["base", "upper", "lower"])
+def test_trap_negative_moment_becomes_zero(write, floating, name):
+    masses = {"base": 2.0, "upper": 1.5, "lower": 1.1}
+    odd = link(name, masses[name], "ixx='-.1' ixy='.1' ixz='0' iyy='.2' iyz='0' izz='.3'")
+    path = write(ARM.replace(link(name, masses[name]), odd))
+    if floating or name != "base":
+        others = [option for option in pybullet_.OPTIONS if option != "keep_inertia"]
+        assert "H" in differing(pybullet_, path, floating, others)
+    assert_all_agree(pybullet_, path, floating, pybullet_.OPTIONS)
 
 
 def test_trap_root_without_mass_means_fixed_base(write):
-    base_mass = "mass value='2.0'"
-    path = write(ARM.replace(base_mass, "mass value='0'", 1))
-    with pybullet_.load(path) as body:  # fixed: nothing wrong
-        assert body.nv == 2
-    with pytest.raises(tf.AdapterError, match="'base' has no mass") as caught:
-        pybullet_.load(path, floating=True)
-    assert caught.value.joint == "base"
+    path = write(ARM.replace("mass value='2.0'", "mass value='0'", 1))
+    for floating in (False, True):
+        with load(path, floating) as body:
+            assert (body.nv, body.floating) == (2, False)
+            assert [one.name for one in pybullet_.joints(body)] == ["shoulder", "elbow"]
 
 
 def test_trap_root_without_mass_carries_a_heavy_link(write):
     path = write("<link name='footprint'/>\n" + joint("stand", "fixed", "footprint", "base") + ARM)
-    with pybullet_.load(path, floating=True) as body:
-        assert body.nv == 8
-        assert_agrees(body, pinocchio_model(path, True))
+    with load(reduced(path, path.parent / "..", steps=2), floating=True) as body:
+        assert body.nv == 2
+    assert_all_agree(pybullet_, path, True, pybullet_.OPTIONS, steps=5)  # which merges fixed links
 
 
-def test_trap_long_lines_are_cut_in_the_middle_of_numbers(write):
-    path = write("".join(ARM.split("\n")).replace("><", "> <"))
-    with pybullet_.load(path, floating=True) as body:
-        assert_agrees(body, pinocchio_model(path, True))
+def test_trap_long_lines_are_cut(write):
+    path = write(" " * 7400 + "".join(ARM.split("\n")).replace("><", "> <"))
+    with pytest.raises(tf.AdapterError, match="refused"):
+        load(path, True, options=["inertia_from_file", "principal_axes"])
+    assert_all_agree(pybullet_, path, True, pybullet_.OPTIONS)
 
 
-def test_meshes_are_not_looked_for(write):
+def test_trap_missing_meshes_are_refused(write):
     mesh = "<geometry><mesh filename='package://nowhere/none.dae'/></geometry>"
     shapes = f"<visual>{mesh}</visual><collision>{mesh}</collision>"
     path = write(ARM.replace("</inertial></link>", f"</inertial>{shapes}</link>"))
-    with pybullet_.load(path) as body:
-        assert body.nv == 2
+    for options in ([], pybullet_.OPTIONS):
+        with pytest.raises(tf.AdapterError, match="refused"):
+            pybullet_.load(path, options=options)
+    assert_all_agree(pybullet_, path, False, pybullet_.OPTIONS, steps=1)
 
 
 def test_children_in_another_order_than_in_pinocchio_are_matched_by_name(write):
     legs = joint("z", "revolute", "base", "left") + joint("a", "revolute", "base", "right")
     path = write(ARM + link("left") + link("right") + legs)
     model = pinocchio_model(path)
-    with pybullet_.load(path) as body:
+    with load(path) as body:
         assert [x.joint for x in body.moving] != list(model.names)[1:]
         assert_agrees(body, model)
 
@@ -184,7 +197,7 @@ def test_a_removed_body_is_named(write, client):
 
 @pytest.mark.parametrize("floating", [False, True])
 def test_trap_wrong_length_of_q_is_accepted(write, floating):
-    with pybullet_.load(write(ARM), floating) as body:
+    with load(write(ARM), floating) as body:
         for size in (body.nq - 1, body.nq + 1, 0):
             with pytest.raises(tf.ShapeError) as caught:
                 pybullet_.mass_matrix(body, np.ones(size))
@@ -195,7 +208,7 @@ def test_trap_gravity_is_zero_until_set(write, client):
     body = pybullet_.Body(load_raw(write(ARM), client), client)
     assert not body.gravity.any()
     assert not pybullet_.bias(body, [0.1, 0.2], [0, 0]).any()
-    with pybullet_.load(write(ARM)) as body:
+    with load(write(ARM)) as body:
         assert body.gravity.tolist() == [0, 0, -9.81]
 
 
@@ -207,7 +220,7 @@ def test_gravity_of_the_client_is_restored(write, client):
 
 
 def test_trap_base_forces_come_swapped(write):
-    with pybullet_.load(write(link("stone", 2.0)), floating=True) as body:
+    with load(write(link("stone", 2.0)), floating=True) as body:
         weight = pybullet_.bias(body, [0, 0, 0, 0, 0, 0, 1], np.zeros(6))
     assert_close(weight, np.array([0, 0, 0, 0, 0, 2 * 9.81]), 1e-15)  # [moment; force]
 
@@ -216,7 +229,7 @@ def test_trap_euler_angles_of_the_base(write):
     path = write(ARM)
     model = pinocchio_model(path, True)
     data, zero = model.createData(), np.zeros(model.nv)
-    with pybullet_.load(path, True) as body:
+    with load(path, True) as body:
         T = pybullet_.transform(body, model)
         for seed in range(5):
             q = state(model, seed)[0]
@@ -237,7 +250,7 @@ def test_forces_applied_before_do_not_count(write, client):
         body.id, 0, [9, 9, 9], [1, 2, 3], pybullet.WORLD_FRAME, physicsClientId=client
     )
     q, v, tau = np.r_[np.zeros(6), 1, 0.1, 0.2], np.ones(8), np.ones(8)
-    stepped = pybullet_.own_acceleration(body, q, v, tau)
+    stepped = pybullet_.acceleration(body, q, v, tau)
     assert_close(stepped, pybullet_.forward_dynamics(body, q, v, tau), RAW_TOLERANCE)
 
 
@@ -247,69 +260,96 @@ def test_trap_a_sleeping_body_does_not_move(write, client):
         pybullet.stepSimulation(physicsClientId=client)
     body = pybullet_.Body(body_id, client)
     q, v, tau = np.r_[np.zeros(6), 1, 0.1, 0.2], np.zeros(8), np.ones(8)
-    stepped = pybullet_.own_acceleration(body, q, v, tau)
+    stepped = pybullet_.acceleration(body, q, v, tau)
     assert_close(stepped, pybullet_.forward_dynamics(body, q, v, tau), RAW_TOLERANCE)
 
 
 @pytest.mark.parametrize("floating", [False, True])
 def test_trap_velocities_are_clipped(write, floating):
-    with pybullet_.load(write(ARM), floating) as body:
+    with load(write(ARM), floating) as body:
         q, v = np.full(body.nq, 0.5), np.full(body.nv, 300.0)
         tau = np.full(body.nv, 1e5)
-        stepped = pybullet_.own_acceleration(body, q, v, tau)
+        stepped = pybullet_.acceleration(body, q, v, tau)
         assert_close(stepped, pybullet_.forward_dynamics(body, q, v, tau), 1e-9)
 
 
-def test_trap_joint_limits_push_back(write, client):
-    path = write(ARM)
-    body = pybullet_.Body(load_raw(path, client), client)
-    with pytest.raises(tf.AdapterError, match=r"elbow.*limits") as caught:
-        pybullet_.own_acceleration(body, [0.1, 2.5], [0, 0], [0, 0])
-    assert caught.value.joint == "elbow"
-    with pybullet_.load(path) as body:
-        q, v, tau = [3.0, 2.5], [1.0, 1.0], [1.0, 2.0]
-        stepped = pybullet_.own_acceleration(body, q, v, tau)
-        assert_close(stepped, pybullet_.forward_dynamics(body, q, v, tau), 1e-10)
+@pytest.mark.parametrize("floating", [False, True])
+def test_trap_joint_limits_push_back(write, client, floating):
+    body = pybullet_.Body(load_raw(write(ARM), client, floating), client)
+    limits = [pybullet.getJointInfo(body.id, i, physicsClientId=client)[8:10] for i in range(2)]
+    state = np.linspace(2.1, 3.0, body.nq), np.ones(body.nv), np.ones(body.nv)
+    stepped = pybullet_.acceleration(body, *state)
+    assert_close(stepped, pybullet_.forward_dynamics(body, *state), 1e-10)
+    assert limits == [pybullet.getJointInfo(body.id, i, physicsClientId=client)[8:10] for i in range(2)]
 
 
 def test_trap_contacts_with_another_body(write, client):
     body = pybullet_.Body(load_raw(write(ARM), client), client)
     load_raw(write(ARM), client)
     with pytest.raises(tf.AdapterError, match="2 bodies"):
-        pybullet_.own_acceleration(body, [0, 0], [0, 0], [0, 0])
+        pybullet_.acceleration(body, [0, 0], [0, 0], [0, 0])
 
 
-@pytest.mark.parametrize("function", ["forward_dynamics", "own_acceleration"])
-def test_trap_moving_link_without_mass(write, function):
+def test_trap_moving_link_without_mass(write):
     path = write(ARM + "<link name='finger'/>\n" + joint("knuckle", "revolute", "lower", "finger"))
-    with pybullet_.load(path) as body:
-        assert pybullet_.massless_joints(body) == ["knuckle"]
+    with load(reduced(path, path.parent, steps=2)) as body:
         assert pybullet_.mass_matrix(body, np.zeros(3)).shape == (3, 3)
-        with pytest.raises(tf.AdapterError, match="no mass moves with joint knuckle") as caught:
-            getattr(pybullet_, function)(body, *np.zeros((3, 3)))
-    assert caught.value.joint == "knuckle"
+        with pytest.raises(tf.NotPositiveDefiniteError, match="knuckle"):
+            pybullet_.forward_dynamics(body, *np.zeros((3, 3)))
 
 
 def test_massless_link_that_carries_mass_is_fine(write):
     joints = joint("roll", "revolute", "base", "wrist") + joint("weld", "fixed", "wrist", "hand")
     path = write("<link name='base'/><link name='wrist'/>\n" + link("hand") + joints)
-    with pybullet_.load(path) as body:
-        assert_agrees(body, pinocchio_model(path))
+    assert_all_agree(pybullet_, path, False, pybullet_.OPTIONS, steps=2)
 
 
 def test_trap_mimic_is_ignored(write):
     follower = joint("follower", "revolute", "upper", "third", "<mimic joint='shoulder'/>")
     path = write(ARM + link("third") + follower)
-    with pybullet_.load(path) as body:
+    with load(path) as body:
         assert_agrees(body, pinocchio_model(path))
 
 
-@pytest.mark.parametrize("kind", ["planar", "floating"])
-def test_trap_planar_joints_have_no_inverse_dynamics(write, kind):
-    path = write(ARM.replace("prismatic", kind))
-    with pytest.raises(tf.AdapterError, match=f"elbow.*{kind}") as caught:
-        pybullet_.load(path)
+def test_trap_planar_joints_have_no_inverse_dynamics(write):
+    path = write(ARM.replace("prismatic", "planar"))
+    with pytest.raises(tf.AdapterError, match=r"elbow.*no inverse dynamics") as caught:
+        load(path)
     assert (caught.value.file, caught.value.joint) == (str(path), "elbow")
+
+
+def test_trap_a_floating_joint_becomes_fixed(write):
+    with load(write(ARM.replace("prismatic", "floating"))) as body:
+        assert [one.name for one in pybullet_.joints(body)] == ["shoulder"]
+
+
+def test_trap_axes_are_not_scaled_to_unit_length(write):
+    path = write(ARM.replace("0 .6 .8", "0 1.2 1.6"))
+    assert {"placements", "centre of mass"} <= differing(pybullet_, path, False, pybullet_.OPTIONS)
+    assert_all_agree(pybullet_, path, False, pybullet_.OPTIONS, steps=4)
+
+
+def test_trap_principal_axes_are_loose(write):
+    path = robots.find("panda").path
+    cured = ["inertia_from_file", "root_link"]
+    assert "H" in differing(pybullet_, path, False, cured, steps=2)
+    assert_all_agree(pybullet_, path, False, [*cured, "principal_axes"], steps=2)
+
+
+def test_trap_the_fixed_root_link_has_no_mass(write):
+    path, cured = write(ARM), ["inertia_from_file", "principal_axes"]
+    assert differing(pybullet_, path, False, cured) == {"centre of mass", "momentum", "energies"}
+    assert_all_agree(pybullet_, path, False, [*cured, "root_link"])
+
+
+def test_trap_points_of_the_jacobian_are_relative_to_the_joint(write):
+    """Its documentation says: to the centre of mass."""
+    with load(write(ARM)) as body:
+        q, rest = [0.3, 0.2], [0.0, 0.0]
+        moved, _ = pybullet.calculateJacobian(body.id, 1, [0, 0, 0], q, rest, rest, body.client)
+        joint_frame = pybullet_.jacobian(body, q, "lower")[:3]
+        np.testing.assert_allclose(body.base_rotation(np.empty(0)) @ moved, joint_frame, atol=1e-14)
+        assert np.linalg.norm(body.links[1].centre) > 0.1
 
 
 def test_trap_planar_joints_of_a_raw_body(write, client):
@@ -318,10 +358,10 @@ def test_trap_planar_joints_of_a_raw_body(write, client):
         pybullet_.Body(body_id, client)
 
 
-@pytest.mark.parametrize("way", pybullet_.WAYS)
+@pytest.mark.parametrize("flags", [0, pybullet.URDF_USE_INERTIA_FROM_FILE])
 @pytest.mark.parametrize("name", [None, "r2d2.urdf", "laikago/laikago.urdf"])
-def test_shapes_left_out_change_no_dynamics(write, client, name, way):
-    """`load_plain` leaves them out; PyBullet itself reads all of the file here."""
+def test_shapes_left_out_change_no_dynamics(write, client, name, flags):
+    """`load` leaves them out; PyBullet itself reads all of the file here."""
     shape = "".join(
         f"<{kind}><geometry><box size='1 2 3'/></geometry></{kind}>" for kind in ("visual", "collision")
     )
@@ -330,10 +370,8 @@ def test_shapes_left_out_change_no_dynamics(write, client, name, way):
         if name
         else write(ARM.replace("<inertial>", shape + "<inertial>"))
     )
-    raw = pybullet.loadURDF(
-        str(path), flags=pybullet_.WAYS[way] & ~pybullet.URDF_IGNORE_COLLISION_SHAPES, physicsClientId=client
-    )
-    with pybullet_.load_plain(path, way=way, floating=True) as body:
+    raw = pybullet.loadURDF(str(path), flags=flags, physicsClientId=client)
+    with load(path, floating=True, options=["inertia_from_file"] if flags else []) as body:
         links = range(-1, pybullet.getNumJoints(raw, physicsClientId=client))
         assert len(links) > 1
         for index in links:

@@ -1,18 +1,22 @@
 """Test the command line without Pinocchio, without arguments, and with wrong ones; its suggestions."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.few_turns import small_sizes
+from helpers.stand_in_engines import WRONG
 
 import treefactor as tf
 from treefactor import bench, check, cli, mechanisms, report, robots
 from treefactor.codegen import folder
 from treefactor.exceptions import AdapterError
 
+MODULES = ("pinocchio", "pybullet", "mujoco", "pydrake")  # of engines
 ARM = """<robot name="arm"><link name="base"/>
 <link name="upper"><inertial><mass value="2"/><origin xyz="0 0.1 0.3"/>
 <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
@@ -23,9 +27,14 @@ ARM = """<robot name="arm"><link name="base"/>
 <origin xyz="0 0 0.5"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
 MJCF = """<mujoco model="arm"><worldbody><body name="upper"><joint name="shoulder" axis="0 1 0"/>
 <geom size=".1"/></body></worldbody></mujoco>"""
-QUICK = (
-    "from treefactor import bench; bench.RUN, bench.TURNS, bench.FEWEST, bench.PATIENCE = 1e-6, 2, 2, 0.0\n"
-)
+TESTS = Path(__file__).parents[1]
+MAIN = """
+import sys
+from helpers.few_turns import small_sizes
+from treefactor.cli import main
+small_sizes()
+sys.exit(main(sys.argv[1:]))
+"""
 
 
 @pytest.fixture
@@ -34,8 +43,7 @@ def arm(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CC", "absent")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for name, value in {"RUN": 1e-6, "TURNS": 2, "FEWEST": 2, "PATIENCE": 0.0}.items():
-        monkeypatch.setattr(bench, name, value)
+    small_sizes(monkeypatch.setattr)
     path = tmp_path / "arm.urdf"
     path.write_text(ARM)
     return path
@@ -46,13 +54,12 @@ def without(arm, tmp_path, monkeypatch):
     """Run a command in a process in which, and in whose children, engines cannot be imported."""
     blocked = tmp_path / "blocked"
     blocked.mkdir()
-    monkeypatch.setenv("PYTHONPATH", str(blocked))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(blocked), str(TESTS)]))
 
     def run(*arguments, engines=("pinocchio",), status=0):
         for engine in engines:
             (blocked / f"{engine}.py").write_text(f"raise ImportError('no {engine} here')\n")
-        script = f"{QUICK}import sys; from treefactor.cli import main; sys.exit(main(sys.argv[1:]))"
-        command = [sys.executable, "-W", "ignore", "-c", script, *arguments]
+        command = [sys.executable, "-W", "ignore", "-c", MAIN, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
         assert done.returncode == status, done.stdout + done.stderr
         assert "Traceback" not in done.stderr
@@ -65,7 +72,7 @@ def without(arm, tmp_path, monkeypatch):
 
 
 def test_info_needs_no_engine(without, arm, capsys):
-    done = without("info", "arm.urdf", "--json", "info.json", engines=check.ENGINES.values())
+    done = without("info", "arm.urdf", "--json", "info.json", engines=MODULES)
     assert "shoulder" in done.stdout
     content = json.loads((arm.parent / "info.json").read_text())
     assert (content["n"], content["names"]) == (2, ["shoulder", "elbow"])
@@ -73,35 +80,20 @@ def test_info_needs_no_engine(without, arm, capsys):
     assert capsys.readouterr().out == done.stdout
 
 
-@pytest.mark.parametrize("engines", [("pinocchio",), tuple(check.ENGINES.values())], ids=["one", "all"])
+@pytest.mark.parametrize("engines", [("pinocchio",), MODULES], ids=["one", "all"])
 def test_check_without_a_reference(without, arm, engines):
-    done = without("check", "arm.urdf", "--samples", "2", "--json", "check.json", engines=engines)
-    assert "without Pinocchio there is no reference" in done.stderr
-    assert "pinocchio is left out: Pinocchio cannot be imported (no pinocchio here)" in done.stderr
-    rows = json.loads((arm.parent / "check.json").read_text())["rows"]
-    own = rows[0]
-    assert (own["engine"], own["n"]) == ("treefactor", 2)
-    assert max(own["error_h"], own["error_factor"], own["error_own"]) < 1e-12
-    for row in rows:
-        assert row["verdict"] == check.AGREES
-        assert row["reason"] == "checked against itself only: Pinocchio is not installed"
-    if engines != ("pinocchio",):
-        assert len(rows) == 1
-
-
-def test_check_without_a_reference_finds_what_is_wrong(monkeypatch):
-    from treefactor.check import own as check_own
-
-    monkeypatch.setattr(check.run, "has_pinocchio", lambda: False)
-    robot = next(iter(robots.default_robots()), None)
-    if robot is None:
-        pytest.skip("no robots are bundled")
-    assert [row.verdict for row in next(check.check([robot], []))] == [check.AGREES]
-    for name in ("mass_matrix", "bias", "own_acceleration", "inverse_dynamics"):
-        with monkeypatch.context() as patch:
-            right = getattr(check_own, name)
-            patch.setattr(check_own, name, lambda *given, right=right: right(*given) * (1 + 1e-6))
-            assert [row.verdict for row in next(check.check([robot], []))] == [check.DISAGREES]
+    names = ["pinocchio", "treefactor", "mujoco"]
+    done = without(
+        *("check", "arm.urdf", "--samples", "2", "--json", "check.json", "--engine", *names),
+        engines=engines,
+        status=0 if engines == ("pinocchio",) else cli.NOTHING,
+    )
+    assert cli.NO_REFERENCE in done.stderr
+    cells = json.loads((arm.parent / "check.json").read_text())["cells"]
+    states = {name: {cell["state"] for cell in cells if cell["engine"] == name} for name in names}
+    assert states["pinocchio"] == {check.NOT_INSTALLED}
+    assert states["treefactor"] == {check.EXCLUDED}  # nothing to compare it with
+    assert (check.AGREES in states["mujoco"]) == (engines == ("pinocchio",))
 
 
 def test_bench_leaves_out_what_is_missing(without, arm):
@@ -123,16 +115,24 @@ def test_an_mjcf_needs_an_engine_that_reads_it(without, arm):
 
 
 @pytest.mark.parametrize("module", ["mujoco", "pinocchio"])
-def test_every_command_takes_an_mjcf(arm, capsys, module):
+def test_every_command_takes_an_mjcf(arm, in_process, capsys, module):
     pytest.importorskip(module, reason="it reads the file")
     pytest.importorskip("mujoco", reason="it reads the file first")
     (arm.parent / "arm.xml").write_text(MJCF)
     assert cli.main(["info", "arm.xml"]) == 0
     assert cli.main(["generate", "arm.xml", "-o", "out", "--functions", "crba"]) == 0
-    assert cli.main(["check", "arm.xml", "--samples", "1", "--engine", module]) == 0
-    if module == "pinocchio":
-        assert cli.main(["bench", "arm.xml"]) == 0
     assert "shoulder" in capsys.readouterr().out
+    assert cli.main(["check", "arm.xml", "--samples", "1", "--quantity", "H", "--engine", module]) == 0
+
+
+def test_bench_of_an_mjcf_names_no_goals(arm, capsys):
+    pytest.importorskip("mujoco", reason="it reads the file")
+    (arm.parent / "arm.xml").write_text(MJCF)
+    assert cli.main(["bench", "arm.xml", "--json", "plain.json"]) == 0
+    plain = capsys.readouterr()
+    for words in ("S1", "S4", "S8", "goal", "Goal", "reached", "missed"):
+        assert words not in plain.out + plain.err
+    assert "goal" not in (arm.parent / "plain.json").read_text()
 
 
 @pytest.mark.parametrize("robot", robots.default_robots(), ids=lambda robot: robot.name)
@@ -158,11 +158,6 @@ def test_no_arguments_help(capsys):
 
 
 def test_goals_are_for_this_project(arm, capsys):
-    assert cli.main(["bench", "arm.urdf", "--json", "plain.json"]) == 0
-    plain = capsys.readouterr()
-    for words in ("S1", "S4", "S8", "goal", "Goal", "reached", "missed"):
-        assert words not in plain.out + plain.err
-    assert "goal" not in (arm.parent / "plain.json").read_text()
     assert cli.main(["bench", "arm.urdf", "--goals", "--json", "goals.json"]) == 0
     shown = capsys.readouterr().out
     assert all(words in shown for words in (bench.SUBJECTS["S8"], "goal", "reached"))
@@ -177,7 +172,7 @@ def test_goals_are_for_this_project(arm, capsys):
         ([check.AGREES], "1 agrees"),
         ([check.AGREES] * 2, "2 agree"),
         ([check.DISAGREES, check.AGREES, check.DISAGREES], "1 agrees, 2 disagree"),
-        ([check.EXPLAINED] * 3 + [check.CANNOT_LOAD], "3 explained, 1 cannot load"),
+        ([check.EXPLAINED] * 3 + [check.REFUSED], "3 explained, 1 refused"),
     ],
 )
 def test_verdicts_are_counted_in_english(verdicts, shown):
@@ -203,23 +198,18 @@ def test_figures_that_differ_are_counted_in_english():
         (["families", "--nodes", "8"], "`treefactor families --plot FILE`"),
     ],
 )
-def test_next_steps_are_named(arm, capsys, command, step):
+def test_next_steps_are_named(arm, in_process, capsys, command, step):
     if "mujoco" in command:
         pytest.importorskip("mujoco", reason="the engine")
     assert cli.main(command) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"Next: {step}")
 
 
-def test_disagreement_names_the_page(arm, capsys, monkeypatch):
-    def disagreeing(robot, engines, *_):
-        return [check.Row(robot.name, robot.base, engine, verdict=check.DISAGREES) for engine in engines]
-
-    monkeypatch.setattr(check.run, "_check_robot", disagreeing)
-    monkeypatch.setattr(check.run, "_check_apart", lambda robot, workers, *rest: disagreeing(robot, workers))
-    monkeypatch.setattr(check.run, "adapters_of", lambda engines: {})
-    assert cli.main(["check", "arm.urdf", "--engine", "mujoco"]) == cli.DISAGREE
+def test_disagreement_names_the_page(arm, in_process, capsys):
+    (arm.parent / "wrong.py").write_text(WRONG)
+    assert cli.main(["check", "arm.urdf", "--engine", "wrong.py"]) == cli.DISAGREE
     assert "Next: `treefactor check arm.urdf --html` draws which" in capsys.readouterr().out
-    assert cli.main(["check", "arm.urdf", "--engine", "mujoco", "--html"]) == cli.DISAGREE
+    assert cli.main(["check", "arm.urdf", "--engine", "wrong.py", "--html"]) == cli.DISAGREE
     assert "Next" not in capsys.readouterr().out
     assert (arm.parent / "check.html").is_file()
 

@@ -93,6 +93,8 @@ def test_all_robots_are_pinocchios(name, floating, mimic):
 def test_robots_are_those_of_other_engines(engine, name, floating):
     pytest.importorskip({"drake": "pydrake"}.get(engine, engine), reason="engines are optional")
     adapter = import_module(f"treefactor.adapters.{engine}_")
+    if (engine, name, floating) == ("drake", "ur5_robot", True):
+        pytest.skip("Drake takes the root link, which is called world, for the world itself")
     path = robots.find(name).path
     theirs = pinocchio_.load(path, floating)
     model = pinocchio_.model(theirs)

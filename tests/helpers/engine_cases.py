@@ -77,7 +77,7 @@ def assert_agrees(adapter, body, model, seed=0):
     assert np.abs(adapter.bias(body, *mine) - bias).max() < FORCE_TOLERANCE * scale
 
     allowed = max(QDD_TOLERANCE, QDD_PER_CONDITION * np.linalg.cond(H))
-    for accelerate in (adapter.forward_dynamics, adapter.own_acceleration):
+    for accelerate in (adapter.forward_dynamics, adapter.acceleration):
         assert relative(T @ accelerate(body, *mine, T.T @ tau) + c, qdd) < allowed
 
 
@@ -100,7 +100,7 @@ def assert_wrong_arguments_are_refused(adapter):
     for call in (
         lambda: adapter.mass_matrix(body, q[:-1]),
         lambda: adapter.bias(body, q, [*v, 0.0]),
-        lambda: adapter.own_acceleration(body, q, v, v[:-1]),
+        lambda: adapter.acceleration(body, q, v, v[:-1]),
         lambda: adapter.forward_dynamics(body, q, v, np.zeros((1, body.nv))),
         lambda: adapter.load(example_robot("panda"), gravity=-9.81),
     ):

@@ -1,9 +1,6 @@
-"""Read HTML pages and the heat maps they contain."""
+"""Read HTML pages."""
 
-import re
 from html.parser import HTMLParser
-
-import numpy as np
 
 VOID = {"meta", "br", "wbr", "input", "img", "hr"}
 DRAWN = {"path", "rect", "circle", "line"}  # elements of SVG that close themselves
@@ -50,12 +47,3 @@ class Page(HTMLParser):
             for name, found in self.elements
             if name == tag and all(found.get(key) == value for key, value in attributes.items())
         ]
-
-
-def heat_map(page, n):
-    """Return a drawn matrix of n rows: 0 where it is blank, else the rank of the colour among those drawn."""
-    cells = np.zeros((n, n), int)
-    for rank, path in enumerate((found for found in page.of("path") if "fill" in found), 1):
-        for column, row, width in re.findall(r"M(\d+) (\d+)h(\d+)v1h-\d+z", path["d"]):
-            cells[int(row), int(column) : int(column) + int(width)] = rank
-    return cells

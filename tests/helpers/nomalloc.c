@@ -6,12 +6,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unwind.h>
 
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
@@ -70,18 +70,25 @@ static int owner_of(void *address) {
 }
 
 /* Who asks for memory; direct: whether with nobody in between. */
+struct request { size_t size; int count, owner, last, direct; };
+
+/* Looks at one caller, from the inside out; ends at the first that decides, as unwinding takes long. */
+static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *given) {
+    struct request *r = given;
+    r->last = r->owner;
+    r->owner = owner_of((void *) _Unwind_GetIP(context));
+    r->direct = r->owner == OURS && r->last == THIS;
+    if (r->owner != THIS && r->owner != INTERPRETER && !(r->owner == NUMPY && r->size >= ENTRIES)) return _URC_END_OF_STACK;
+    return ++r->count < DEPTH ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
 static int asking(size_t size, int *direct) {
-    void *frames[DEPTH];
-    int count, k, owner = UNKNOWN, last = THIS;
+    struct request r = {size, 0, THIS, THIS, 0};
     inside = 1;
-    count = backtrace(frames, DEPTH);
-    for (k = 0; k < count; k++, last = owner) {
-        owner = owner_of(frames[k]);
-        if (owner != THIS && owner != INTERPRETER && !(owner == NUMPY && size >= ENTRIES)) break;
-    }
+    _Unwind_Backtrace(look, &r);
     inside = 0;
-    *direct = owner == OURS && last == THIS;
-    return owner;
+    *direct = r.direct;
+    return r.owner;
 }
 
 /* The memory that `get` gives, or none. */

@@ -48,7 +48,9 @@ def standing():
 FALL = standing().run([0, 0, 0.11, 0, 0, 0, 1], [0.5, 0, 0, 0, 1, 0], 4)
 MAXIMAL = constraints.MaximalCoordinates.from_model(LINKAGE.model)
 BEAM = flexible_chain.FlexibleLink.beam("beam", [0, 0, 1], 2.0, 3.0, 100.0)
-ROW = check.Row("robot", "fixed", "engine", detail=check.Detail((-1, 0), ("a", "b"), np.eye(2)))
+CAUSE = check.Cause("inertia", "recomputes tensors from collision shapes", ("arm",), 0.1)
+CELL = check.Cell("arm", "fixed", "pybullet", "H", check.EXPLAINED, 1e-15, 1e-13, 0.1, (CAUSE,))
+CHECKED = check.CheckedRobot("arm", "fixed", "arm.urdf", "urdf", "", 1)
 
 FIT = tf.Identification(MODEL, columns=("inertia", "viscous"))
 _rng = np.random.default_rng(0)
@@ -83,10 +85,19 @@ OBJECTS = {  # by the names of the API reference
     "bench.Call": bench.Call(len),
     "bench.Comparison": bench.Comparison("S", "model", "what", "peer", bench.Call(len), bench.Call(sum)),
     "bench.Result": bench.Result("S", "model", "what", "peer", 1.0, 2.0, 2.0, 1.9, 2.1, None),
+    "check.Base": check.Base(pose="wxyz p"),
+    "check.Cause": CAUSE,
+    "check.Cell": CELL,
+    "check.CheckedRobot": CHECKED,
+    "check.ChosenEngine": check.ChosenEngine("pybullet", timeout=10.0),
     "check.DerivativeRow": check.DerivativeRow("robot", "fixed", "engine", errors={"dtau_dq": 1e-15}),
-    "check.Detail": ROW.detail,
-    "check.Row": ROW,
+    "check.EngineJoint": check.EngineJoint("arm", "revolute", -1, slice(0, 1), slice(0, 1)),
+    "check.Matrix": check.Matrix(
+        [robots.Robot("name", Path("name.urdf"))], [check.ChosenEngine("treefactor")]
+    ),
+    "check.Report": check.Report({"schema": 1}, [check.UsedEngine("pybullet")], [CHECKED], ["H"], [CELL]),
     "check.SelfCheck": check.self_check(np.eye(2), tf.Tree([-1, 0])),
+    "check.UsedEngine": check.UsedEngine("pybullet", "3.2.7"),
     "codegen.Function": PROGRAM.functions["crba"],
     "codegen.ParameterKernels": tf.compile(MODEL, ["crba", "aba"], parameters="base"),
     "codegen.Verdict": Verdict("crba", "plain", 1, 0.0, None, None),
@@ -135,14 +146,14 @@ OBJECTS = {  # by the names of the API reference
 
 
 def classes() -> dict[str, type]:
-    """Return public classes by name, without those of adapters whose engine is missing."""
+    """Return public classes by name, without protocols and those of adapters whose engine is missing."""
     listed = re.findall(r"^   ([a-z_]\w*(?:\.\w+)?)$", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE)
     found: dict[type, str] = {}
     for name in dict.fromkeys([*tf.__all__, *listed, "codegen"]):
         thing = _found(name)
         for inner in _public(thing) if inspect.ismodule(thing) else [""]:
             part = getattr(thing, inner) if inner else thing
-            if inspect.isclass(part):
+            if inspect.isclass(part) and not getattr(part, "_is_protocol", False):
                 found.setdefault(part, f"{name}.{inner}".strip("."))
     return {name: part for part, name in found.items()}
 

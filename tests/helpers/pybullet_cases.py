@@ -45,6 +45,13 @@ ARM = (
 )
 
 
+CURED = frozenset(pybullet_.OPTIONS) - {"root_link"}  # by which H is that of the file to rounding
+
+
+def load(path, floating=False, gravity=(0.0, 0.0, -9.81), options=CURED):
+    return pybullet_.load(path, floating, gravity, options)
+
+
 def load_raw(path, client, floating=False, **options):
     """Load a robot as a user would, with the one flag that users should know."""
     flags = pybullet.URDF_USE_INERTIA_FROM_FILE | options.pop("flags", 0)
@@ -83,7 +90,7 @@ def assert_agrees(body, model, tolerance=H_TOLERANCE, seed=0, step=True):
     assert_close(pybullet_.bias(body, *at), T.T @ (nle + H @ offset), 100 * tolerance)
     assert_close(T @ pybullet_.forward_dynamics(body, *at, T.T @ tau) + offset, qdd, slack)
     if step:
-        assert_close(T @ pybullet_.own_acceleration(body, *at, T.T @ tau) + offset, qdd, slack)
+        assert_close(T @ pybullet_.acceleration(body, *at, T.T @ tau) + offset, qdd, slack)
 
 
 def example_robot(end):

@@ -341,7 +341,7 @@ def test_a_spherical_joint_of_pybullet(tmp_path):
     )
     path.write_text(urdf(*links, *joints))
     for floating in (False, True):
-        with adapter.load(path, floating, gravity=(1.0, 2.0, 3.0)) as body:
+        with adapter.load(path, floating, (1.0, 2.0, 3.0), frozenset(adapter.OPTIONS)) as body:
             model = adapter.model(body)
             assert_is_body(adapter, body, model)
             np.testing.assert_allclose(model.gravity, [1, 2, 3])

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from treefactor import cli, tables
-from treefactor.check.results import EXPLAINED
+from treefactor.check.cells import EXPLAINED
 from treefactor.papers import exhibits
 from treefactor.papers.exhibits import EXHIBITS, NOT_EXECUTABLE, REPRODUCED, Exhibit, contradicted
 from treefactor.papers.tables import golubev_yaskevich_systems as systems

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.few_turns import few_turns
 from helpers.tolerances import assert_close
 
 import treefactor as tf
-from treefactor import bench, families
+from treefactor import families
 from treefactor.papers.exhibits.exhibit import NOT_EXECUTABLE, contradicted
 from treefactor.papers.exhibits.featherstone import EXHIBITS
 from treefactor.papers.tables import featherstone, featherstone_inertia, sample_bodies
@@ -21,8 +22,7 @@ TREES = [families.chain(1), families.binary_tree(3), families.tree_1(), tf.Tree(
 def impatient(monkeypatch, tmp_path):
     """Take hardly any time to measure."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    for name, value in {"RUN": 1e-6, "TURNS": 2, "FEWEST": 2, "PATIENCE": 0.0}.items():
-        monkeypatch.setattr(bench.timing, name, value)
+    few_turns(monkeypatch.setattr)
 
 
 @pytest.mark.parametrize("tree", TREES, ids=str)

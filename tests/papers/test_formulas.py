@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import treefactor as tf
 from treefactor import arms
 from treefactor._util.counting import counting
-from treefactor.check.results import EXPLAINED
+from treefactor.check.cells import EXPLAINED
 from treefactor.codegen.program import emit_c
 from treefactor.papers.tables import golubev_yaskevich_formulas as formulas
 from treefactor.papers.tables import golubev_yaskevich_systems as systems

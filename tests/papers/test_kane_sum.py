@@ -3,8 +3,9 @@
 from io import BytesIO
 
 import pytest
+from helpers.few_turns import few_turns
 
-from treefactor import OperationCount, bench
+from treefactor import OperationCount
 from treefactor.papers.exhibits.exhibit import NOT_EXECUTABLE, contradicted
 from treefactor.papers.exhibits.kane_sum import EXHIBITS
 from treefactor.papers.tables import kane_sum, kane_sum_extensions, kane_sum_growth, kane_sum_kinematics
@@ -17,8 +18,7 @@ def tables(tmp_path_factory):
     """Return all tables, with hardly any time to measure."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        for name, value in {"RUN": 1e-6, "TURNS": 2, "FEWEST": 2, "PATIENCE": 0.0}.items():
-            patch.setattr(bench.timing, name, value)
+        few_turns(patch.setattr)
         yield {make.__name__: make() for make in kane_sum.TABLES}
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from helpers.few_turns import few_turns
 
-from treefactor import Tree, bench, families
+from treefactor import Tree, families
 from treefactor.papers.exhibits.exhibit import NOT_EXECUTABLE, contradicted
 from treefactor.papers.exhibits.shimanovsky import EXHIBITS
 from treefactor.papers.tables import shimanovsky, shimanovsky_bounds
@@ -15,8 +16,7 @@ def tables(tmp_path_factory):
     """Return all tables, with small trees and hardly any time to measure."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        for name, value in {"RUN": 1e-6, "TURNS": 2, "FEWEST": 2, "PATIENCE": 0.0}.items():
-            patch.setattr(bench.timing, name, value)
+        few_turns(patch.setattr)
         patch.setattr(shimanovsky, "NODES", 64)
         small = {case: paper for case, paper in shimanovsky.SAVINGS.items() if case[1] == 4}
         patch.setattr(shimanovsky, "SAVINGS", small)

@@ -10,7 +10,7 @@ import pytest
 from helpers.html_page import Page
 
 from treefactor import OperationCount, arms, cli, families, show_config, tables
-from treefactor.check.results import EXPLAINED
+from treefactor.check.cells import EXPLAINED
 from treefactor.codegen import generate
 from treefactor.codegen.program import emit_c
 from treefactor.papers.tables.table import (

@@ -7,9 +7,10 @@ import pytest
 
 import treefactor as tf
 from treefactor import check, cli, robots
-from treefactor.check import derivative_case, derivatives, own_derivatives
-from treefactor.check.derivative_errors import State, allowed, deviation, differences, label
-from treefactor.check.explain_derivatives import ALIGNED, INNER, TURNING
+from treefactor.check.derivatives import by_treefactor, comparison
+from treefactor.check.derivatives import case as cases
+from treefactor.check.derivatives.causes import ALIGNED, INNER, TURNING
+from treefactor.check.derivatives.errors import State, allowed, deviation, differences, label
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio's derivatives are explained")
 pytest.importorskip("mujoco", reason="MuJoCo's derivatives are compared")
@@ -55,9 +56,9 @@ def chain(*joints, seed=0):
 
 def checked(model, engine="pinocchio", samples=2):
     """Return the row of an engine for Pinocchio's model."""
-    case = derivative_case.Case(model, None, samples, np.random.default_rng(0))
+    case = cases.Case(model, None, samples, np.random.default_rng(0))
     row = check.DerivativeRow("chain", "own", engine)
-    return derivatives.judged(row, case.own() if engine == "treefactor" else case.pinocchio())
+    return comparison.judged(row, case.own() if engine == "treefactor" else case.pinocchio())
 
 
 def names(row):
@@ -119,7 +120,7 @@ def test_both_bases_and_mimic_joints_of_robots():
 
 
 def test_without_pinocchio_treefactor_is_checked_against_itself(monkeypatch):
-    monkeypatch.setattr(derivative_case, "has_pinocchio", lambda: False)
+    monkeypatch.setattr(cases, "has_pinocchio", lambda: False)
     (rows,) = check.check_derivatives([robots.find("solo12")], ["mujoco"], samples=1)
     assert [(row.engine, row.verdict) for row in rows] == [
         (e, check.AGREES) for e in ("treefactor", "mujoco")
@@ -149,14 +150,14 @@ def test_wrong_entries_of_an_engine_are_unexplained(monkeypatch, name, by, facto
 
 
 def test_wrong_entries_of_treefactor_are_found(monkeypatch):
-    right = own_derivatives.derivatives
+    right = by_treefactor.derivatives
 
     def wrong(*arguments):
         found = right(*arguments)
         found["τ", "q"] = found["τ", "q"] * (1 + 1e-4)
         return found
 
-    monkeypatch.setattr(own_derivatives, "derivatives", wrong)
+    monkeypatch.setattr(by_treefactor, "derivatives", wrong)
     row = checked(chain(pin.JointModelRX(), pin.JointModelSpherical()), "treefactor")
     assert row.verdict == check.DISAGREES
     assert "∂τ/∂q by " in row.reason
@@ -203,7 +204,7 @@ def test_files_that_cannot_be_read_and_engines_without_derivatives(tmp_path):
     path = tmp_path / "broken.urdf"
     path.write_text("<robot")
     (rows,) = check.check_derivatives([robots.find(str(path))])
-    assert {row.verdict for row in rows} == {check.CANNOT_LOAD}
+    assert {row.verdict for row in rows} == {check.REFUSED}
     assert all("not well-formed" in row.reason for row in rows)
     with pytest.raises(tf.AdapterError, match=r"derivatives \(pinocchio, mujoco\), got 'pybullet'"):
         next(check.check_derivatives([], ["pybullet"]))

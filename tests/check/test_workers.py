@@ -1,0 +1,129 @@
+"""Calls in other processes: a crash, a hang, a flood of output or an exception costs one result only."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from treefactor.check.workers import CrashedError, TimedOutError, Worker, WorkerError, next_of
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def leave():
+    os._exit(7)
+
+
+def flood():
+    while True:
+        os.write(1, b"x" * 65536)
+
+
+def shrink_limit():
+    sys.modules["__main__"].LARGE = 0
+    return os.getpid()
+
+
+@pytest.fixture(scope="module")
+def worker():
+    worker = Worker()
+    yield worker
+    worker.close()
+
+
+def call(worker, function, *arguments, timeout=60.0):
+    worker.submit(function, arguments, timeout)
+    return worker.result()
+
+
+def test_a_process_that_takes_much_memory_is_replaced(worker):
+    first = call(worker, shrink_limit)
+    assert call(worker, os.getpid) not in (first, os.getpid())
+
+
+def test_a_process_that_dies_is_replaced(worker):
+    first = call(worker, os.getpid)
+    assert call(worker, os.getpid) == first != os.getpid()
+    with pytest.raises(CrashedError, match="SIGKILL"):
+        call(worker, die)
+    with pytest.raises(CrashedError, match="exit status 7"):
+        call(worker, leave)
+    assert call(worker, os.getpid) not in (first, os.getpid())
+
+
+def test_a_call_that_hangs_is_ended(worker):
+    start = time.monotonic()
+    with pytest.raises(TimedOutError, match="no answer within 1 s"):
+        call(worker, time.sleep, 3600, timeout=1.0)
+    assert time.monotonic() - start < 20.0
+    worker.close()
+    worker.close()
+
+
+def test_a_flood_of_output_is_bounded_and_ends_in_time(worker):
+    call(worker, os.getpid)  # the process runs
+    with pytest.raises(TimedOutError):
+        call(worker, flood, timeout=2.0)
+    assert len(worker.output) == 4000
+
+
+def test_errors_of_a_call_are_reported(worker):
+    with pytest.raises(WorkerError, match="ZeroDivisionError"):
+        call(worker, divmod, 1, 0)
+    assert call(worker, divmod, 7, 2) == (3, 1)
+
+
+def test_what_a_call_prints_is_kept_and_not_seen(worker, capfd):
+    call(worker, os.system, "seq 3; echo last >&2")
+    assert worker.output.split() == ["1", "2", "3", "last"]
+    assert call(worker, os.getpid)
+    assert worker.output == ""
+    assert capfd.readouterr() == ("", "")
+
+
+def test_files_that_a_call_leaves_are_not_in_the_working_directory(worker):
+    folder = call(worker, os.getcwd)
+    assert folder != os.getcwd()
+    worker.close()
+    assert not os.path.exists(folder)
+
+
+def test_another_interpreter(tmp_path):
+    link = tmp_path / "python"
+    link.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    link.chmod(0o755)
+    worker = Worker(str(link))
+    try:
+        assert call(worker, divmod, 7, 2) == (3, 1)
+    finally:
+        worker.close()
+
+
+def test_an_interpreter_without_treefactor_says_so(tmp_path):
+    link = tmp_path / "python"
+    link.write_text("#!/bin/sh\necho no such module >&2\nexit 1\n")
+    link.chmod(0o755)
+    worker = Worker(str(link))
+    with pytest.raises(CrashedError, match="exit status 1"):
+        call(worker, divmod, 7, 2)
+    assert worker.output == "no such module\n"
+    worker.close()
+
+
+def test_the_first_that_is_ready_is_returned():
+    slow, fast = Worker(), Worker()
+    try:
+        slow.submit(time.sleep, (30.0,), 60.0)
+        fast.submit(divmod, (7, 2), 60.0)
+        assert next_of([slow, fast]) == [fast]
+        assert fast.result() == (3, 1)
+        assert slow.busy
+        assert not fast.busy
+    finally:
+        slow.close()
+        fast.close()
+    assert next_of([]) == []

@@ -1,0 +1,121 @@
+"""Test the options of `treefactor check`, its files and its exit status, with engines in files."""
+
+import json
+
+import pytest
+from helpers.stand_in_engines import write_project
+
+from treefactor import cli
+from treefactor.check.engines import ENGINES
+
+SOME = ("--quantity", "H", "gravity", "com")
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch, in_process):
+    """Return an empty folder with robots and engines, which run in this process."""
+    monkeypatch.chdir(tmp_path)
+    return write_project(tmp_path, "good", "damps", "wrong", "refuses", "missing")
+
+
+def status(*arguments):
+    return cli.main(["check", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["arm.urdf", "--engine", "good.py", "damps.py"], 0),
+        (["damped.urdf", "--engine", "damps.py"], 0),
+        (["damped.urdf", "--engine", "damps.py", "--fail-on", "explained"], cli.DISAGREE),
+        (["arm.urdf", "--engine", "wrong.py"], cli.DISAGREE),
+        (["arm.urdf", "--engine", "wrong.py", "--fail-on"], 0),
+        (["arm.urdf", "--engine", "refuses.py"], cli.DISAGREE),
+        (["arm.urdf", "--engine", "refuses.py", "--fail-on", "disagrees"], 0),
+        (["arm.urdf", "--engine", "missing.py"], cli.NOTHING),
+        (["arm.urdf", "--engine", "absent.py"], cli.FAILED),
+        (["arm.urdf", "--engine", "mujocco"], cli.FAILED),
+        (["arm.urdf", "--fail-on", "agrees"], cli.FAILED),
+        (["arm.urdf", "--config", "none.toml"], cli.FAILED),
+        (["*.sdf", "--engine", "good.py"], cli.FAILED),
+        (["arm.urdf", "--derivatives", "--sarif", "out.sarif"], cli.FAILED),
+    ],
+)
+def test_exit_status(project, arguments, expected, capsys):
+    assert status(*arguments, *SOME) == expected
+    captured = capsys.readouterr()
+    if expected == cli.FAILED:
+        assert captured.err.startswith("treefactor: error: ")
+        assert captured.out == ""
+    else:
+        assert "arm" in captured.out or "damped" in captured.out
+
+
+def test_an_unknown_quantity_is_an_error(project, capsys):
+    assert status("arm.urdf", "--quantity", "inertias") == cli.FAILED
+    assert "quantities must be one of tree, H" in capsys.readouterr().err
+
+
+def test_every_report_is_written(project, capsys):
+    files = {kind: f"out.{kind}" for kind in ("json", "html", "junit", "sarif", "markdown")}
+    files["badge"] = "badge.svg"
+    options = [word for kind, name in files.items() for word in (f"--{kind}", name)]
+    assert status(".", "--engine", "good.py", "wrong.py", *SOME, *options) == cli.DISAGREE
+    for name in files.values():
+        assert (project / name).stat().st_size > 100
+    content = json.loads((project / "out.json").read_text())
+    assert [robot["name"] for robot in content["robots"]] == ["arm.urdf", "damped.urdf"]
+    assert [engine["name"] for engine in content["engines"]] == ["good", "wrong"]
+    assert len(content["cells"]) == 12
+    assert json.loads((project / "out.sarif").read_text())["runs"]
+    first = (project / "out.json").read_bytes()
+    status(".", "--engine", "good.py", "wrong.py", *SOME, "--json", "out.json")
+    assert (project / "out.json").read_bytes() == first  # the same seed gives the same file
+
+
+def test_expectations_of_the_configuration(project, capsys):
+    text = """
+        robots = ["*.urdf"]
+        engines = ["wrong.py"]
+        quantities = ["centre of mass", "H"]
+        [[expect]]
+        engine = "wrong"
+        quantity = "centre of mass"
+    """
+    (project / "treefactor.toml").write_text(text)
+    assert status("--json", "out.json") == 0
+    content = json.loads((project / "out.json").read_text())
+    assert [cell["state"] for cell in content["cells"]] == ["expected", "agrees"] * 2
+    assert [one["stale"] for one in content["expectations"]] == [False]
+    (project / "treefactor.toml").write_text(f"{text}\n[[expect]]\nrobot = 'dog'\n")
+    assert status() == cli.DISAGREE
+    assert "stale" in capsys.readouterr().out
+    assert status("--fail-on", "disagrees") == 0
+    assert status("arm.urdf") == 0  # other robots are not compared
+    (project / "treefactor.toml").write_text(f"{text}\nuntil = 2001-01-01\n")
+    assert status() == cli.DISAGREE
+
+
+def test_the_configuration_is_printed(project, capsys):
+    (project / "pyproject.toml").write_text("[tool.treefactor]\nseed = 5\nengines = ['good.py']\n")
+    assert status("arm.urdf", "--samples", "9", "--no-ordinary", "--base", "fixed", "--print-config") == 0
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has no reader of TOML")
+    printed = tomllib.loads(capsys.readouterr().out)
+    assert (printed["seed"], printed["samples"], printed["ordinary"]) == (5, 9, False)
+    assert printed["robots"] == [{"path": "arm.urdf", "base": "fixed"}]
+    assert printed["engines"] == [str(project / "good.py")]
+
+
+def test_the_engines_are_listed(project, capsys):
+    assert status("--list-engines") == 0
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.strip()}
+    assert set(ENGINES) <= set(lines)
+    assert "urdf, mjcf" in lines["treefactor"]
+    assert all("pip install" in lines[name] for name in ENGINES if "not installed" in lines[name])
+
+
+def test_traps_are_robots(project, capsys):
+    assert status("--traps", "--engine", "good.py", "--quantity", "tree", "--json", "out.json") in (0, 1)
+    names = [robot["name"] for robot in json.loads((project / "out.json").read_text())["robots"]]
+    assert "traps/axis_negative" in names
+    assert all(name.startswith("traps/") for name in names)

@@ -1,0 +1,34 @@
+"""Measure times only once or twice, and of few configurations."""
+
+from treefactor import bench
+from treefactor.bench.comparisons import derivatives, dynamics, factor, mlcp, rollouts
+
+TURNS = {bench.timing: {"RUN": 1e-6, "TURNS": 2, "FEWEST": 2, "PATIENCE": 0.0}}
+ROWS = {mlcp.LARGE: 60, mlcp.MIDDLE: 40, mlcp.SMALL: 10}
+SIZES = {
+    derivatives: {"COUNTS": (8, 16)},
+    dynamics: {"COUNT": 16},
+    factor: {"LARGE": 40, "SMALL": 20},
+    mlcp: {
+        name: {(family, ROWS[m]): value for (family, m), value in getattr(mlcp, name).items()}
+        for name in ("COLD", "WITH_A")
+    }
+    | {"WARM": [(family, ROWS[m]) for family, m in mlcp.WARM]},
+    rollouts: {"COUNT": 16, "STEPS": 3},
+}
+
+
+def few_turns(change=setattr):
+    """Take few turns of each time."""
+    _change(TURNS, change)
+
+
+def small_sizes(change=setattr):
+    """Take few turns, of few configurations and of contact problems with few rows."""
+    _change(TURNS | SIZES, change)
+
+
+def _change(changes, change):
+    for module, values in changes.items():
+        for name, value in values.items():
+            change(module, name, value)
