@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import treefactor
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))  # docstrings.py
+sys.path.insert(0, str(HERE))  # docstrings.py, conformance_pages.py
 KERNELS = (
     TemporaryDirectory()
 )  # settings of the Jupyter kernels that run the pages, instead of the user's own
@@ -27,7 +27,7 @@ project, author = "treefactor", "the treefactor developers"
 copyright = author
 version = release = treefactor.__version__
 extensions = ["myst_nb", "sphinx.ext.autosummary", "numpydoc", "sphinx_copybutton", "sphinx_design"]
-extensions += ["docstrings"]  # of this folder
+extensions += ["docstrings", "conformance_pages"]  # of this folder
 templates_path = ["_templates"]
 nitpicky = True
 default_role = "py:obj"

@@ -288,9 +288,8 @@ WITHOUT_COUNTERPART = {  # public functions and classes, with what Pinocchio's P
     "nothing": (
         *("base_parameters", "chain_forces", "chain_inertia", "damped_least_squares", "show_config"),
         *("adapters.pinocchio_.coupled_configuration", "adapters.pinocchio_.coupling"),
-        *("adapters.pinocchio_.carried", "adapters.pinocchio_.constraints", "adapters.pinocchio_.leading"),
+        *("adapters.pinocchio_.constraints", "adapters.pinocchio_.leading"),
         *("adapters.pinocchio_.massless_joints", "adapters.pinocchio_.mimic_joints"),
-        *("adapters.pinocchio_.placement_changes", "adapters.pinocchio_.with_inertials"),
     ),
     "itself: the functions convert models": (
         *("adapters.pinocchio_.load", "adapters.pinocchio_.model", "adapters.pinocchio_.tree"),

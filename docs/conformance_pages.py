@@ -1,0 +1,228 @@
+"""Make the pages of the comparison of engines from the stored results: tables, the matrix, upstream reports.
+
+``python docs/conformance_pages.py RESULT.json ...`` joins results of `treefactor check --json` and stores
+them; as an extension of Sphinx it writes the page robots x engines beside the others.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import groupby
+from pathlib import Path
+
+from exhibits import Html, grid
+from upstream import DEFECTS, Defect
+
+from treefactor.check.cells import AGREES, DISAGREES, EXPECTED, EXPLAINED, STATES, Report
+from treefactor.check.traps import traps
+from treefactor.report.conformance import read_json, write_html, write_json
+from treefactor.report.conformance.summary import (
+    DIFFERS,
+    FAILURES,
+    MEANINGS,
+    by_robot,
+    causes_by_engine,
+    cells_per_engine,
+    counts,
+    effect,
+    number,
+    total_counts,
+    version_of,
+)
+
+STORED = Path(__file__).parent / "measured" / "conformance.json"
+MATRIX = Path("conformance", "matrix.html")
+DIFFERENT = (EXPLAINED, EXPECTED, *FAILURES)
+NOTHING = "The stored comparison found no deviation."
+BY_CODE = "The lines of Python show it."
+OURS = re.compile(r"(; )?[a-z ]+, as expected: .*")  # end of the reasons of expected cells
+SUFFIXES = {"urdf": "urdf", "mjcf": "xml", "sdf": "sdf"}
+
+
+def joined(reports: Sequence[Report]) -> Report:
+    """Return one report of several runs; of a robot, engine and quantity that two have, the later one."""
+    cells = {
+        (cell.robot, cell.base, cell.engine, cell.quantity): cell
+        for report in reports
+        for cell in report.cells
+    }
+    return Report(
+        dict(reports[0].meta),
+        list({one.name: one for report in reports for one in report.engines}.values()),
+        list({(one.name, one.base): one for report in reports for one in report.robots}.values()),
+        list(dict.fromkeys(name for report in reports for name in report.quantities)),
+        list(cells.values()),
+        [entry for report in reports for entry in report.expectations],
+    )
+
+
+def stored() -> Report:
+    """Read the results that `make matrix` has stored."""
+    return read_json(STORED)
+
+
+def facts() -> None:
+    """Print what was compared, and with which versions."""
+    report = stored()
+    print(f"{len(report.robots)} robots, {len(report.engines)} engines, {len(report.cells)} results")
+    print(", ".join(version_of(engine) for engine in report.engines))
+    print(", ".join(f"{name} {value}" for name, value in report.meta.items() if name != "schema"))
+
+
+def scores() -> Html:
+    """Show how many results of every engine have which state."""
+    report = stored()
+    total, found = total_counts(report), counts(report)
+    states = [state for state in dict.fromkeys([AGREES, EXPLAINED, EXPECTED, *STATES]) if total[state]]
+    versions = {engine.name: version_of(engine) for engine in report.engines}
+    rows = [
+        [versions[engine], *(found[engine][state] or "" for state in states), cells_per_engine(report)]
+        for engine in found
+    ]
+    return grid(["", *states, "all"], rows)
+
+
+def meanings() -> Html:
+    """Show what the states that occur mean."""
+    total = total_counts(stored())
+    entries = (f"<li><b>{state}</b>: {escape(MEANINGS[state])}</li>" for state in STATES if total[state])
+    return Html(f"<ul>{''.join(entries)}</ul>")
+
+
+def causes() -> Html:
+    """Show the causes of every engine: number of robots, largest effect, upstream report."""
+    report = stored()
+    versions = {engine.name: version_of(engine) for engine in report.engines}
+    parts = []
+    for engine, found in groupby(causes_by_engine(report), key=lambda one: one.engine):
+        parts.append(f'<tr><th scope="rowgroup" colspan="4">{escape(versions[engine])}</th></tr>')
+        for one in found:
+            first = f"{len(one.robots)} robots, such as " if len(one.robots) > 1 else ""
+            robots = first + one.most[0]
+            cells = [escape(one.text) + anchor(one.link), escape(robots), escape(effect(one.effect))]
+            parts.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("what it does", "where", "largest effect"))
+    table = f'<table class="words"><thead><tr>{head}</tr></thead>{"".join(parts)}</table>'
+    return Html(f'<div class="scroll">{table}</div>')
+
+
+def anchor(address: str) -> str:
+    """Return a link to an upstream report, "" without an address."""
+    if not address.startswith("https://"):
+        return ""
+    return f' (<a href="{escape(address)}">{escape(address.removeprefix("https://github.com/"))}</a>)'
+
+
+def reports() -> Html:
+    """Show all defects: versions, minimal file, numbers, and a text to paste into a report."""
+    found = stored()
+    return Html("".join(_section(defect, found) for defect in DEFECTS))
+
+
+def _section(defect: Defect, report: Report) -> str:
+    """Return one defect as HTML."""
+    trap = trap_of(defect)
+    facts = [defect.text, f"Expected: {defect.expected}", f"Observed: {' '.join(evidence(defect, report))}"]
+    shown = {f"{file_of(defect)}: {trap.about}": trap.text, "Text to paste": paste(defect, report)}
+    return (
+        f"<h3>{escape(defect.engine)}: {escape(defect.title)}{anchor(defect.link)}</h3>"
+        + "".join(f"<p>{escape(text)}</p>" for text in facts)
+        + "".join(
+            f"<details><summary>{escape(title)}</summary>{_code(text)}</details>"
+            for title, text in shown.items()
+        )
+    )
+
+
+def _code(text: str) -> str:
+    return f'<div class="highlight"><pre>{escape(text)}</pre></div>'
+
+
+def trap_of(defect: Defect):
+    """Return the trap file that shows a defect."""
+    return {trap.name: trap for trap in traps()}[f"traps/{defect.trap}"]
+
+
+def file_of(defect: Defect) -> str:
+    """Return the name of the file that shows a defect."""
+    return f"{defect.trap}.{SUFFIXES[trap_of(defect).format]}"
+
+
+def evidence(defect: Defect, report: Report) -> list[str]:
+    """Return what the stored comparison found of a defect: deviations, refusals, and who agrees."""
+    of_trap = [engines for (robot, _), engines in by_robot(report).items() if robot == f"traps/{defect.trap}"]
+    cells = [cell for engines in of_trap for cell in engines.get(defect.engine, ())]
+    if not cells:
+        return ["The stored comparison does not have it."]
+    versions = {engine.name: version_of(engine) for engine in report.engines}
+    lines = [f"{versions.get(defect.engine, defect.engine)}."]
+    errors = {cell.quantity: cell.error if cell.state == DISAGREES else cell.ordinary for cell in cells}
+    different = [cell for cell in cells if cell.state in DIFFERENT]
+    worse = [one.quantity for one in different if errors[one.quantity] is not None]
+    if worse and not defect.code:  # otherwise the lines of code show it
+        listed = ", ".join(f"{name} {effect(errors[name])}" for name in worse)
+        lines.append(f"Deviations from the reference, relative to the size of the quantity: {listed}.")
+    reasons = [OURS.sub("", cell.reason).rstrip(".") for cell in different]
+    reasons = [one for one in dict.fromkeys(reasons) if one and not one.startswith(DIFFERS)]
+    lines += [f"The file as it is: {reason}." for reason in reasons]
+    if defect.code and not reasons:
+        return [*lines, BY_CODE]
+    quantities = [cell.quantity for cell in different]
+    if not quantities:
+        return [*lines, NOTHING]
+    agreeing = [
+        versions.get(engine, engine)
+        for engines in of_trap
+        for engine, others in engines.items()
+        if not any(one.state in DIFFERENT for one in others if one.quantity in quantities)
+        and any(one.state == AGREES for one in others if one.quantity in quantities)
+    ]
+    if agreeing:
+        lines.append(f"In these quantities these engines agree with each other: {', '.join(agreeing)}.")
+    return lines
+
+
+def paste(defect: Defect, report: Report) -> str:
+    """Return the text of an upstream report, in Markdown."""
+    trap = trap_of(defect)
+    python = report.meta.get("python", "")
+    parts = [
+        f"### {defect.title}",
+        defect.text,
+        f"**Expected:** {defect.expected}" if defect.expected else "",
+        "**Observed:** " + " ".join(evidence(defect, report)),
+        f"Python {python}, {report.meta.get('machine', '')}." if python else "",
+        f"```python\n{defect.code.strip()}\n```" if defect.code else "",
+        f"`{file_of(defect)}`, {trap.about}:",
+        f"```xml\n{trap.text.strip()}\n```",
+        "" if defect.code else f"`treefactor check {file_of(defect)} --engine {defect.engine}` repeats it.",
+        f"See also {defect.link}." if defect.link else "",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def setup(app) -> dict:
+    """Let Sphinx write the page robots x engines."""
+    app.connect("build-finished", _write_matrix)
+    return {"parallel_read_safe": True}
+
+
+def _write_matrix(app, error) -> None:
+    if error is None and app.builder.format == "html":
+        path = Path(app.outdir) / MATRIX
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_html(path, stored())
+
+
+def main(paths: Iterable[str]) -> None:
+    """Join results, and store them for the pages."""
+    report = joined([read_json(Path(path)) for path in paths])
+    write_json(STORED, report, compact=True)
+    print(f"{STORED}: {len(report.cells)} results, {number(STORED.stat().st_size / 1e6)} MB")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
