@@ -23,8 +23,8 @@ def flood():
         os.write(1, b"x" * 65536)
 
 
-def shrink_limit():
-    sys.modules["__main__"].LARGE = 0
+def set_limit(megabytes):
+    sys.modules["__main__"].LARGE = megabytes << 20
     return os.getpid()
 
 
@@ -41,8 +41,18 @@ def call(worker, function, *arguments, timeout=60.0):
 
 
 def test_a_process_that_takes_much_memory_is_replaced(worker):
-    first = call(worker, shrink_limit)
+    first = call(worker, set_limit, 0)
     assert call(worker, os.getpid) not in (first, os.getpid())
+
+
+def test_the_memory_of_the_calling_process_does_not_count():
+    taken, worker = b"x" * (500 << 20), Worker()
+    try:
+        first = call(worker, set_limit, 400)
+        assert call(worker, os.getpid) == first
+    finally:
+        worker.close()
+    assert taken
 
 
 def test_a_process_that_dies_is_replaced(worker):

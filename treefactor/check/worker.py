@@ -6,6 +6,7 @@ import ctypes
 import resource
 import sys
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 from .workers import described
 
@@ -28,7 +29,13 @@ def serve(connection: Connection) -> None:  # pragma: no cover - in another proc
 
 
 def is_large() -> bool:
-    """Return whether this process has taken much memory: JAX keeps all that it compiles."""
+    """Return whether this process takes much memory: JAX keeps all that it compiles.
+
+    Linux counts the largest size of the process that started this one into ``ru_maxrss``.
+    """
+    if sys.platform == "linux":
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * resource.getpagesize() > LARGE
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit > LARGE
 
