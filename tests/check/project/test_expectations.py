@@ -156,6 +156,22 @@ def test_a_crash_leaves_an_expectation_open():
     assert not is_stale(known, [cell(state=AGREES, steps=()), crashed])
 
 
+@pytest.mark.parametrize(
+    ("engine", "compared", "stale"),
+    [
+        ("jaxsim", "mujoco", False),
+        ("[jm][ aj]x*", "mujoco", False),
+        ("jaxsim", "jaxsim", True),
+        ("mj*", "jaxsim", False),
+        ("m*", "jaxsim", True),
+        ("jaxsin", "mujoco", True),
+    ],
+)
+def test_heavy_engines_that_were_not_compared_leave_an_expectation_open(engine, compared, stale):
+    _, (entry,) = applied([cell("cat")], [Expectation("dog", engine)], {compared: ""}, TODAY)
+    assert entry["stale"] == stale
+
+
 def report(*cells):
     return Report({}, cells=list(cells))
 

@@ -24,6 +24,7 @@ from ..cells import (
     Cell,
     Report,
 )
+from ..engines import ENGINES
 from .configuration import STALE, Configuration, Expectation
 
 DIFFERS = (DISAGREES, REFUSED, CRASHED, TIMED_OUT, EXPLAINED)
@@ -66,7 +67,7 @@ def applied(
     today : date
     complete : bool
         Whether the cells are all that the project compares: an expectation about no cell at all is then
-        stale.
+        stale, unless it is about heavy engines that were not asked for.
 
     Returns
     -------
@@ -86,7 +87,7 @@ def applied(
             "until": str(one.until) if one.until else None,
             "cells": sum(describes(one, cell) for cell in cells),
             "ended": all_ended(one, cells, versions, today),
-            "stale": is_stale(one, cells, complete),
+            "stale": is_stale(one, cells, complete and not is_left_out(one, versions)),
         }
         for one in expectations
     ]
@@ -127,6 +128,13 @@ def is_stale(expectation: Expectation, cells: Iterable[Cell], complete: bool = T
     compared = [cell for cell in about if cell.state in COMPARED]
     unknown = any(cell.state in (CRASHED, TIMED_OUT) for cell in compared)
     return bool(compared) and not unknown and not any(describes(expectation, cell) for cell in about)
+
+
+def is_left_out(expectation: Expectation, compared: Iterable[str]) -> bool:
+    """Return whether an expectation is about heavy engines only, none of which was compared."""
+    names = [name for name in {*ENGINES, *compared} if fnmatchcase(name, expectation.engine)]
+    heavy = [name for name in names if name in ENGINES and ENGINES[name].weight == "heavy"]
+    return bool(names) and names == heavy and set(names).isdisjoint(compared)
 
 
 def ended(expectation: Expectation, cell: Cell, versions: Mapping[str, str], today: date) -> bool:
