@@ -140,9 +140,8 @@ def _bench(commands) -> None:
 
 def _families(commands) -> None:
     command = commands.add_parser("families", help="cost, time and memory of chains, binary trees, lattices")
-    command.add_argument("--nodes", type=_positive, default=growth.NODES, metavar="N", help="at most")
     command.add_argument(
-        "--frames", action="store_true", help="list the frames and the columns that move them"
+        "--nodes", type=_nodes, default=growth.NODES, metavar="N", help="of the largest tree, at most"
     )
     _json(command, "the figures")
     command.add_argument("--plot", type=Path, metavar="FILE", help="draw cost and time on logarithmic axes")
@@ -344,6 +343,13 @@ def _positive(text: str) -> int:
     value = _natural(text)
     if value == 0:
         raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+def _nodes(text: str) -> int:
+    value = _natural(text)
+    if value < growth.SMALLEST:
+        raise argparse.ArgumentTypeError(f"must be at least {growth.SMALLEST}, the size of the least lattice")
     return value
 
 
