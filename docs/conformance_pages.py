@@ -124,9 +124,10 @@ def reports() -> Html:
 
 def _section(defect: Defect, report: Report) -> str:
     """Return one defect as HTML."""
-    trap = trap_of(defect)
     facts = [defect.text, f"Expected: {defect.expected}", f"Observed: {' '.join(evidence(defect, report))}"]
-    shown = {f"{file_of(defect)}: {trap.about}": trap.text, "Text to paste": paste(defect, report)}
+    shown = {f"{file_of(defect)}: {trap_of(defect).about}": trap_of(defect).text} if defect.trap else {}
+    shown |= {"Lines of Python": defect.code.strip()} if defect.code else {}
+    shown["Text to paste"] = paste(defect, report)
     return (
         f"<h3>{escape(defect.engine)}: {escape(defect.title)}{anchor(defect.link)}</h3>"
         + "".join(f"<p>{escape(text)}</p>" for text in facts)
@@ -142,7 +143,7 @@ def _code(text: str) -> str:
 
 
 def trap_of(defect: Defect):
-    """Return the trap file that shows a defect."""
+    """Return the trap file of a defect that has one."""
     return {trap.name: trap for trap in traps()}[f"traps/{defect.trap}"]
 
 
@@ -153,12 +154,14 @@ def file_of(defect: Defect) -> str:
 
 def evidence(defect: Defect, report: Report) -> list[str]:
     """Return what the stored comparison found of a defect: deviations, refusals, and who agrees."""
+    versions = {engine.name: version_of(engine) for engine in report.engines}
+    lines = [f"{versions.get(defect.engine, defect.engine)}."]
+    if not defect.trap:
+        return [*lines, BY_CODE]
     of_trap = [engines for (robot, _), engines in by_robot(report).items() if robot == f"traps/{defect.trap}"]
     cells = [cell for engines in of_trap for cell in engines.get(defect.engine, ())]
     if not cells:
         return ["The stored comparison does not have it."]
-    versions = {engine.name: version_of(engine) for engine in report.engines}
-    lines = [f"{versions.get(defect.engine, defect.engine)}."]
     errors = {cell.quantity: cell.error if cell.state == DISAGREES else cell.ordinary for cell in cells}
     different = [cell for cell in cells if cell.state in DIFFERENT]
     worse = [one.quantity for one in different if errors[one.quantity] is not None]
@@ -187,7 +190,6 @@ def evidence(defect: Defect, report: Report) -> list[str]:
 
 def paste(defect: Defect, report: Report) -> str:
     """Return the text of an upstream report, in Markdown."""
-    trap = trap_of(defect)
     python = report.meta.get("python", "")
     parts = [
         f"### {defect.title}",
@@ -196,12 +198,17 @@ def paste(defect: Defect, report: Report) -> str:
         "**Observed:** " + " ".join(evidence(defect, report)),
         f"Python {python}, {report.meta.get('machine', '')}." if python else "",
         f"```python\n{defect.code.strip()}\n```" if defect.code else "",
-        f"`{file_of(defect)}`, {trap.about}:",
-        f"```xml\n{trap.text.strip()}\n```",
+        *(_file(defect) if defect.trap else ()),
         "" if defect.code else f"`treefactor check {file_of(defect)} --engine {defect.engine}` repeats it.",
         f"See also {defect.link}." if defect.link else "",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _file(defect: Defect) -> tuple[str, str]:
+    """Return the minimal file of a defect in Markdown: its name with what is peculiar, and its text."""
+    trap = trap_of(defect)
+    return f"`{file_of(defect)}`, {trap.about}:", f"```xml\n{trap.text.strip()}\n```"
 
 
 def setup(app) -> dict:
