@@ -11,23 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...check.cells import (
-    AGREES,
-    CRASHED,
-    DISAGREES,
-    EXCLUDED,
-    EXPECTED,
-    EXPLAINED,
-    NOT_INSTALLED,
-    NOT_OFFERED,
-    REFUSED,
-    STATES,
-    TIMED_OUT,
-    Cause,
-    Cell,
-    Report,
-)
-from ..console import DETAILED, console
+from ...check.cells import AGREES, EXPECTED, EXPLAINED, STATES, Cause, Cell, Report
+from ..console import COLOURS, DETAILED, console
 from .summary import (
     LETTERS,
     MEANINGS,
@@ -55,18 +40,6 @@ from .summary import (
     worst,
 )
 
-COLOURS = {
-    CRASHED: "bold red",
-    TIMED_OUT: "bold red",
-    DISAGREES: "bold red",
-    REFUSED: "yellow",
-    EXPECTED: "magenta",
-    EXPLAINED: "cyan",
-    AGREES: "green",
-    NOT_INSTALLED: "dim",
-    EXCLUDED: "dim",
-    NOT_OFFERED: "dim",
-}
 SHOWN = 4  # links or joints named of a cause
 ROBOTS = 3  # robots named of a failure that many share
 CAPTION = (
