@@ -39,6 +39,10 @@ DIFFERENT = (EXPLAINED, EXPECTED, *FAILURES)
 NOTHING = "The stored comparison found no deviation."
 BY_CODE = "The lines of Python show it."
 OURS = re.compile(r"(; )?[a-z ]+, as expected: .*")  # end of the reasons of expected cells
+REFERENCES = {  # of the stored comparison, by the format of a file
+    **dict.fromkeys(("urdf", "sdf"), "Pinocchio, relative to the size of the quantity"),
+    "mjcf": "the model that MuJoCo compiles, relative to the size of the quantity",
+}
 SUFFIXES = {"urdf": "urdf", "mjcf": "xml", "sdf": "sdf"}
 
 
@@ -67,7 +71,12 @@ def stored() -> Report:
 def facts() -> None:
     """Print what was compared, and with which versions."""
     report = stored()
-    print(f"{len(report.robots)} robots, {len(report.engines)} engines, {len(report.cells)} results")
+    names = dict.fromkeys(robot.name for robot in report.robots)
+    small = sum(name.startswith("traps/") for name in names)
+    coupled = sum(robot.base.endswith("mimic") for robot in report.robots)
+    more = f", {coupled} of them also with mimic joints coupled" if coupled else ""
+    print(f"{len(names) - small} robots and {small} traps{more}")
+    print(f"{len(report.engines)} engines, {len(report.cells)} results")
     print(", ".join(version_of(engine) for engine in report.engines))
     print(", ".join(f"{name} {value}" for name, value in report.meta.items() if name != "schema"))
 
@@ -167,7 +176,10 @@ def evidence(defect: Defect, report: Report) -> list[str]:
     worse = [one.quantity for one in different if errors[one.quantity] is not None]
     if worse and not defect.code:  # otherwise the lines of code show it
         listed = ", ".join(f"{name} {effect(errors[name])}" for name in worse)
-        lines.append(f"Deviations from the reference, relative to the size of the quantity: {listed}.")
+        lines.append(f"Deviations from {REFERENCES[trap_of(defect).format]}: {listed}.")
+        causes = dict.fromkeys(cause.text for cell in different for cause in cell.causes)
+        if len(causes) > 1:
+            lines.append(f"They have these causes together: {'; '.join(causes)}.")
     reasons = [OURS.sub("", cell.reason).rstrip(".") for cell in different]
     reasons = [one for one in dict.fromkeys(reasons) if one and not one.startswith(DIFFERS)]
     lines += [f"The file as it is: {reason}." for reason in reasons]

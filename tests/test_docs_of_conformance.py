@@ -61,7 +61,7 @@ def test_the_stored_results_are_small_and_complete(pages):
 def test_the_pages_show_counts_causes_and_links(pages, with_report, capsys):
     with_report(sample())
     pages.facts()
-    assert "7 robots, 12 engines, 1260 results" in capsys.readouterr().out
+    assert "7 robots and 0 traps\n12 engines, 1260 results" in capsys.readouterr().out
     assert "<td>newton 1.8.0 (float32)</td><td>27</td>" in pages.scores()
     causes = pages.causes()
     assert "inertias are recomputed from collision shapes" in causes
@@ -118,11 +118,23 @@ def test_a_report_to_upstream_has_versions_numbers_and_the_file(pages):
     ]
     text = pages.paste(defect, trapped(defect, *cells))
     for said in (
-        *(f"### {defect.title}", "rtb 1.5.0.", "relative to the size of the quantity: H 49%."),
+        *(
+            f"### {defect.title}",
+            "rtb 1.5.0.",
+            "Deviations from Pinocchio, relative to the size of the quantity: H 49%.",
+        ),
         *("these engines agree with each other: pinocchio 4.1.0, treefactor 0.2.0.", "Python 3.11.2"),
         *("`axis_negative.urdf`, a joint axis along -z:", 'xyz="0 0 -1"', "--engine rtb` repeats it"),
     ):
         assert said in text, said
+
+
+def test_all_causes_of_the_deviations_are_named(pages):
+    (defect,) = (one for one in pages.DEFECTS if (one.engine, one.trap) == ("pybullet", "no_inertial"))
+    text = " ".join(pages.evidence(defect, pages.stored()))
+    assert "They have these causes together: " in text
+    assert "gives links without <inertial> 1 kg" in text
+    assert "computes inertias from collision shapes" in text
 
 
 def test_a_refusal_is_quoted(pages):

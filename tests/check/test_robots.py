@@ -52,7 +52,7 @@ def test_an_unknown_name_proposes_similar_ones(asked, proposed):
         ("sdf-1.6/dm_control/cartpole", "sdf-1.6/pybullet_data/cartpole"),
     ],
 )
-def test_an_unknown_sdf_is_named_as_asked_and_proposes_similar_ones(asked, proposed):
+def test_an_unknown_sdf_is_named_as_typed_with_similar_names(asked, proposed):
     if proposed.removeprefix("sdf-1.6/") not in robots.bundled() and "pybullet" in proposed:
         pytest.skip("pybullet_data is not installed")
     with pytest.raises(tf.AdapterError, match=f"^{asked}: no such file and no bundled robot.*{proposed}'"):

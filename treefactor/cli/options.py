@@ -90,7 +90,7 @@ def _settings_of_check(add) -> None:
     add("--samples", type=_positive, metavar="N", help="random states per robot (default: 3)")
     add("--seed", type=_natural, metavar="S", help="seed of the random states (default: 0)")
     add("--timeout", type=_above_zero, metavar="S", help="seconds that an engine has for one robot")
-    add("--no-ordinary", action="store_true", help="load rewritten files only, never the files themselves")
+    add("--no-ordinary", action="store_true", help="load rewritten files only, and look for no causes")
     add(
         "--fail-on",
         nargs="*",
@@ -104,7 +104,11 @@ def _settings_of_check(add) -> None:
         metavar="FILE",
         help="configuration to read instead of the nearest treefactor.toml or pyproject.toml",
     )
-    add("--print-config", action="store_true", help="print the configuration with all options, and end")
+    add(
+        "--print-config",
+        action="store_true",
+        help="print the configuration with the options as TOML, and end",
+    )
     add("--list-engines", action="store_true", help="print the engines with versions and formats, and end")
 
 

@@ -316,7 +316,8 @@ def stale(report: Report) -> list[dict]:
 
 def expectation_text(entry: dict) -> str:
     """Return an entry ``[[expect]]`` as one line of text."""
-    return ", ".join(f"{key} = {value}" for key, value in entry.items() if key != "stale" and value != "")
+    keys = ("robot", "engine", "quantity", "cause", "link", "until")
+    return ", ".join(f"{key} = {entry[key]}" for key in keys if entry.get(key))
 
 
 def in_order(quantities: Iterable[str], offered: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...check.cells import AGREES, EXPECTED, EXPLAINED, STATES, Cause, Cell, Report
+from ...check.project.expectations import COMPARED
 from ..console import COLOURS, DETAILED, console
 from .summary import (
     LETTERS,
@@ -47,6 +48,7 @@ CAPTION = (
     "agree with the file as it is."
 )
 ONE_CAPTION = "Numbers: largest deviation over the size of the quantity, worst sample, the file as it is."
+REWRITTEN = "--no-ordinary: for “as it is” read “as rewritten”; simulation alone loads the file itself."
 
 
 def print_report(report: Report) -> None:
@@ -81,6 +83,8 @@ def print_report(report: Report) -> None:
         out.print(line, soft_wrap=True)
     if any(grouped.values()):
         _print_legend(out, report, ONE_CAPTION if len(grouped) == 1 else CAPTION)
+        if not any(cell.state in COMPARED for cell in report.cells):
+            out.print("nothing was compared")
 
 
 def _print_one(out: Console, report: Report, grouped: dict) -> None:
@@ -249,3 +253,5 @@ def _print_legend(out: Console, report: Report, caption: str) -> None:
         if total[state]:
             line = Text().append(f"{LETTERS[state]} {total[state]} {state}", style=COLOURS[state])
             out.print(line.append(f": {MEANINGS[state]}", style="dim"))
+    if report.meta.get("files") == "rewritten":
+        out.print(Text(REWRITTEN, style="dim"))
