@@ -39,6 +39,10 @@ DIFFERENT = (EXPLAINED, EXPECTED, *FAILURES)
 NOTHING = "The stored comparison found no deviation."
 BY_CODE = "The lines of Python show it."
 OURS = re.compile(r"(; )?[a-z ]+, as expected: .*")  # end of the reasons of expected cells
+REFERENCES = {  # of the stored comparison, by the format of a file
+    **dict.fromkeys(("urdf", "sdf"), "Pinocchio, relative to the size of the quantity"),
+    "mjcf": "the model that MuJoCo compiles, relative to the size of the quantity",
+}
 SUFFIXES = {"urdf": "urdf", "mjcf": "xml", "sdf": "sdf"}
 
 
@@ -67,7 +71,12 @@ def stored() -> Report:
 def facts() -> None:
     """Print what was compared, and with which versions."""
     report = stored()
-    print(f"{len(report.robots)} robots, {len(report.engines)} engines, {len(report.cells)} results")
+    names = dict.fromkeys(robot.name for robot in report.robots)
+    small = sum(name.startswith("traps/") for name in names)
+    coupled = sum(robot.base.endswith("mimic") for robot in report.robots)
+    more = f", {coupled} of them also with mimic joints coupled" if coupled else ""
+    print(f"{len(names) - small} robots and {small} traps{more}")
+    print(f"{len(report.engines)} engines, {len(report.cells)} results")
     print(", ".join(version_of(engine) for engine in report.engines))
     print(", ".join(f"{name} {value}" for name, value in report.meta.items() if name != "schema"))
 
@@ -124,9 +133,10 @@ def reports() -> Html:
 
 def _section(defect: Defect, report: Report) -> str:
     """Return one defect as HTML."""
-    trap = trap_of(defect)
     facts = [defect.text, f"Expected: {defect.expected}", f"Observed: {' '.join(evidence(defect, report))}"]
-    shown = {f"{file_of(defect)}: {trap.about}": trap.text, "Text to paste": paste(defect, report)}
+    shown = {f"{file_of(defect)}: {trap_of(defect).about}": trap_of(defect).text} if defect.trap else {}
+    shown |= {"Lines of Python": defect.code.strip()} if defect.code else {}
+    shown["Text to paste"] = paste(defect, report)
     return (
         f"<h3>{escape(defect.engine)}: {escape(defect.title)}{anchor(defect.link)}</h3>"
         + "".join(f"<p>{escape(text)}</p>" for text in facts)
@@ -142,7 +152,7 @@ def _code(text: str) -> str:
 
 
 def trap_of(defect: Defect):
-    """Return the trap file that shows a defect."""
+    """Return the trap file of a defect that has one."""
     return {trap.name: trap for trap in traps()}[f"traps/{defect.trap}"]
 
 
@@ -153,18 +163,23 @@ def file_of(defect: Defect) -> str:
 
 def evidence(defect: Defect, report: Report) -> list[str]:
     """Return what the stored comparison found of a defect: deviations, refusals, and who agrees."""
+    versions = {engine.name: version_of(engine) for engine in report.engines}
+    lines = [f"{versions.get(defect.engine, defect.engine)}."]
+    if not defect.trap:
+        return [*lines, BY_CODE]
     of_trap = [engines for (robot, _), engines in by_robot(report).items() if robot == f"traps/{defect.trap}"]
     cells = [cell for engines in of_trap for cell in engines.get(defect.engine, ())]
     if not cells:
         return ["The stored comparison does not have it."]
-    versions = {engine.name: version_of(engine) for engine in report.engines}
-    lines = [f"{versions.get(defect.engine, defect.engine)}."]
     errors = {cell.quantity: cell.error if cell.state == DISAGREES else cell.ordinary for cell in cells}
     different = [cell for cell in cells if cell.state in DIFFERENT]
     worse = [one.quantity for one in different if errors[one.quantity] is not None]
     if worse and not defect.code:  # otherwise the lines of code show it
         listed = ", ".join(f"{name} {effect(errors[name])}" for name in worse)
-        lines.append(f"Deviations from the reference, relative to the size of the quantity: {listed}.")
+        lines.append(f"Deviations from {REFERENCES[trap_of(defect).format]}: {listed}.")
+        causes = dict.fromkeys(cause.text for cell in different for cause in cell.causes)
+        if len(causes) > 1:
+            lines.append(f"They have these causes together: {'; '.join(causes)}.")
     reasons = [OURS.sub("", cell.reason).rstrip(".") for cell in different]
     reasons = [one for one in dict.fromkeys(reasons) if one and not one.startswith(DIFFERS)]
     lines += [f"The file as it is: {reason}." for reason in reasons]
@@ -187,7 +202,6 @@ def evidence(defect: Defect, report: Report) -> list[str]:
 
 def paste(defect: Defect, report: Report) -> str:
     """Return the text of an upstream report, in Markdown."""
-    trap = trap_of(defect)
     python = report.meta.get("python", "")
     parts = [
         f"### {defect.title}",
@@ -196,12 +210,17 @@ def paste(defect: Defect, report: Report) -> str:
         "**Observed:** " + " ".join(evidence(defect, report)),
         f"Python {python}, {report.meta.get('machine', '')}." if python else "",
         f"```python\n{defect.code.strip()}\n```" if defect.code else "",
-        f"`{file_of(defect)}`, {trap.about}:",
-        f"```xml\n{trap.text.strip()}\n```",
+        *(_file(defect) if defect.trap else ()),
         "" if defect.code else f"`treefactor check {file_of(defect)} --engine {defect.engine}` repeats it.",
         f"See also {defect.link}." if defect.link else "",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _file(defect: Defect) -> tuple[str, str]:
+    """Return the minimal file of a defect in Markdown: its name with what is peculiar, and its text."""
+    trap = trap_of(defect)
+    return f"`{file_of(defect)}`, {trap.about}:", f"```xml\n{trap.text.strip()}\n```"
 
 
 def setup(app) -> dict:

@@ -16,13 +16,15 @@ class Defect:
     title : str
         Of the report to the authors.
     trap : str
-        Name of the file in `treefactor.check.traps`, without folder.
+        Name of the minimal file in `treefactor.check.traps`, without folder; "" if the lines of Python build
+        the model.
     text : str
         What the engine does.
     expected : str
         What it should do, and why.
     code : str
-        Lines of Python that show it, with `path` for the file; "" if none are needed.
+        Lines of Python that show it, with `path` for the file if there is one; "" if `treefactor check` of
+        the file shows it.
     link : str
         Address of a thread that exists; "" if none was found.
     """
@@ -269,9 +271,8 @@ print(KinDynComputations(path, ["shoulder", "elbow"]).g[2])  # -9.80665016
     Defect(
         "pinocchio",
         "Derivatives of inverse dynamics are wrong for universal joints",
-        "plain",
-        "computeRNEADerivatives treats the motions of JointModelUniversal as constant. The model is built in "
-        "the code below, no file is needed.",
+        "",
+        "computeRNEADerivatives treats the motions of JointModelUniversal as constant.",
         "The derivatives that finite differences of rnea give.",
         code="""
 import numpy as np

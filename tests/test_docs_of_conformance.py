@@ -19,6 +19,7 @@ from treefactor.check.engines import ENGINES, ChosenEngine, engine_version
 from treefactor.check.matrix import Matrix, compare
 from treefactor.check.traps import trap_robots
 from treefactor.report.conformance import read_json, write_json
+from treefactor.report.conformance.summary import causes_by_engine
 
 DOCS = Path(__file__).parents[1] / "docs"
 LARGEST = 1_000_000  # bytes of the stored results
@@ -60,7 +61,7 @@ def test_the_stored_results_are_small_and_complete(pages):
 def test_the_pages_show_counts_causes_and_links(pages, with_report, capsys):
     with_report(sample())
     pages.facts()
-    assert "7 robots, 12 engines, 1260 results" in capsys.readouterr().out
+    assert "7 robots and 0 traps\n12 engines, 1260 results" in capsys.readouterr().out
     assert "<td>newton 1.8.0 (float32)</td><td>27</td>" in pages.scores()
     causes = pages.causes()
     assert "inertias are recomputed from collision shapes" in causes
@@ -82,11 +83,18 @@ def test_results_of_several_runs_are_joined_and_stored(pages, tmp_path, monkeypa
     assert "MB" in capsys.readouterr().out
 
 
+def test_a_cause_of_an_engine_is_listed_once(pages):
+    found = [(one.engine, one.text) for one in causes_by_engine(pages.stored())]
+    assert len(set(found)) == len(found)
+    assert len([text for engine, text in found if engine == "dart" and "effort" in text]) == 1
+
+
 def test_every_defect_has_a_file_and_an_engine(pages):
     assert len(pages.DEFECTS) >= 10
     for defect in pages.DEFECTS:
         assert defect.engine in ENGINES
-        assert pages.trap_of(defect).text
+        assert pages.trap_of(defect).text if defect.trap else defect.code
+        assert not defect.code or bool(defect.trap) == bool(re.search(r"\bpath\b", defect.code)), defect.title
         assert defect.link == "" or defect.link.startswith("https://")
         compile(defect.code, defect.title, "exec")
 
@@ -110,11 +118,23 @@ def test_a_report_to_upstream_has_versions_numbers_and_the_file(pages):
     ]
     text = pages.paste(defect, trapped(defect, *cells))
     for said in (
-        *(f"### {defect.title}", "rtb 1.5.0.", "relative to the size of the quantity: H 49%."),
+        *(
+            f"### {defect.title}",
+            "rtb 1.5.0.",
+            "Deviations from Pinocchio, relative to the size of the quantity: H 49%.",
+        ),
         *("these engines agree with each other: pinocchio 4.1.0, treefactor 0.2.0.", "Python 3.11.2"),
         *("`axis_negative.urdf`, a joint axis along -z:", 'xyz="0 0 -1"', "--engine rtb` repeats it"),
     ):
         assert said in text, said
+
+
+def test_all_causes_of_the_deviations_are_named(pages):
+    (defect,) = (one for one in pages.DEFECTS if (one.engine, one.trap) == ("pybullet", "no_inertial"))
+    text = " ".join(pages.evidence(defect, pages.stored()))
+    assert "They have these causes together: " in text
+    assert "gives links without <inertial> 1 kg" in text
+    assert "computes inertias from collision shapes" in text
 
 
 def test_a_refusal_is_quoted(pages):
@@ -135,17 +155,31 @@ def test_expectations_of_ours_are_not_in_reports_to_upstream(pages):
 
 
 def test_what_lines_of_code_show_is_not_said_of_the_comparison(pages):
-    (defect,) = (one for one in pages.DEFECTS if one.title.startswith("Derivatives of inverse"))
+    (defect,) = (one for one in pages.DEFECTS if one.title.startswith("The default gravity"))
     text = pages.paste(
         defect,
         trapped(
             defect,
-            ("pinocchio", "centre of mass", EXPLAINED, 1e-16, 1e-14, 0.1, (AXES,)),
+            ("adam", "centre of mass", EXPLAINED, 1e-16, 1e-14, 0.1, (AXES,)),
             ("drake", "centre of mass", AGREES, 1e-16, 1e-14, 1e-16),
         ),
     )
-    assert f"**Observed:** pinocchio 4.1.0. {pages.BY_CODE}\n" in text
+    assert re.search(rf"\*\*Observed:\*\* adam.*\. {re.escape(pages.BY_CODE)}\n", text)
+    assert "`plain.urdf`" in text
     assert "treefactor check" not in text
+
+
+def test_a_defect_without_a_file_is_shown_by_its_lines_alone(pages, monkeypatch, with_report):
+    (defect,) = (one for one in pages.DEFECTS if not one.trap)
+    monkeypatch.setattr(pages, "DEFECTS", (defect,))
+    with_report(only(AGREES))
+    text = pages.paste(defect, pages.stored())
+    assert pages.BY_CODE in text
+    assert "xml" not in text
+    assert ".urdf" not in text
+    shown = ElementTree.fromstring(f"<main>{pages.reports()}</main>")
+    assert [one.text for one in shown.iter("summary")] == ["Lines of Python", "Text to paste"]
+    assert "JointModelUniversal(x, y)" in "".join(shown.itertext())
 
 
 def test_hostile_text_is_escaped(pages, with_report, monkeypatch):
@@ -180,9 +214,11 @@ def test_the_lines_of_a_report_show_its_defect(pages, title, tmp_path):
     (defect,) = (one for one in pages.DEFECTS if one.code and one.title.startswith(title))
     if not engine_version(defect.engine):
         pytest.skip(f"{defect.engine} is not installed")
-    path = tmp_path / pages.file_of(defect)
-    path.write_text(pages.trap_of(defect).text, encoding="utf-8")
-    code = f"path = {str(path)!r}\n{defect.code}"
+    code = defect.code
+    if defect.trap:
+        path = tmp_path / pages.file_of(defect)
+        path.write_text(pages.trap_of(defect).text, encoding="utf-8")
+        code = f"path = {str(path)!r}\n{code}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     shown = re.findall(r"print\(.*#(.*)", defect.code)
     assert done.returncode == (0 if shown else -signal.SIGSEGV)

@@ -16,6 +16,7 @@ from helpers.engine_traps import NARROW, TRAPS, WIDE, arm, without  # noqa: E402
 from helpers.engine_trials import answered, causes, pin, wrong  # noqa: E402
 
 from treefactor.adapters import dart_  # noqa: E402
+from treefactor.check.causes import cause_text  # noqa: E402
 from treefactor.check.quantities import QUANTITIES  # noqa: E402
 
 ROBOTS = [("ur5_robot", False), ("solo12", True)]
@@ -260,3 +261,8 @@ def test_a_joint_that_moves_no_mass_has_no_acceleration(write_text):
     found = dart_.acceleration(body, *np.zeros((3, 2)))
     assert found[0] != 0.0
     assert found[1] == 0.0 or np.isnan(found[1])
+
+
+def test_the_limit_of_effort_is_one_cause_whether_file_or_option_removes_it():
+    by_edit, by_option = (cause_text("dart", step, dart_.OPTIONS) for step in ("limit", "setForces"))
+    assert by_edit == by_option == (dart_.OPTIONS["setForces"], "")

@@ -270,6 +270,20 @@ def test_families_prints_shimanovskys_counts_and_draws_them(tmp_path, capsys):
     assert drawn.count("<path") > 10
 
 
+@pytest.mark.parametrize("option", [["--nodes", "3"], ["--nodes", "0"], ["--frames"]])
+def test_families_refuses_sizes_without_trees_and_unknown_options(option, capsys):
+    with pytest.raises(SystemExit, match=str(cli.FAILED)):
+        cli.main(["families", *option])
+    assert option[-1] in capsys.readouterr().err or option[0] == "--nodes"
+
+
+def test_the_smallest_trees_of_all_families_are_measured(tmp_path):
+    file = tmp_path / "growth.json"
+    assert cli.main(["families", "--nodes", str(growth.SMALLEST), "--json", str(file)]) == 0
+    found = {row["family"] for row in json.loads(file.read_text())["trees"]}
+    assert found == set(growth.FAMILIES)
+
+
 def test_nothing_is_measured_for_an_unwritable_plot(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(growth, "growth", lambda *_: pytest.fail("measured"))
     assert cli.main(["families", "--plot", str(tmp_path / "absent" / "x.png")]) == cli.FAILED

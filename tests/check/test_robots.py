@@ -43,6 +43,27 @@ def test_an_unknown_name_proposes_similar_ones(asked, proposed):
         robots.find(asked)
 
 
+@pytest.mark.parametrize(
+    ("asked", "proposed"),
+    [
+        ("sdf-1.6/padna", "sdf-1.6/panda"),
+        ("sdf-1.9/padna", "sdf-1.9/panda"),
+        ("sdf-1.7/panda", "sdf-1.6/panda"),
+        ("sdf-1.6/dm_control/cartpole", "sdf-1.6/pybullet_data/cartpole"),
+    ],
+)
+def test_an_unknown_sdf_is_named_as_typed_with_similar_names(asked, proposed):
+    if proposed.removeprefix("sdf-1.6/") not in robots.bundled() and "pybullet" in proposed:
+        pytest.skip("pybullet_data is not installed")
+    with pytest.raises(tf.AdapterError, match=f"^{asked}: no such file and no bundled robot.*{proposed}'"):
+        robots.find(asked)
+
+
+def test_the_model_of_an_sdf_is_refused_by_its_name():
+    with pytest.raises(tf.AdapterError, match=r"^sdf-1\.9/panda: expected a URDF or an MJCF, got an SDF"):
+        robots.model_of(robots.find("sdf-1.9/panda"))
+
+
 def test_a_hopeless_name_points_to_the_list():
     with pytest.raises(tf.AdapterError, match="--list"):
         robots.find("@@@@@@@")

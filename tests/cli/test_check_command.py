@@ -47,6 +47,8 @@ def test_exit_status(project, arguments, expected, capsys):
     if expected == cli.FAILED:
         assert captured.err.startswith("treefactor: error: ")
         assert captured.out == ""
+    elif expected == cli.NOTHING:
+        assert "nothing was compared" in captured.out
     else:
         assert "arm" in captured.out or "damped" in captured.out
 
@@ -89,7 +91,7 @@ def test_expectations_of_the_configuration(project, capsys):
     assert [one["stale"] for one in content["expectations"]] == [False]
     (project / "treefactor.toml").write_text(f"{text}\n[[expect]]\nrobot = 'dog'\n")
     assert status() == cli.DISAGREE
-    assert "stale" in capsys.readouterr().out
+    assert "differs: robot = dog, engine = *, quantity = *\n" in capsys.readouterr().out
     assert status("--fail-on", "disagrees") == 0
     assert status("arm.urdf") == 0  # other robots are not compared
     (project / "treefactor.toml").write_text(f"{text}\nuntil = 2001-01-01\n")
@@ -100,10 +102,35 @@ def test_the_configuration_is_printed(project, capsys):
     (project / "pyproject.toml").write_text("[tool.treefactor]\nseed = 5\nengines = ['good.py']\n")
     assert status("arm.urdf", "--samples", "9", "--no-ordinary", "--base", "fixed", "--print-config") == 0
     tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has no reader of TOML")
-    printed = tomllib.loads(capsys.readouterr().out)
+    text = capsys.readouterr().out
+    assert "# not set: quantities, timeout\n" in text
+    printed = tomllib.loads(text)
     assert (printed["seed"], printed["samples"], printed["ordinary"]) == (5, 9, False)
     assert printed["robots"] == [{"path": "arm.urdf", "base": "fixed"}]
     assert printed["engines"] == [str(project / "good.py")]
+
+
+def test_options_that_an_engine_does_not_have_are_refused(project, capsys):
+    (project / "treefactor.toml").write_text("[engines.good]\nfile = 'good.py'\noptions = ['root_links']\n")
+    assert status("arm.urdf", "--quantity", "H") == cli.DISAGREE
+    assert "options of good are none; got 'root_links'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected", "shown"),
+    [
+        (["arm.urdf", "--quantity", "H"], 0, ["Next: `treefactor generate arm.urdf"]),
+        ([".", "--quantity", "H"], 0, []),
+        (["arm.urdf", "--quantity", "simulation"], cli.NOTHING, ["nothing was compared"]),
+        (["arm.urdf", "--quantity", "H", "--no-ordinary"], 0, ["for “as it is” read “as rewritten”", "Next"]),
+    ],
+)
+def test_the_last_lines_fit_what_was_compared(project, arguments, expected, shown, capsys):
+    assert status(*arguments, "--engine", "good.py") == expected
+    text = capsys.readouterr().out
+    assert all(line in text for line in shown)
+    for line in ("Next", "nothing was compared", "as rewritten"):
+        assert (line in text) == any(line in one for one in shown)
 
 
 def test_the_engines_are_listed(project, capsys):

@@ -212,7 +212,30 @@ def test_info_lists_frames_with_their_supports(tmp_path, capsys):
 
 def test_info_lists_the_bundled_robots(capsys):
     assert cli.main(["info", "--list"]) == 0
-    assert capsys.readouterr().out.splitlines() == list(robots.bundled())
+    shown = capsys.readouterr()
+    assert shown.out.splitlines() == [*robots.bundled(), *robots.suite()]
+    assert all(cli_robot.path.is_file() for cli_robot in map(robots.find, shown.out.splitlines()))
+    assert "sdf-1.6/NAME and sdf-1.9/NAME" in shown.err
+
+
+@pytest.mark.parametrize("folder", ["sdf-1.6", "sdf-1.9"])
+@pytest.mark.parametrize(
+    "command", [["info"], ["bench"], ["generate", "-o", "absent"]], ids=lambda one: one[0]
+)
+def test_commands_name_an_sdf_as_it_was_typed(command, folder, capsys):
+    assert cli.main([*command, f"{folder}/double_pendulum"]) == cli.FAILED
+    error = capsys.readouterr().err
+    assert f"error: {folder}/double_pendulum: expected a URDF or an MJCF, got an SDF" in error
+    assert "tmp" not in error
+
+
+def test_derivatives_of_an_sdf_are_refused_by_name(capsys):
+    assert (
+        cli.main(["check", "sdf-1.6/double_pendulum", "--derivatives", "--engine", "mujoco"]) == cli.DISAGREE
+    )
+    shown = capsys.readouterr().out
+    assert "mujoco refused: sdf-1.6/double_pendulum: expected a URDF or an MJCF" in shown
+    assert "treefactor-sdf" not in shown
 
 
 def test_info_without_a_robot(capsys):

@@ -104,7 +104,7 @@ class Engine(Protocol):
     `bias`. What else a module lacks is reported as *not offered*.
     """
 
-    NAME: str  # as printed
+    NAME: str  # in messages
     READS: Sequence[str]  # formats of files, among "urdf", "mjcf" and "sdf", the one to prefer first
     DTYPE: str  # precision of the results, "float64" or "float32"
     FLOATS: bool  # optional: False if the engine has no floating base

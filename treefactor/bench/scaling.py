@@ -28,7 +28,7 @@ __all__ = [
     "steadiness",
 ]
 
-NODES = 2**20  # of the largest tree
+NODES, SMALLEST = 2**20, 4  # of the largest tree, and where every family has a tree
 OPERATIONS = 3e9  # of the longest factorization
 LARGE = 1000  # nodes from which time should be proportional to operations
 

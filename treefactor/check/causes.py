@@ -95,12 +95,15 @@ KNOWN = {  # by engine and option or kind of edit: text, and the upstream report
     ("dart", "mimic"): ("drives mimic joints by an actuator of its own", ""),
     ("dart", "dynamics"): ("integrates joint damping implicitly, within q̈", ""),
     ("dart", "written anew"): ("takes joint axes of SDF 1.4 in the frame of the joint, not of the model", ""),
-    ("dart", "limit"): ("clips torques to the effort limit", ""),
     ("idyntree", "fixed joint"): (
         "takes the link fixed to a root link without mass as its base",
         "",
     ),
 }
+
+AS_OPTION = {
+    ("dart", "limit"): "setForces"
+}  # by engine and kind of edit: the option that names the same cause
 
 
 def cause_text(engine: str, step: str, options: dict) -> tuple[str, str]:
@@ -114,6 +117,7 @@ def cause_text(engine: str, step: str, options: dict) -> tuple[str, str]:
     options : dict of str to str
         The engine's.
     """
+    step = AS_OPTION.get((engine, step), step)
     if (engine, step) in KNOWN:
         return KNOWN[engine, step]
     return options.get(step) or GENERAL.get(step, step), ""

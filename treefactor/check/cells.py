@@ -145,7 +145,8 @@ class Report:
     Attributes
     ----------
     meta : dict
-        ``schema`` (1), ``treefactor``, ``python``, ``machine``, ``seed``, ``samples``, ``reference``.
+        ``schema`` (1), ``treefactor``, ``python``, ``machine``, ``seed``, ``samples``; ``files`` is
+        "rewritten" if no file was loaded as it is.
     engines : list of UsedEngine
     robots : list of CheckedRobot
     quantities : list of str

@@ -261,6 +261,7 @@ def report_of(matrix: Matrix, found: Sequence[tuple[CheckedRobot, list[Cell]]]) 
         "machine": f"{platform.system()} {platform.machine()}",
         "seed": matrix.seed,
         "samples": matrix.samples,
+        **({} if matrix.ordinary else {"files": "rewritten"}),
     }
     engines = [
         matrix.used.get(engine.title, UsedEngine(engine.title, pip=pip_of(engine.name)))

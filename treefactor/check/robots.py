@@ -125,6 +125,7 @@ SUITE = (  # models of dm_control's suite, as "dm_control/acrobot" and so on
     *("manipulator", "quadruped", "reacher", "swimmer", "walker"),
 )
 SDF_ROBOTS = ("double_pendulum", "panda", "ur5_robot", "solo12", "talos_reduced", "icub")
+SDF_VERSIONS = ("1.6", "1.9")
 SDF = re.compile(r"sdf-(1\.[69])/(.+)")  # name of an SDF that is written from the URDF of a bundled robot
 
 
@@ -166,15 +167,17 @@ def find(name: str, floating: bool | None = None) -> Robot:
         floating = name in FLOATING
     if Path(name).is_file():
         return Robot(name, Path(name), floating)
-    known = {**bundled(), **_suite()}
+    known = {**bundled(), **suite()}
     if name in known:
         return Robot(name, known[name], floating)
-    if (match := SDF.fullmatch(name)) and match[2] in known:
+    if (match := SDF.fullmatch(name)) and match[2] in bundled():
         return Robot(name, _sdf(match[2], match[1]), match[2] in FLOATING)
+    names = [f"sdf-{version}/{one}" for version in SDF_VERSIONS for one in bundled()]
     if not known:
         hint = "no robots are bundled: pip install 'treefactor[pinocchio,pybullet]'"
     else:
-        hint = similar(name, known).removeprefix("; ") or "`treefactor info --list` prints all names"
+        found = similar(name, names if name.startswith("sdf-") else known)
+        hint = found.removeprefix("; ") or "`treefactor info --list` prints all names"
     what = "a folder" if name and Path(name).is_dir() else "no such file and no bundled robot"
     raise AdapterError(f"{name or 'an empty name'}: {what}; {hint}", file=name)
 
@@ -195,8 +198,9 @@ def model_of(robot: Robot, mimic: bool = False) -> Model:
     Raises
     ------
     AdapterError, InvalidModelError
-        If the file cannot be read, or is an MJCF and neither MuJoCo nor Pinocchio is installed.
+        If the file cannot be read, is an SDF, or is an MJCF and neither MuJoCo nor Pinocchio is installed.
     """
+    refuse_sdf(robot)
     if not robot.is_mjcf:
         return Model.from_urdf(robot.path, robot.floating, mimic)
     try:
@@ -209,6 +213,16 @@ def model_of(robot: Robot, mimic: bool = False) -> Model:
             raise AdapterError(f"{robot.path}: {hint}", file=robot.path) from None
         return pinocchio_.model(pinocchio_.load(robot.path))
     return mujoco_.model(mujoco_.load(robot.path, robot.floating, gravity=None))
+
+
+def refuse_sdf(robot: Robot) -> None:
+    """Raise AdapterError if a robot is an SDF, which is read only to compare engines."""
+    if robot.format == "sdf":
+        raise AdapterError(
+            f"{robot.name}: expected a URDF or an MJCF, got an SDF, which `treefactor check` alone reads, "
+            "and that without --derivatives",
+            file=robot.name,
+        )
 
 
 def default_robots() -> list[Robot]:
@@ -250,14 +264,20 @@ def _pybullet_data() -> dict[str, Path]:
 
 
 @cache
-def _suite() -> dict[str, Path]:
-    """Return the models of dm_control's suite, without importing it."""
+def suite() -> MappingProxyType[str, Path]:
+    """Return the paths of the models of dm_control's suite by name, without importing it.
+
+    Returns
+    -------
+    mapping of str to Path
+        Empty where dm_control is not installed.
+    """
     spec = find_spec("dm_control")
     if spec is None or not spec.submodule_search_locations:
-        return {}
+        return MappingProxyType({})
     folder = Path(spec.submodule_search_locations[0], "suite")
     paths = {f"dm_control/{name}": folder / f"{name}.xml" for name in SUITE}
-    return {name: path for name, path in paths.items() if path.is_file()}
+    return MappingProxyType({name: path for name, path in paths.items() if path.is_file()})
 
 
 def sdf_robot(name: str, folder, version: str = "1.6") -> Path:

@@ -31,9 +31,19 @@ def engine_task(chosen: ChosenEngine) -> UsedEngine | str:
         if isinstance(error, IncompleteEngineError) or not isinstance(error, AdapterError):
             raise
         return " ".join(str(error).split())
+    _require_options(chosen, module)
     pip = pip_of(chosen.name) or getattr(module, "PIP", "")
     version = engine_version(chosen.name) or str(getattr(module, "VERSION", ""))
     return UsedEngine(chosen.title, version, module.DTYPE, platform.python_version(), pip)
+
+
+def _require_options(chosen: ChosenEngine, module) -> None:
+    """Raise AdapterError if an option of the configuration is unknown to the engine."""
+    known = getattr(module, "OPTIONS", {})
+    for option in chosen.options:
+        if option not in known:
+            names = ", ".join(known) or "none"
+            raise AdapterError(f"options of {chosen.title} are {names}; got {option!r}")
 
 
 def reference_task(name: str, robot: Robot, samples: int, seed: int) -> Reference | str:

@@ -57,7 +57,7 @@ def run_check(options: argparse.Namespace) -> int:
         if found is not None:  # after the files: the reader of a pipe may close it
             conformance.print_report(found)
     status = exit_status(found, chosen.fail_on)
-    report.print_next(_after_check(options, status))
+    report.print_next(_after_check(options, status, found))
     return status
 
 
@@ -77,14 +77,15 @@ def chosen_configuration(options: argparse.Namespace) -> Configuration:
     )
 
 
-def _after_check(options: argparse.Namespace, status: int) -> str:
+def _after_check(options: argparse.Namespace, status: int, found: Report) -> str:
     """Suggest the command that a user is likely to need after a check."""
     if len(options.robot) != 1:
         return "" if options.html else "`treefactor check --html` also draws every robot as a page"
     robot = shlex.quote(options.robot[0])
-    if status and not options.html:
+    if status == DISAGREE and not options.html:
         return f"`treefactor check {robot} --html` draws which entries differ"
-    return "" if status else f"`treefactor generate {robot} -o FOLDER` writes its dynamics as C"
+    read = any(one.name == options.robot[0] and one.format != "sdf" for one in found.robots)
+    return f"`treefactor generate {robot} -o FOLDER` writes its dynamics as C" if read and not status else ""
 
 
 def _states(found: tuple[CheckedRobot, list[Cell]]) -> str:

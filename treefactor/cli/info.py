@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 
 from .. import report
 from .._util.files import replacing
@@ -11,11 +12,14 @@ from ..check import robots
 from ..exceptions import TreefactorError
 from .common import on_floating_base
 
+SDFS = "`treefactor check` also takes sdf-1.6/NAME and sdf-1.9/NAME: the URDF of that name, written as an SDF"
+
 
 def run_info(options: argparse.Namespace) -> int:
     """Print the tree of one robot, or the names of all bundled ones."""
     if options.list:
-        print(*robots.bundled(), sep="\n")
+        print(*robots.bundled(), *robots.suite(), sep="\n")
+        print(SDFS, file=sys.stderr)
         return 0
     if options.robot is None:
         raise TreefactorError(

@@ -90,7 +90,7 @@ def _settings_of_check(add) -> None:
     add("--samples", type=_positive, metavar="N", help="random states per robot (default: 3)")
     add("--seed", type=_natural, metavar="S", help="seed of the random states (default: 0)")
     add("--timeout", type=_above_zero, metavar="S", help="seconds that an engine has for one robot")
-    add("--no-ordinary", action="store_true", help="load rewritten files only, never the files themselves")
+    add("--no-ordinary", action="store_true", help="load rewritten files only, and look for no causes")
     add(
         "--fail-on",
         nargs="*",
@@ -104,7 +104,11 @@ def _settings_of_check(add) -> None:
         metavar="FILE",
         help="configuration to read instead of the nearest treefactor.toml or pyproject.toml",
     )
-    add("--print-config", action="store_true", help="print the configuration with all options, and end")
+    add(
+        "--print-config",
+        action="store_true",
+        help="print the configuration with the options as TOML, and end",
+    )
     add("--list-engines", action="store_true", help="print the engines with versions and formats, and end")
 
 
@@ -140,9 +144,8 @@ def _bench(commands) -> None:
 
 def _families(commands) -> None:
     command = commands.add_parser("families", help="cost, time and memory of chains, binary trees, lattices")
-    command.add_argument("--nodes", type=_positive, default=growth.NODES, metavar="N", help="at most")
     command.add_argument(
-        "--frames", action="store_true", help="list the frames and the columns that move them"
+        "--nodes", type=_nodes, default=growth.NODES, metavar="N", help="of the largest tree, at most"
     )
     _json(command, "the figures")
     command.add_argument("--plot", type=Path, metavar="FILE", help="draw cost and time on logarithmic axes")
@@ -344,6 +347,13 @@ def _positive(text: str) -> int:
     value = _natural(text)
     if value == 0:
         raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+def _nodes(text: str) -> int:
+    value = _natural(text)
+    if value < growth.SMALLEST:
+        raise argparse.ArgumentTypeError(f"must be at least {growth.SMALLEST}, the size of the least lattice")
     return value
 
 

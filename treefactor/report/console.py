@@ -15,7 +15,18 @@ from rich.tree import Tree as RichTree
 
 from ..bench.scaling import Growth
 from ..bench.timing import Result
-from ..check.cells import AGREES, DISAGREES, EXPLAINED, REFUSED
+from ..check.cells import (
+    AGREES,
+    CRASHED,
+    DISAGREES,
+    EXCLUDED,
+    EXPECTED,
+    EXPLAINED,
+    NOT_INSTALLED,
+    NOT_OFFERED,
+    REFUSED,
+    TIMED_OUT,
+)
 from ..codegen import Verdict
 from ..papers.exhibits import NOT_EXECUTABLE, REPRODUCED, Exhibit
 from ..papers.tables.table import (
@@ -33,7 +44,18 @@ from ..papers.tables.table import Row as PaperRow
 from ..papers.tables.table import Table as PaperTable
 from ..tree.tree import CostKind, OperationCount, Tree
 
-COLOURS = {AGREES: "green", EXPLAINED: "cyan", DISAGREES: "bold red", REFUSED: "yellow"}
+COLOURS = {  # of the states of cells, and of the verdicts on derivatives
+    AGREES: "green",
+    EXPLAINED: "cyan",
+    EXPECTED: "magenta",
+    DISAGREES: "bold red",
+    REFUSED: "yellow",
+    TIMED_OUT: "bold red",
+    CRASHED: "bold red",
+    NOT_INSTALLED: "dim",
+    EXCLUDED: "dim",
+    NOT_OFFERED: "dim",
+}
 VERDICTS = {
     EQUAL: "green",
     ABOUT: "green",

@@ -1,16 +1,18 @@
 """Test that derivatives of engines are compared, and that every error of Pinocchio is found and named."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import treefactor as tf
-from treefactor import check, cli, robots
+from treefactor import check, cli, report, robots
 from treefactor.check.derivatives import by_treefactor, comparison
 from treefactor.check.derivatives import case as cases
 from treefactor.check.derivatives.causes import ALIGNED, INNER, TURNING
 from treefactor.check.derivatives.errors import State, allowed, deviation, differences, label
+from treefactor.check.workers import CrashedError, TimedOutError
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio's derivatives are explained")
 pytest.importorskip("mujoco", reason="MuJoCo's derivatives are compared")
@@ -59,6 +61,22 @@ def checked(model, engine="pinocchio", samples=2):
     case = cases.Case(model, None, samples, np.random.default_rng(0))
     row = check.DerivativeRow("chain", "own", engine)
     return comparison.judged(row, case.own() if engine == "treefactor" else case.pinocchio())
+
+
+class SilentWorker:
+    """Worker whose process answers no call."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def submit(self, *_):
+        pass
+
+    def result(self):
+        raise self.error
+
+    def close(self):
+        pass
 
 
 def names(row):
@@ -208,6 +226,22 @@ def test_files_that_cannot_be_read_and_engines_without_derivatives(tmp_path):
     assert all("not well-formed" in row.reason for row in rows)
     with pytest.raises(tf.AdapterError, match=r"derivatives \(pinocchio, mujoco\), got 'pybullet'"):
         next(check.check_derivatives([], ["pybullet"]))
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict"),
+    [(CrashedError("its process died"), "crashed"), (TimedOutError("no answer"), "timed out")],
+)
+def test_a_process_that_gives_no_answer_is_not_a_refusal(error, verdict, monkeypatch, capsys):
+    monkeypatch.setattr(comparison, "Worker", lambda: SilentWorker(error))
+    robot = robots.Robot("arm", Path("arm.urdf"))
+    (rows,) = check.check_derivatives([robot], ["mujoco"], timeout=1.0)
+    assert [(row.engine, row.verdict, row.reason) for row in rows] == [
+        ("treefactor", verdict, str(error)),
+        ("mujoco", verdict, str(error)),
+    ]
+    report.print_derivative_rows(rows)
+    assert f"2 {verdict}" in capsys.readouterr().out
 
 
 def test_mjcf_with_a_ball_in_mid_tree(tmp_path):

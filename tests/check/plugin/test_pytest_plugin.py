@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,9 +13,11 @@ from xml.etree import ElementTree
 import pytest
 from helpers.stand_in_engines import IN_PROCESS, write_project
 
+from treefactor.check.cells import EXPLAINED, Cell
 from treefactor.check.judge import ALL_QUANTITIES
 from treefactor.check.matrix import Matrix
 from treefactor.check.plugin import marker
+from treefactor.check.plugin.items import description
 from treefactor.check.project import selection
 from treefactor.check.robots import bundled
 from treefactor.exceptions import AdapterError
@@ -53,6 +56,14 @@ def test_every_cell_is_a_test(project):
         found.stdout.fnmatch_lines([f"arm.urdf::arm-good-{name} PASSED*"])
     assert all(line.isascii() for line in found.outlines if "::" in line)
     assert found.ret == 0
+
+
+def test_an_explained_failure_shows_the_error_with_and_without_the_causes():
+    cell = Cell("arm", "fixed", "dart", "H", EXPLAINED, 2e-16, 1e-14, 0.5)
+    shown = "arm (fixed), dart: H explained, the file as it is: {}, without the causes: error 2.0e-16, "
+    shown += "1.0e-14 is rounding"
+    assert description(cell) == shown.format("error 5.0e-01")
+    assert description(replace(cell, ordinary=None)) == shown.format("refused")
 
 
 def test_failures_show_figures(project):

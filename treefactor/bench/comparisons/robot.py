@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from ...check.robots import Robot, model_of
+from ...check.robots import Robot, model_of, refuse_sdf
 from ...dynamics.recursions import crba
 from ...exceptions import AdapterError, TreefactorError
 from ...model.configuration import integrate, neutral
@@ -65,6 +65,7 @@ class Case:
     """
 
     def __init__(self, robot: Robot):
+        refuse_sdf(robot)
         self.name, self.path, self.floating = robot.name, robot.path, robot.floating
         try:
             from ...adapters import pinocchio_

@@ -17,7 +17,7 @@ from ...model.configuration import integrate, neutral
 from ...model.model import Model
 from ..engines import has_pinocchio
 from ..reference import random_of
-from ..robots import Robot, model_of
+from ..robots import Robot, model_of, refuse_sdf
 from . import by_treefactor
 from .causes import Corrections, DerivativeCause
 from .errors import Key, Matrices, State, allowed, deviation, differences, labels
@@ -105,6 +105,7 @@ class Case:
     @classmethod
     def of_robot(cls, robot: Robot, mimic: bool, samples: int, seed: int) -> Case:
         """Load a robot by Pinocchio where that is installed, or else by treefactor."""
+        refuse_sdf(robot)
         theirs = None
         refused = NO_PINOCCHIO
         if has_pinocchio():

@@ -12,9 +12,9 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 
 from ...exceptions import AdapterError, TreefactorError
-from ..cells import AGREES, DISAGREES, EXPLAINED, REFUSED
+from ..cells import AGREES, CRASHED, DISAGREES, EXPLAINED, REFUSED, TIMED_OUT
 from ..robots import Robot
-from ..workers import Worker, WorkerError
+from ..workers import CrashedError, TimedOutError, Worker, WorkerError
 from .case import Case, Errors, adapter_of
 from .causes import DerivativeCause
 from .errors import label
@@ -44,7 +44,7 @@ class DerivativeRow:
         The same from central differences of the values of the engine itself.
     causes : tuple of DerivativeCause
         What explains the errors; ``quantity`` lists the matrices concerned.
-    verdict : {"agrees", "explained", "disagrees", "refused"}
+    verdict : {"agrees", "explained", "disagrees", "refused", "timed out", "crashed"}
     reason : str
         Why, where the verdict is not "agrees".
 
@@ -118,8 +118,10 @@ def check_derivatives(
                 worker.submit(_check_robot, (robot, engines, samples, seed), timeout)
                 yield worker.result()
             except WorkerError as error:
+                state = {TimedOutError: TIMED_OUT, CrashedError: CRASHED}.get(type(error), DISAGREES)
                 yield [
-                    DerivativeRow(robot.name, robot.base, name, reason=str(error)) for name in (OWN, *engines)
+                    DerivativeRow(robot.name, robot.base, name, verdict=state, reason=str(error))
+                    for name in (OWN, *engines)
                 ]
 
 

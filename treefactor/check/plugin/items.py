@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ..causes import cause_line
-from ..cells import EXCLUDED, EXPECTED, NOT_INSTALLED, NOT_OFFERED, Cell
+from ..cells import EXCLUDED, EXPECTED, EXPLAINED, NOT_INSTALLED, NOT_OFFERED, Cell
 from ..engines import ChosenEngine
 from ..judge import ALL_QUANTITIES
 from ..project.configuration import STALE, Expectation
@@ -160,7 +160,13 @@ def description(cell: Cell) -> str:
     """Return what is wrong with a cell, and its causes."""
     figures = ""
     if cell.error is not None and cell.allowed is not None:
-        figures = f", error {cell.error:.1e}, {cell.allowed:.1e} is rounding"
+        error = f"{cell.error:.1e}"
+        if cell.state == EXPLAINED:  # the error is that without the causes
+            own = "refused" if cell.ordinary is None else f"error {cell.ordinary:.1e}"
+            figures = f", the file as it is: {own}, without the causes: error {error}"
+        else:
+            figures = f", error {error}"
+        figures += f", {cell.allowed:.1e} is rounding"
     lines = [f"{cell.robot} ({cell.base}), {cell.engine}: {cell.quantity} {cell.state}{figures}"]
     lines += [cell.reason] if cell.reason else []
     lines += [f"  {cause_line(cause, SHOWN)}" for cause in cell.causes]

@@ -320,8 +320,10 @@ _SIMPLE = {
 
 
 def as_toml(chosen: Configuration) -> str:
-    """Return a configuration as a TOML file, with all keys; paths as they were written."""
+    """Return a configuration as a TOML file; paths as they were written, keys not set in a comment."""
     lines = [f"# read from {chosen.file}"] if chosen.file else []
+    unset = [key for key in (*_SIMPLE, "engines", "robots") if getattr(chosen, key) in (None, "", ())]
+    lines += [f"# not set: {', '.join(unset)}"] if unset else []
     for key in _SIMPLE:
         value = getattr(chosen, key)
         if value not in (None, "") and not (key == "quantities" and not value):

@@ -107,7 +107,7 @@ class EngineCause:
     Attributes
     ----------
     engine : str
-    step, text, link : str
+    text, link : str
         Of the cause.
     robots : tuple of (str, str)
         Names and bases.
@@ -119,7 +119,6 @@ class EngineCause:
     """
 
     engine: str
-    step: str
     text: str
     link: str
     robots: tuple[tuple[str, str], ...]
@@ -271,16 +270,14 @@ def causes_by_engine(report: Report) -> list[EngineCause]:
     for robot, engines in by_robot(report).items():
         for engine, cells in engines.items():
             for one in causes_on_robot(cells):
-                key = (engine, one.cause.step, one.cause.text, one.cause.link)
+                key = (engine, one.cause.text, one.cause.link)
                 cases.setdefault(key, []).append((robot, one))
     found = []
-    for (engine, step, text, link), of_robots in cases.items():
+    for (engine, text, link), of_robots in cases.items():
         most, largest = max(of_robots, key=lambda case: _size(case[1].cause.effect))
         quantities = dict.fromkeys(name for _, one in of_robots for name in one.quantities)
-        robots = tuple(robot for robot, _ in of_robots)
-        found.append(
-            EngineCause(engine, step, text, link, robots, tuple(quantities), largest.cause.effect, most)
-        )
+        robots = tuple(dict.fromkeys(robot for robot, _ in of_robots))
+        found.append(EngineCause(engine, text, link, robots, tuple(quantities), largest.cause.effect, most))
     order = names_of_engines(report).index
     return sorted(found, key=lambda one: (order(one.engine), -len(one.robots), one.text))
 
@@ -319,7 +316,8 @@ def stale(report: Report) -> list[dict]:
 
 def expectation_text(entry: dict) -> str:
     """Return an entry ``[[expect]]`` as one line of text."""
-    return ", ".join(f"{key} = {value}" for key, value in entry.items() if key != "stale" and value != "")
+    keys = ("robot", "engine", "quantity", "cause", "link", "until")
+    return ", ".join(f"{key} = {entry[key]}" for key in keys if entry.get(key))
 
 
 def in_order(quantities: Iterable[str], offered: Iterable[str]) -> str:

@@ -11,23 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...check.cells import (
-    AGREES,
-    CRASHED,
-    DISAGREES,
-    EXCLUDED,
-    EXPECTED,
-    EXPLAINED,
-    NOT_INSTALLED,
-    NOT_OFFERED,
-    REFUSED,
-    STATES,
-    TIMED_OUT,
-    Cause,
-    Cell,
-    Report,
-)
-from ..console import DETAILED, console
+from ...check.cells import AGREES, EXPECTED, EXPLAINED, STATES, Cause, Cell, Report
+from ...check.project.expectations import COMPARED
+from ..console import COLOURS, DETAILED, console
 from .summary import (
     LETTERS,
     MEANINGS,
@@ -55,18 +41,6 @@ from .summary import (
     worst,
 )
 
-COLOURS = {
-    CRASHED: "bold red",
-    TIMED_OUT: "bold red",
-    DISAGREES: "bold red",
-    REFUSED: "yellow",
-    EXPECTED: "magenta",
-    EXPLAINED: "cyan",
-    AGREES: "green",
-    NOT_INSTALLED: "dim",
-    EXCLUDED: "dim",
-    NOT_OFFERED: "dim",
-}
 SHOWN = 4  # links or joints named of a cause
 ROBOTS = 3  # robots named of a failure that many share
 CAPTION = (
@@ -74,6 +48,7 @@ CAPTION = (
     "agree with the file as it is."
 )
 ONE_CAPTION = "Numbers: largest deviation over the size of the quantity, worst sample, the file as it is."
+REWRITTEN = "--no-ordinary: for “as it is” read “as rewritten”; simulation alone loads the file itself."
 
 
 def print_report(report: Report) -> None:
@@ -108,6 +83,8 @@ def print_report(report: Report) -> None:
         out.print(line, soft_wrap=True)
     if any(grouped.values()):
         _print_legend(out, report, ONE_CAPTION if len(grouped) == 1 else CAPTION)
+        if not any(cell.state in COMPARED for cell in report.cells):
+            out.print("nothing was compared")
 
 
 def _print_one(out: Console, report: Report, grouped: dict) -> None:
@@ -276,3 +253,5 @@ def _print_legend(out: Console, report: Report, caption: str) -> None:
         if total[state]:
             line = Text().append(f"{LETTERS[state]} {total[state]} {state}", style=COLOURS[state])
             out.print(line.append(f": {MEANINGS[state]}", style="dim"))
+    if report.meta.get("files") == "rewritten":
+        out.print(Text(REWRITTEN, style="dim"))
