@@ -214,7 +214,7 @@ class Examination:
         engine, reference = self.engine, self.reference
         trial = Trial()
         try:
-            joints, base = engine.joints(body), engine.base(body)
+            joints, base = tuple(engine.joints(body)), engine.base(body)
             found = pairs(reference.joints, joints, base)
         except UndeclaredJointError as error:
             trial.absent.update(dict.fromkeys(wanted, str(error)))
@@ -229,6 +229,8 @@ class Examination:
             query = Query(engine, body, at, sample, joints, carried)
             for name in wanted:
                 self._ask(name, query, trial)
+        for name in trial.errors.keys() & trial.absent.keys():
+            trial.failures[name] = f"{NO_ANSWER} at some states: {trial.absent.pop(name)}"
         return trial
 
     @staticmethod
