@@ -8,8 +8,8 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
-from helpers.engine_errors import joint, link
 
+from helpers.engine_errors import joint, link
 from treefactor import kinematics
 from treefactor.check import own
 from treefactor.exceptions import AdapterError
@@ -269,6 +269,16 @@ def damping_of_file(path, floating, gravity, options=frozenset()):
 def damped_by_file(body, q, v):
     """Return the bias with the damping of the file."""
     return own.bias(body, q, v) + body.damping * v
+
+
+def without_foot(path, floating, gravity, options=frozenset()):
+    """Load a robot without the inertia of the link called foot."""
+    file = ET.parse(path)
+    for foot in file.iterfind("link[@name='foot']"):
+        foot.remove(foot.find("inertial"))
+    other = path.with_name("footless.urdf")
+    file.write(other)
+    return own.load(other, floating, gravity, options)
 
 
 def spoiling(function):
