@@ -6,7 +6,7 @@ from helpers import mutants
 from helpers.mutants import ARRAYS, MUTANTS
 
 from treefactor.check import own, tensors
-from treefactor.check.cells import AGREES, DISAGREES, EXPLAINED, NOT_OFFERED
+from treefactor.check.cells import AGREES, DISAGREES, EXCLUDED, EXPLAINED, NOT_OFFERED
 from treefactor.check.examine import Examination
 from treefactor.check.judge import judge
 from treefactor.check.quantities import QUANTITIES
@@ -118,6 +118,19 @@ def test_a_reference_that_changes_its_arguments_keeps_its_states(dog):
     for one, other in zip(found.samples, right.samples, strict=True):
         assert np.array_equal(one.q, other.q)
         assert all(np.array_equal(one.values[name], other.values[name]) for name in one.values)
+
+
+def test_a_reference_without_numbers_is_no_reference(tmp_path):
+    """Its energies overflow, and so do those of every engine."""
+    text = mutants.URDF.replace('<mass value="2"/>', '<mass value="1e308"/>', 1)
+    robot = written(tmp_path, "heavy.urdf", text, floating=True)
+    with np.errstate(all="ignore"):
+        reference = compute_reference(own, "treefactor", robot, SAMPLES, 0)
+        cells = judged((robot, reference))
+    assert cells["energies"].state == EXCLUDED
+    assert cells["energies"].reason == "treefactor computes a value that is not finite"
+    assert cells["placements"].state == AGREES
+    assert DISAGREES not in states(cells).values()
 
 
 @pytest.mark.parametrize(
