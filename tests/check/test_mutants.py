@@ -152,16 +152,15 @@ def test_answers_of_another_form_are_refused(dog, functions, quantity, reason):
     assert reason in cells[quantity].reason
 
 
-@pytest.mark.parametrize("loads", [1, 2, 3, 7])
-def test_an_engine_that_changes_its_mind_is_not_explained(dog, loads):
-    """It is wrong in its first loads only: no edit of the file is the reason for which it then agrees."""
-    counted = []
-
-    def load(*arguments):
-        counted.append(own.load(*arguments))
-        return counted[-1]
+@pytest.mark.parametrize("seed", [1, 4, 7, 9])
+def test_an_engine_that_changes_its_mind_is_not_explained(dog, seed):
+    """It is wrong in some of its loads: an edit after which it happens to be right is no cause."""
+    random, right = np.random.default_rng(seed), {}
 
     def com(body, q):
-        return own.com(body, q) + 0.1 * any(body is one for one in counted[:loads])
+        _, is_right = right.setdefault(id(body), (body, bool(right) and random.random() < 0.7))
+        return own.com(body, q) + 0.1 * (not is_right)
 
-    assert states(judged(dog, load=load, com=com)) == {"centre of mass": DISAGREES}
+    cells = judged(dog, com=com)
+    assert states(cells) == {"centre of mass": DISAGREES}
+    assert "something else when it loads a file again" in cells["centre of mass"].reason

@@ -169,6 +169,10 @@ class Examination:
         """Return the quantities that are wrong for a rewriting."""
         return self.bad(self.trial(changes, quantities), quantities, self.answered)
 
+    def anew(self) -> Examination:
+        """Return the same comparison without its trials."""
+        return replace(self)
+
     def with_reference(self, reference: Reference) -> Examination:
         """Return the comparison of the same engine and file with another reference."""
         return replace(self, reference=reference)
