@@ -158,7 +158,7 @@ def other_parent(body):
 
 
 def damped_bias(body, q, v):
-    """Return the bias with viscous friction that no file asks for."""
+    """Return the bias with viscous friction that is in no file."""
     return own.bias(body, q, v) + 0.5 * v
 
 
