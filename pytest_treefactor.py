@@ -91,10 +91,19 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     comparison = session.config.pluginmanager.get_plugin(PLUGIN)
     paths = session.config.getoption("treefactor_report")
     if comparison is not None and paths and not hasattr(session.config, "workerinput"):
+        from treefactor._util.files import replacing
+        from treefactor.exceptions import TreefactorError
         from treefactor.report import conformance
 
         for path in map(Path, paths):
-            getattr(conformance, f"write_{REPORTS[path.suffix]}")(path, comparison.report())
+            try:
+                with replacing(path) as draft:
+                    getattr(conformance, f"write_{REPORTS[path.suffix]}")(draft, comparison.report())
+            except TreefactorError as error:
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
+                reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+                if reporter is not None:
+                    reporter.write_line(f"\nERROR: {error}", red=True)
 
 
 @pytest.fixture

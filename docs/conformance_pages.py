@@ -16,8 +16,10 @@ from pathlib import Path
 from exhibits import Html, grid
 from upstream import DEFECTS, Defect
 
-from treefactor.check.cells import AGREES, DISAGREES, EXPECTED, EXPLAINED, STATES, Report
+from treefactor._util.files import replacing
+from treefactor.check.cells import AGREES, DISAGREES, EXPECTED, EXPLAINED, NOT_INSTALLED, STATES, Cell, Report
 from treefactor.check.traps import traps
+from treefactor.exceptions import TreefactorError
 from treefactor.report.conformance import read_json, write_html, write_json
 from treefactor.report.conformance.summary import (
     DIFFERS,
@@ -33,6 +35,7 @@ from treefactor.report.conformance.summary import (
     version_of,
 )
 
+ALIKE = ("schema", "treefactor", "seed", "samples")  # that runs must share to be joined
 STORED = Path(__file__).parent / "measured" / "conformance.json"
 MATRIX = Path("conformance", "matrix.html")
 DIFFERENT = (EXPLAINED, EXPECTED, *FAILURES)
@@ -47,20 +50,54 @@ SUFFIXES = {"urdf": "urdf", "mjcf": "xml", "sdf": "sdf"}
 
 
 def joined(reports: Sequence[Report]) -> Report:
-    """Return one report of several runs; of a robot, engine and quantity that two have, the later one."""
-    cells = {
-        (cell.robot, cell.base, cell.engine, cell.quantity): cell
-        for report in reports
-        for cell in report.cells
-    }
+    """Return one report of several runs; of a robot, engine and quantity that two have, the later one.
+
+    What another run has of an engine replaces that it is not installed.
+
+    Raises
+    ------
+    TreefactorError
+        If there is no report, or if the runs are not of one version of treefactor, with the same states of
+        the same files in the same versions of the engines.
+    """
+    if not reports:
+        raise TreefactorError("expected results of `treefactor check --json`, got none")
+    for name in ALIKE:
+        _require_one("runs", name, [report.meta.get(name) for report in reports])
+    for (name, base), group in _groups(reports, "robots", lambda one: (one.name, one.base)).items():
+        _require_one(f"runs of {name}, {base} base,", "sha256", [one.sha256 for one in group])
+    for name, group in _groups(reports, "engines", lambda one: one.name).items():
+        _require_one(f"runs of {name}", "version", [one.version for one in group if one.version])
+    cells = sorted((cell for report in reports for cell in report.cells), key=_is_there)
+    engines = sorted((one for report in reports for one in report.engines), key=lambda one: bool(one.version))
+    order = dict.fromkeys(one.name for report in reports for one in report.engines)
     return Report(
         dict(reports[0].meta),
-        list({one.name: one for report in reports for one in report.engines}.values()),
+        list({**order, **{one.name: one for one in engines}}.values()),
         list({(one.name, one.base): one for report in reports for one in report.robots}.values()),
         list(dict.fromkeys(name for report in reports for name in report.quantities)),
-        list(cells.values()),
+        list({(one.robot, one.base, one.engine, one.quantity): one for one in cells}.values()),
         [entry for report in reports for entry in report.expectations],
     )
+
+
+def _is_there(cell: Cell) -> bool:
+    return cell.state != NOT_INSTALLED
+
+
+def _groups(reports: Sequence[Report], part: str, key) -> dict:
+    """Return the entries of a part of all reports by key."""
+    found: dict = {}
+    for report in reports:
+        for one in getattr(report, part):
+            found.setdefault(key(one), []).append(one)
+    return found
+
+
+def _require_one(what: str, name: str, values: Sequence) -> None:
+    """Raise TreefactorError unless all values are the same."""
+    if len(found := list(dict.fromkeys(map(str, values)))) > 1:
+        raise TreefactorError(f"expected {what} with one {name}, got {' and '.join(found)}")
 
 
 def stored() -> Report:
@@ -238,8 +275,12 @@ def _write_matrix(app, error) -> None:
 
 def main(paths: Iterable[str]) -> None:
     """Join results, and store them for the pages."""
-    report = joined([read_json(Path(path)) for path in paths])
-    write_json(STORED, report, compact=True)
+    try:
+        report = joined([read_json(Path(path)) for path in paths])
+        with replacing(STORED) as draft:
+            write_json(draft, report, compact=True)
+    except TreefactorError as error:
+        sys.exit(f"{Path(__file__).name}: {error}")
     print(f"{STORED}: {len(report.cells)} results, {number(STORED.stat().st_size / 1e6)} MB")
 
 

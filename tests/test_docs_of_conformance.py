@@ -1,6 +1,7 @@
 """The pages of the comparison show the stored results, and every upstream report has its minimal file."""
 
 import importlib
+import json
 import os
 import re
 import signal
@@ -14,10 +15,21 @@ from xml.etree import ElementTree
 import pytest
 from helpers.conformance_reports import AXES, ROBOTS, only, sample
 
-from treefactor.check.cells import AGREES, DISAGREES, EXPECTED, EXPLAINED, REFUSED, Cell, Report
+from treefactor.check.cells import (
+    AGREES,
+    DISAGREES,
+    EXPECTED,
+    EXPLAINED,
+    NOT_INSTALLED,
+    REFUSED,
+    Cell,
+    Report,
+    UsedEngine,
+)
 from treefactor.check.engines import ENGINES, ChosenEngine, engine_version
 from treefactor.check.matrix import Matrix, compare
 from treefactor.check.traps import trap_robots
+from treefactor.exceptions import TreefactorError
 from treefactor.report.conformance import read_json, write_json
 from treefactor.report.conformance.summary import causes_by_engine
 
@@ -87,6 +99,48 @@ def test_a_cause_of_an_engine_is_listed_once(pages):
     found = [(one.engine, one.text) for one in causes_by_engine(pages.stored())]
     assert len(set(found)) == len(found)
     assert len([text for engine, text in found if engine == "dart" and "effort" in text]) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"meta": {"seed": 8}}, "expected runs with one seed, got 7 and 8"),
+        ({"meta": {"samples": 9}}, "expected runs with one samples, got 3 and 9"),
+        ({"meta": {"treefactor": "9.9"}}, "expected runs with one treefactor"),
+        ({"meta": {"schema": 2}}, "expected a report of schema 1, got 2"),
+        ({"robots": {"sha256": "other"}}, "expected runs of ur5, fixed base, with one sha256"),
+        ({"engines": {"version": "0.0.1"}}, "expected runs of pinocchio with one version"),
+        ({"cells": {"state": "fine"}}, "unknown state 'fine'"),
+        ({"cells": {"colour": "red"}}, "colour"),
+    ],
+)
+def test_runs_that_do_not_belong_together_are_not_joined(pages, tmp_path, monkeypatch, change, message):
+    paths = [tmp_path / "one.json", tmp_path / "other.json"]
+    for path in paths:
+        write_json(path, sample(ROBOTS[:1], ["pinocchio", "rtb"]))
+    content = json.loads(paths[1].read_text())
+    ((part, values),) = change.items()
+    (content[part] if part == "meta" else content[part][0]).update(values)
+    paths[1].write_text(json.dumps(content))
+    monkeypatch.setattr(pages, "STORED", tmp_path / "stored.json")
+    with pytest.raises(SystemExit) as caught:
+        pages.main(map(str, paths))
+    assert message in str(caught.value)
+    assert not pages.STORED.exists()
+
+
+def test_a_run_without_an_engine_replaces_none_of_its_results(pages):
+    found = sample(ROBOTS[:1], ["pinocchio", "rtb"])
+    lacking = replace(
+        found,
+        engines=[found.engines[1], UsedEngine("pinocchio")],
+        cells=[replace(cell, state=NOT_INSTALLED, error=None) for cell in found.cells],
+    )
+    joined = pages.joined([found, lacking])
+    assert joined.engines == found.engines
+    assert sorted(map(repr, joined.cells)) == sorted(map(repr, found.cells))
+    with pytest.raises(TreefactorError, match="got none"):
+        pages.joined([])
 
 
 def test_every_defect_has_a_file_and_an_engine(pages):

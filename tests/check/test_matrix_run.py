@@ -183,6 +183,40 @@ def test_a_broken_engine_is_not_taken_for_one_that_is_not_installed(robots, engi
     assert found["two", "good", "H"].state == states.AGREES
 
 
+@pytest.mark.parametrize("python", ["missing", "folder", "dies"])
+def test_an_interpreter_that_cannot_be_started_costs_one_engine_only(robots, engine, tmp_path, python):
+    place = tmp_path / python
+    if python == "folder":
+        place.mkdir()
+    elif python == "dies":
+        place.write_text("#!/bin/sh\nexit 3\n")
+        place.chmod(0o755)
+    report = run(robots, ChosenEngine(engine("apart"), str(place)), engine("good"), processes=True)
+    found = by_engine(report)
+    reason = "its process died: exit status 3" if python == "dies" else f"cannot start {place}: "
+    for name in ("one", "two"):
+        assert found[name, "apart", "H"].state == states.CRASHED
+        assert reason in found[name, "apart", "H"].reason
+        assert found[name, "good", "H"].state == states.AGREES
+    assert "not installed" not in " ".join(versions(report))
+
+
+@pytest.mark.parametrize("change", ["path.write_text('<robot/>')", "path.unlink()"])
+def test_a_file_that_changes_while_it_is_compared_is_an_error(robots, engine, change):
+    changing = engine("changes", f"path = type(path)({str(robots[1].path)!r}); path.exists() and {change}")
+    with pytest.raises(TreefactorError, match=r"two.urdf changed while it was compared"):
+        run(robots, changing, processes=False)
+
+
+def test_a_file_that_cannot_be_read_is_an_error(robots, engine, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(type(robots[0].path), "read_bytes", refuse)
+    with pytest.raises(TreefactorError, match=r"cannot read .*one.urdf: Permission denied"):
+        run(robots, engine("good"), processes=False)
+
+
 def test_engines_of_one_name_are_refused(robots, engine, tmp_path):
     path = engine("good")
     (tmp_path / "other").mkdir()

@@ -1,13 +1,17 @@
 """Calls in other processes: a crash, a hang, a flood of output or an exception costs one result only."""
 
 import os
+import select
+import shlex
 import signal
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
-from treefactor.check.workers import CrashedError, TimedOutError, Worker, WorkerError, next_of
+from treefactor.check.workers import CrashedError, InProcess, TimedOutError, Worker, WorkerError, next_of
 
 
 def die():
@@ -21,6 +25,11 @@ def leave():
 def flood():
     while True:
         os.write(1, b"x" * 65536)
+
+
+def start_other(place):
+    """Start a process that keeps a pipe open."""
+    subprocess.Popen(["sh", "-c", f"exec > {shlex.quote(place)}; echo; exec sleep 1000"])
 
 
 def set_limit(megabytes):
@@ -137,3 +146,58 @@ def test_the_first_that_is_ready_is_returned():
         slow.close()
         fast.close()
     assert next_of([]) == []
+
+
+@pytest.mark.parametrize(
+    ("end", "error"),
+    [(leave, CrashedError), (flood, TimedOutError), (None, None)],
+    ids=["crashed", "timed out", "closed"],
+)
+def test_processes_that_a_call_has_started_end_with_its_own(tmp_path, end, error):
+    worker, pipe = Worker(), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    call(worker, os.getpid)  # the process runs
+    call(worker, start_other, str(pipe))
+    while not select.select([reader], [], [], 20.0)[0] or os.read(reader, 1) != b"\n":
+        time.sleep(0.01)  # there is an end before the first process writes
+    if end is not None:
+        with pytest.raises(error):
+            call(worker, end, timeout=1.0)
+    worker.close()
+    assert select.select([reader], [], [], 20.0)[0]
+    assert os.read(reader, 1) == b""  # once no process can write any more
+    os.close(reader)
+
+
+@pytest.mark.parametrize("kind", ["missing", "not executable", "a folder", "without interpreter"])
+def test_an_interpreter_that_cannot_be_started_says_so(tmp_path, kind):
+    link = tmp_path / "python"
+    if kind == "a folder":
+        link.mkdir()
+    elif kind != "missing":
+        link.write_text("#!/no/such/interpreter\n")
+        link.chmod(0o755 if kind == "without interpreter" else 0o644)
+    worker = Worker(str(link))
+    with pytest.raises(CrashedError, match=f"cannot start {link}: (No such file|Permission denied)"):
+        worker.submit(divmod, (7, 2), 60.0)
+    assert not worker.busy
+    worker.close()
+
+
+def test_a_cache_that_cannot_be_written_is_replaced(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file" / "cache"))
+    worker = Worker()
+    try:
+        found = [call(worker, os.getenv, name) for name in ("XDG_CACHE_HOME", "JAX_COMPILATION_CACHE_DIR")]
+    finally:
+        worker.close()
+    assert all(Path(place).is_dir() and os.access(place, os.W_OK) for place in found)
+
+
+def test_an_engine_that_exits_in_this_process_costs_its_own_call_only():
+    worker = InProcess()
+    worker.submit(sys.exit, (3,), 60.0)
+    with pytest.raises(WorkerError, match="SystemExit: 3"):
+        worker.result()

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from helpers.stand_in_engines import write_project
+from helpers.stand_in_engines import PLAIN, write_project
 
 from treefactor import cli
 from treefactor.check.engines import ENGINES
@@ -39,11 +39,17 @@ def status(*arguments):
         (["arm.urdf", "--config", "none.toml"], cli.FAILED),
         (["*.sdf", "--engine", "good.py"], cli.FAILED),
         (["arm.urdf", "--derivatives", "--sarif", "out.sarif"], cli.FAILED),
+        (["arm.urdf", "--engine", "good.py", "--json", "arm.urdf"], cli.FAILED),
+        (["arm.urdf", "--engine", "good.py", "--html", "damped.urdf"], cli.FAILED),
+        (["arm.urdf", "--engine", "good.py", "--json", "a.json", "--sarif", "./a.json"], cli.FAILED),
+        (["arm.urdf", "--engine", "good.py", "--badge", "badge.png"], cli.FAILED),
+        (["arm.urdf", "--engine", "good.py", "--json", "/dev/null", "--sarif", "/dev/null"], 0),
     ],
 )
 def test_exit_status(project, arguments, expected, capsys):
     assert status(*arguments, *SOME) == expected
     captured = capsys.readouterr()
+    assert (project / "arm.urdf").read_text() == PLAIN
     if expected == cli.FAILED:
         assert captured.err.startswith("treefactor: error: ")
         assert captured.out == ""

@@ -60,7 +60,9 @@ def test_a_reader_that_leaves_or_a_closed_stream_costs_no_result(tmp_path, strea
     assert json.loads((tmp_path / "out.json").read_text())["cells"][0]["state"] == check.AGREES
 
 
-@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
 def test_a_signal_leaves_no_file_and_no_process_behind(tmp_path, sent, status):
     command = [
         sys.executable,

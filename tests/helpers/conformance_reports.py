@@ -94,7 +94,7 @@ def sample(robots=None, engines=None, quantities=None, seed: int = 0) -> Report:
             for name in engines
         ],
         [
-            CheckedRobot(name, base, name, "urdf", f"{random.getrandbits(256):064x}", n)
+            CheckedRobot(name, base, name, "urdf", f"{Random(name).getrandbits(256):064x}", n)
             for name, base, n in robots
         ],
         list(quantities),

@@ -169,6 +169,10 @@ class Examination:
         """Return the quantities that are wrong for a rewriting."""
         return self.bad(self.trial(changes, quantities), quantities, self.answered)
 
+    def anew(self) -> Examination:
+        """Return the same comparison without its trials."""
+        return replace(self)
+
     def with_reference(self, reference: Reference) -> Examination:
         """Return the comparison of the same engine and file with another reference."""
         return replace(self, reference=reference)
@@ -214,7 +218,7 @@ class Examination:
         engine, reference = self.engine, self.reference
         trial = Trial()
         try:
-            joints, base = engine.joints(body), engine.base(body)
+            joints, base = tuple(engine.joints(body)), engine.base(body)
             found = pairs(reference.joints, joints, base)
         except UndeclaredJointError as error:
             trial.absent.update(dict.fromkeys(wanted, str(error)))
@@ -229,6 +233,8 @@ class Examination:
             query = Query(engine, body, at, sample, joints, carried)
             for name in wanted:
                 self._ask(name, query, trial)
+        for name in trial.errors.keys() & trial.absent.keys():
+            trial.failures[name] = f"{NO_ANSWER} at some states: {trial.absent.pop(name)}"
         return trial
 
     @staticmethod

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from xml.sax.saxutils import unescape
 
-from ..exceptions import AdapterError
+from ..exceptions import AdapterError, TreefactorError
 from .rewriting import Edit, _mjcf_file, _urdf_file, read_sdf
 from .rewriting.mjcf_causes import causes_of_mjcf
 from .rewriting.mjcf_edits import rewrite_mjcf
@@ -74,6 +75,22 @@ def as_urdf(robot: Robot, folder: Path) -> Robot:
     path = folder / f"{robot.path.stem}.urdf"
     path.write_text(read_sdf(robot.path).text, encoding="utf-8")
     return replace(robot, path=path)
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, "" if there is no such file.
+
+    Raises
+    ------
+    TreefactorError
+        If the file cannot be read.
+    """
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as error:
+        raise TreefactorError(f"cannot read {path}: {error.strerror}") from error
 
 
 def with_own_base(robot: Robot) -> Robot:

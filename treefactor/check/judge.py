@@ -41,7 +41,9 @@ def judge(examination: Examination, name: str, ordinary: bool = True) -> list[Ce
     found = repair(examination, edits, wrong) if wrong and ordinary else Repair(Changes(), (), frozenset())
     last = examination.trial(found.changes) if found.parts else first
     left = examination.bad(last, examination.offered, examination.answered if found.parts else ())
-    accounts = tensor_causes(examination, found.changes, left) if left and not last.refusal else ()
+    accounts = ()
+    if left and found.steady and not last.refusal:
+        accounts = tensor_causes(examination, found.changes, left)
     used = found.changes.options
     touched = {option: touched_links(examination, found.changes, option) for option in sorted(used)}
     judgement = Judgement(examination, name, first, last, found, wrong, left, accounts, touched)
@@ -126,7 +128,10 @@ class Judgement:
         """Return why a quantity is wrong."""
         if self.last.refusal or cell.quantity in self.last.failures:
             return self.last.refusal or self.last.failures[cell.quantity]
-        return f"differs by {cell.error:.1e}, {cell.allowed:.1e} is rounding"
+        unsteady = (
+            "" if self.found.steady else "; the engine computes something else when it loads a file again"
+        )
+        return f"differs by {cell.error:.1e}, {cell.allowed:.1e} is rounding{unsteady}"
 
     def _causes(self, quantity: str) -> list[Cause]:
         """Return the parts of the repair without which a quantity is wrong, as causes."""

@@ -102,7 +102,8 @@ class LoadedRobot:
     def _call(self, function: str, *arguments) -> np.ndarray:
         if not hasattr(self.engine, function):
             raise AdapterError(f"{self.engine.NAME} does not offer {function}")
-        return np.asarray(getattr(self.engine, function)(self.body, *arguments), dtype=float)
+        # a copy: engines return their buffers
+        return np.array(getattr(self.engine, function)(self.body, *arguments), dtype=float)
 
 
 @contextmanager

@@ -7,12 +7,12 @@ compared with another one.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from .._version import __version__
 from ..exceptions import TreefactorError
@@ -29,7 +29,7 @@ from .cells import (
     UsedEngine,
 )
 from .engines import LIMITS, ChosenEngine, engine_version, pip_of
-from .files import with_coupled, with_own_base
+from .files import digest, with_coupled, with_own_base
 from .judge import ALL_QUANTITIES, excluded
 from .reference import Reference
 from .robots import Robot
@@ -94,6 +94,7 @@ class Matrix:
     _references: dict[int, dict[str, Reference | str]] = field(default_factory=dict, init=False, repr=False)
     _cells: dict[int, dict[str, list[Cell]]] = field(default_factory=dict, init=False, repr=False)
     _workers: dict[str, Worker | InProcess] = field(default_factory=dict, init=False, repr=False)
+    _digests: dict[Path, str] = field(default_factory=dict, init=False, repr=False)
     _waiting: list[Task] = field(default_factory=list, init=False, repr=False)
     _running: dict[str, Task] = field(default_factory=dict, init=False, repr=False)
 
@@ -102,6 +103,8 @@ class Matrix:
         if twice := sorted({title for title in titles if titles.count(title) > 1}):
             hint = f"give one another name, as [engines.NAME] with file in {FILE}"
             raise TreefactorError(f"several engines are called {twice[0]}: {hint}")
+        for robot in self.robots:
+            self._digests[robot.path] = digest(robot.path)
         robots = [with_own_base(robot) for robot in self.robots]
         if not {"pinocchio", "treefactor"}.isdisjoint(titles):  # they couple mimic joints
             robots = with_coupled(robots)
@@ -131,8 +134,10 @@ class Matrix:
     def _checked(self, k: int) -> CheckedRobot:
         robot, references = self.robots[k], self._references[k].values()
         freedoms = next((one.nv for one in references if isinstance(one, Reference)), None)
-        digest = hashlib.sha256(robot.path.read_bytes()).hexdigest() if robot.path.is_file() else ""
-        return CheckedRobot(robot.name, robot.base, str(robot.name), robot.format, digest, freedoms)
+        sha256 = self._digests[robot.path]
+        if digest(robot.path) != sha256:
+            raise TreefactorError(f"{robot.path} changed while it was compared: compare it again")
+        return CheckedRobot(robot.name, robot.base, str(robot.name), robot.format, sha256, freedoms)
 
     def _start(self) -> None:
         """Start as many waiting tasks as there are processors, one at a time for every engine."""
@@ -168,8 +173,12 @@ class Matrix:
             call = robot_task, (engine, robot, reference, tuple(self.quantities), self.ordinary)
         is_own = task.robot is not None and not task.reference
         seconds = engine.seconds if is_own else max(engine.seconds, LIMITS["light"])
-        self._running[engine.title] = task
-        self._workers[engine.title].submit(*call, seconds)
+        try:
+            self._workers[engine.title].submit(*call, seconds)
+        except CrashedError as error:  # its interpreter cannot be started
+            self._keep_failure(task, error, "")
+        else:
+            self._running[engine.title] = task
 
     def _reference_of(self, task: Task) -> Reference | None:
         """Return what an engine is compared with: the first reference that is not its own."""
@@ -231,11 +240,10 @@ class Matrix:
         reason = ". ".join(filter(None, [str(error).strip(), output.strip()]))
         if task.robot is None:
             state = TIMED_OUT if isinstance(error, TimedOutError) else CRASHED
-            if not task.engine.python:  # of another environment nothing is known
-                name, number = task.engine.name, engine_version(task.engine.name)
-                self.used[task.engine.title] = UsedEngine(
-                    task.engine.title, number, python=platform.python_version(), pip=pip_of(name)
-                )
+            engine, number, python = task.engine, engine_version(task.engine.name), platform.python_version()
+            if engine.python:  # of another environment nothing is known
+                number, python = "", "unknown"
+            self.used[engine.title] = UsedEngine(engine.title, number, "", python, pip_of(engine.name))
             lines = [text.strip().splitlines()[-1:] for text in (str(error), output)]
             self._missing[task.engine.title] = state, ". ".join(line for some in lines for line in some)
         elif task.reference:

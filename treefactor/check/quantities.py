@@ -18,7 +18,8 @@ from ..exceptions import AdapterError
 from ..linalg.factorization import factor
 from ..tree.tree import Tree
 
-SHAPES: dict[str, tuple[int, ...]] = {  # of the answers whose shape is the same for all robots
+SHAPES: dict[str, tuple[int | str, ...]] = {  # of answers; "n" are the engine's freedoms
+    **{"mass_matrix": ("n", "n"), "rnea_derivatives": (2, "n", "n"), "jacobian": (6, "n")},
     **{"placement": (4, 4), "jacobian_dot_v": (6,), "com": (3,), "momentum": (6,)},
     **{"kinetic_energy": (), "potential_energy": ()},
 }
@@ -55,10 +56,27 @@ class Query:
         return hasattr(self.engine, function)
 
     def call(self, function: str, *arguments):
-        """Return the answer of one of the engine's functions; raise ValueError if it has another shape."""
-        found = np.asarray(getattr(self.engine, function)(self.body, *arguments), dtype=float)
-        n = len(self.at.v)
-        expected = {"mass_matrix": (n, n), "jacobian": (6, n), **SHAPES}.get(function, (n,))
+        """Return the answer of one of the engine's functions; raise ValueError unless it has the right shape.
+
+        The engine gets copies of arrays, and its answer is copied: engines change what they get, and return
+        their buffers.
+        """
+        return self._checked(function, self._answer(function, *arguments), SHAPES.get(function, ("n",)))
+
+    def factors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the engine's L and D; raise ValueError unless they have the right shapes."""
+        L, D = self._answer("factors", self.at.q)
+        return self._checked("factors", L, ("n", "n")), self._checked("factors", D, ("n",))
+
+    def _answer(self, function: str, *arguments) -> Any:
+        copies = (np.array(one) if isinstance(one, np.ndarray) else one for one in arguments)
+        return getattr(self.engine, function)(self.body, *copies)
+
+    def _checked(self, function: str, answer, shape: tuple[int | str, ...]) -> np.ndarray:
+        if np.iscomplexobj(answer):
+            raise ValueError(f"{function} returns complex numbers")
+        found = np.array(answer, dtype=float)
+        expected = tuple(len(self.at.v) if one == "n" else one for one in shape)
         if found.shape != expected:
             raise ValueError(f"{function} returns an array of shape {found.shape}, expected {expected}")
         return found
@@ -133,7 +151,7 @@ def _factor(query: Query) -> np.ndarray:
 def _own_factor(query: Query) -> np.ndarray:
     """Return the deviations of our L and D from the engine's own."""
     f = factor(query.own_matrix(), query.tree)
-    L, D = (np.asarray(one, dtype=float) for one in query.engine.factors(query.body, query.at.q))
+    L, D = query.factors()
     return np.array([_relative(f.L(), L), _relative(f.D(), D)])
 
 
@@ -213,8 +231,8 @@ def _derivatives(query: Query) -> np.ndarray | None:
     at = query.at
     if at.c.any() or not np.isin(at.T, (0.0, 1.0)).all() or query.is_composite:
         return None
-    found = query.engine.rnea_derivatives(query.body, at.q, at.v, at.motion(query.sample.a))
-    return np.array([at.reference_matrix(np.asarray(D, dtype=float)) for D in found])
+    found = query.call("rnea_derivatives", at.q, at.v, at.motion(query.sample.a))
+    return np.array([at.reference_matrix(D) for D in found])
 
 
 @dataclass(frozen=True)

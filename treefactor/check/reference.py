@@ -15,7 +15,7 @@ from .._util.conventions import pairs, translate
 from .._util.protocol import EngineJoint
 from ..tolerances import REGULAR
 from .files import file_for
-from .quantities import QUANTITIES, Query, largest_force
+from .quantities import OF_FRAMES, QUANTITIES, Query, largest_force
 
 SOLVED = ("q̈", "LᵀDL", "L and D")  # quantities that need a regular H
 FRAMES = 16  # links whose placements and Jacobians are compared in one state; other states take other links
@@ -98,16 +98,7 @@ def compute_reference(engine, name: str, robot, count: int, seed: int, options: 
             sample = _sample(joints, nq, nv, rng, _chosen(frames, k, count))
             translation = translate(found, base, (nq, nv, nv), sample.q, sample.v)
             query = Query(engine, body, translation, sample, joints, {})
-            for quantity in QUANTITIES.values():
-                try:
-                    value = quantity.ask(query)
-                except Exception as error:  # the reference lacks this quantity
-                    excluded[quantity.name] = f"{name}: {' '.join(str(error).split())}"
-                    continue
-                if value is None:
-                    excluded[quantity.name] = f"not computed by {name}"
-                else:
-                    sample.values[quantity.name] = value
+            _evaluate(query, name, excluded)
             sample.sizes.update(_sizes(sample))
             condition = max(condition, _condition(sample))
             samples.append(sample)
@@ -116,6 +107,22 @@ def compute_reference(engine, name: str, robot, count: int, seed: int, options: 
     elif condition > REGULAR:
         excluded |= dict.fromkeys(SOLVED, singular(samples[0].values["H"], joints))
     return Reference(name, joints, nq, nv, tuple(samples), condition, excluded, seed)
+
+
+def _evaluate(query: Query, name: str, excluded: dict[str, str]) -> None:
+    """Compute all values at a sample, or put the reason why one is missing among those excluded."""
+    for quantity in QUANTITIES.values():
+        try:
+            value = quantity.ask(query)
+        except Exception as error:  # the reference lacks this quantity
+            excluded[quantity.name] = f"{name}: {' '.join(str(error).split())}"
+            continue
+        if value is None:
+            excluded[quantity.name] = f"not computed by {name}"
+        elif not (np.isfinite(value).all() or quantity.name in OF_FRAMES):  # whose NaN mark unknown links
+            excluded[quantity.name] = f"{name} computes a value that is not finite"
+        else:
+            query.sample.values[quantity.name] = value
 
 
 def _path(engine, robot, folder: str) -> Path:

@@ -18,6 +18,7 @@ from .rewriting.urdf_edits import PATHS
 
 SHAPES = ("visual", "collision", "material")  # kinds of edits that remove shapes
 MOST_IGNORED = 2  # kinds of what an engine ignores at once
+REPEATED = {"light": 2, "medium": 1, "heavy": 1}  # loads that must give the same again
 SINGLE = {"light": 24, "medium": 8, "heavy": 0}  # trials to find the single links and joints that matter
 
 
@@ -57,11 +58,14 @@ class Repair:
     parts : tuple of Part
     left : frozenset of str
         Quantities that no rewriting repairs.
+    steady : bool
+        Whether the engine computes the same when a file is loaded again.
     """
 
     changes: Changes
     parts: tuple[Part, ...]
     left: frozenset[str]
+    steady: bool = True
 
 
 def repair(examination: Examination, edits: Sequence[Edit], wrong: frozenset[str]) -> Repair:
@@ -70,6 +74,8 @@ def repair(examination: Examination, edits: Sequence[Edit], wrong: frozenset[str
     It is looked for at the first sample, and without shapes if the engine is as wrong without them: they take
     most of the time of loading. If what is found does not hold at all samples and with the shapes, it is
     looked for again in that way.
+
+    An engine that computes something else when a file is loaded again has no cause in the file.
 
     Parameters
     ----------
@@ -84,9 +90,22 @@ def repair(examination: Examination, edits: Sequence[Edit], wrong: frozenset[str
     if shapes and fast.bad(Changes(shapes)) == fast.bad(Changes()):
         fast = Search(examination, wrong, 1, shapes)
     found = _found(fast, [edit for edit in edits if edit not in fast.shapes])
-    if examination.wrong(found.changes, wrong) <= found.left:
-        return found
-    return _found(Search(examination, wrong, None), edits)
+    if not examination.wrong(found.changes, wrong) <= found.left:
+        found = _found(Search(examination, wrong, None), edits)
+    return found if _is_steady(examination, found, wrong) else Repair(Changes(), (), wrong, steady=False)
+
+
+def _is_steady(examination: Examination, found: Repair, wrong: frozenset[str]) -> bool:
+    """Return whether the same is wrong whenever the file as it is, and as repaired, are loaded again."""
+    if not found.parts:
+        return found.left == wrong
+    return all(_is_repeated(examination, found, wrong) for _ in range(REPEATED[examination.weight]))
+
+
+def _is_repeated(examination: Examination, found: Repair, wrong: frozenset[str]) -> bool:
+    again, answered = examination.anew(), examination.answered
+    first, last = (again.bad(again.trial(one, wrong), wrong, answered) for one in (Changes(), found.changes))
+    return first == wrong and last <= found.left
 
 
 @dataclass(frozen=True)

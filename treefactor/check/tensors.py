@@ -17,6 +17,7 @@ import numpy as np
 
 from .._util.protocol import MIMIC
 from ..exceptions import TreefactorError
+from ..model import _urdf
 from ..tolerances import ROUNDED_INERTIA, SAME_INERTIA
 from .cells import Cause
 from .engines import engine_module
@@ -98,7 +99,7 @@ def _groups(examination: Examination, changes: Changes) -> dict[str, dict]:
         held = examination.engine.inertials(body)
     file, fixed = _urdf_file.read(examination.robot.path).robot, not examination.robot.floating
     root = {file.root: nothing(file.links[file.root])} if fixed and file.root not in held else {}
-    return {**({ROOT: root} if root else {}), **inertial_changes(file.links, held, OTHER_TENSOR)}
+    return {**({ROOT: root} if root else {}), **inertial_changes(file, held, OTHER_TENSOR)}
 
 
 def _reference(examination: Examination, changes: Mapping):
@@ -119,12 +120,14 @@ def _reference(examination: Examination, changes: Mapping):
         return compute_reference(own, "treefactor", other, len(reference.samples), reference.seed, options)
 
 
-def inertial_changes(file: Mapping, engine: Mapping, tensor_cause: str) -> dict[str, dict]:
+def inertial_changes(file: _urdf.Robot, engine: Mapping, tensor_cause: str) -> dict[str, dict]:
     """Group the links whose inertia in the engine is not the file's by the reason for it.
 
     Parameters
     ----------
-    file, engine : mapping of str to Inertia
+    file : Robot
+        As read from the URDF.
+    engine : mapping of str to Inertia
         By link, in the axes of the link frame. Links that the file lacks are skipped; those that the engine
         lacks have been merged into others.
     tensor_cause : str
@@ -136,14 +139,31 @@ def inertial_changes(file: Mapping, engine: Mapping, tensor_cause: str) -> dict[
         The engine's inertias by the name of the cause and of the link.
     """
     groups: dict[str, dict] = {}
-    for link in sorted(engine.keys() & file.keys()):
-        reason = _reason(file[link], engine[link], tensor_cause)
+    whole, carriers = _merged(file, engine)
+    for link in sorted(engine.keys() & file.links.keys()):
+        merged = [one for one in carriers if carriers[one] == link and _is_body(file.links[one])]
+        reason = _reason(whole[link], engine[link], tensor_cause)
         if reason is not None:
-            groups.setdefault(reason, {})[link] = engine[link]
-    merged = {link: nothing(inertial) for link, inertial in file.items() if link not in engine}
-    if merged:
-        groups[MERGED] = {**groups.pop(OTHER_MASS, {}), **merged}
+            others = {one: nothing(file.links[one]) for one in merged}
+            reason = MERGED if merged and reason == OTHER_MASS else reason
+            groups.setdefault(reason, {}).update({link: engine[link], **others})
+    lost = file.links.keys() - engine.keys() - {one for one in carriers if carriers[one] in engine}
+    if lost:
+        moved = groups.pop(OTHER_MASS, {})
+        groups[MERGED] = {
+            **groups.get(MERGED, {}),
+            **moved,
+            **{link: nothing(file.links[link]) for link in sorted(lost)},
+        }
     return groups
+
+
+def _merged(file: _urdf.Robot, engine: Mapping) -> tuple[dict, dict[str, str]]:
+    """Return inertias with the links that the engine lacks merged rightly, and what carries these links."""
+    joints = [replace(one, type="floating") if one.child in engine else one for one in file.joints]
+    kept = _urdf.Robot(file.root, file.links, joints, file.name)
+    fixed = [(joint.child, link) for joint, link, _, _ in _urdf.carried_joints(kept) if joint.type == "fixed"]
+    return _urdf.without_fixed_joints(kept).links, dict(fixed)
 
 
 def nothing(inertial):
@@ -151,10 +171,14 @@ def nothing(inertial):
     return replace(inertial, mass=0.0, com=0.0 * inertial.com, tensor=0.0 * inertial.tensor)
 
 
+def _is_body(inertia) -> bool:
+    return bool(inertia.mass or inertia.tensor.any())
+
+
 def _reason(file, engine, tensor_cause: str) -> str | None:
     """Name the cause for which a link has the engine's inertia instead of the file's."""
-    if not file.mass and not file.tensor.any():
-        return NO_INERTIAL if engine.mass or engine.tensor.any() else None
+    if not _is_body(file):
+        return NO_INERTIAL if _is_body(engine) else None
     moved = np.abs(engine.com - file.com).max() > SAME_INERTIA * (1.0 + np.abs(file.com).max())
     if abs(engine.mass - file.mass) > SAME_INERTIA * file.mass or (engine.mass and moved):
         return OTHER_MASS

@@ -11,6 +11,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 
@@ -64,7 +65,13 @@ class Worker:
         self.output = ""
 
     def submit(self, function: Callable, arguments: Sequence, timeout: float) -> None:
-        """Start a call; function, arguments and result must pickle."""
+        """Start a call; function, arguments and result must pickle.
+
+        Raises
+        ------
+        CrashedError
+            If the interpreter cannot be started.
+        """
         self.used = self._process is not None
         if not self.used:
             self._start()
@@ -122,7 +129,7 @@ class Worker:
         raise CrashedError(f"its process died: {_signal(status)}")
 
     def close(self) -> None:
-        """Kill the process, also while it is busy."""
+        """Kill the process, also while it is busy, and the processes that it has started."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -135,15 +142,21 @@ class Worker:
         self._connection, other = Pipe()
         self._folder = tempfile.TemporaryDirectory(prefix="treefactor-")
         command = [self._python or sys.executable, "-m", "treefactor.check.worker", str(other.fileno())]
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=[other.fileno()],
-            cwd=self._folder.name,
-            env=_environment(self._python),
-        )
+        try:
+            self._process = Group(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=[other.fileno()],
+                cwd=self._folder.name,
+                env=_environment(self._python),
+            )
+        except OSError as error:
+            self._connection.close()
+            other.close()
+            self._folder.cleanup()
+            raise CrashedError(f"cannot start {command[0]}: {error.strerror}") from error
         os.set_blocking(self._process.stdout.fileno(), False)
         other.close()
 
@@ -157,6 +170,18 @@ class Worker:
             if not chunk:
                 return
             self._tail = (self._tail + chunk)[-KEPT:]
+
+
+class Group(subprocess.Popen):
+    """Process that is killed with those that it has started."""
+
+    def __init__(self, command: Sequence[str], **options):
+        super().__init__(command, start_new_session=True, **options)
+
+    def kill(self) -> None:
+        """Kill the process and those that it has started, also after its end."""
+        with suppress(ProcessLookupError, PermissionError):  # none is left
+            os.killpg(self.pid, signal.SIGKILL)
 
 
 class InProcess:
@@ -181,7 +206,7 @@ class InProcess:
         self.busy = False
         try:
             return function(*arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # of a process of its own, `exit` costs one result only
             raise WorkerError(described(error)) from error
 
     def close(self) -> None:
@@ -208,17 +233,33 @@ def described(error: BaseException) -> str:
 
 
 def _environment(python: str) -> dict[str, str]:
-    """Return the environment of a process: one thread, no GPU, JAX with 64 bits and a cache of its own."""
+    """Return the environment of a process: one thread, no GPU, JAX with 64 bits and a cache of its own.
+
+    Where nothing can be written into the user's cache, the process has a temporary one.
+    """
     own = {} if python else {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    kept = {key: value for key, value in os.environ.items() if not python or key != "PYTHONPATH"}
+    compiled = user_cache_path("treefactor") / "jax"
+    try:
+        compiled.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=compiled).close()
+    except OSError:
+        compiled = Path(_temporary_cache().name)
+        kept["XDG_CACHE_HOME"] = str(compiled)
     jax = {
         "JAX_ENABLE_X64": "1",
         "JAX_PLATFORMS": "cpu",
-        "JAX_COMPILATION_CACHE_DIR": str(user_cache_path("treefactor") / "jax"),
+        "JAX_COMPILATION_CACHE_DIR": str(compiled),
         "XLA_FLAGS": " ".join(filter(None, [os.environ.get("XLA_FLAGS"), ONE_THREAD])),
     }
-    kept = {key: value for key, value in os.environ.items() if not python or key != "PYTHONPATH"}
     return {**kept, **own, **threads, **jax, "PYTHONUNBUFFERED": "1"}
+
+
+@cache
+def _temporary_cache() -> tempfile.TemporaryDirectory:
+    """Return a folder that is deleted at the end of this process."""
+    return tempfile.TemporaryDirectory(prefix="treefactor-cache-")
 
 
 def _signal(status: int) -> str:

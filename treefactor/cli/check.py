@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
+from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -21,7 +22,7 @@ from ..check.cells import STATES, Cell, CheckedRobot, Report
 from ..check.engines import ENGINES, engine_version
 from ..check.project.configuration import Configuration, as_toml, configuration
 from ..check.project.expectations import exit_status
-from ..check.project.selection import compare, formats, robots_of
+from ..check.project.selection import compare, formats, is_robot_file, robots_of
 from ..check.worker import flush
 from ..exceptions import AdapterError, TreefactorError
 from ..report import conformance
@@ -33,6 +34,7 @@ REPORTS = ("json", "html", "junit", "sarif", "markdown", "badge")
 
 def run_check(options: argparse.Namespace) -> int:
     """Print the results of a comparison of engines; return its exit status, see `exit_status`."""
+    _require_places(options)
     if options.derivatives:
         return _check_derivatives(options)
     if options.list_engines:
@@ -59,6 +61,24 @@ def run_check(options: argparse.Namespace) -> int:
     status = exit_status(found, chosen.fail_on)
     report.print_next(_after_check(options, status, found))
     return status
+
+
+def _require_places(options: argparse.Namespace) -> None:
+    """Raise TreefactorError if a report is to replace a robot's file, or two of them are to be one file."""
+    kinds: dict[Path, str] = {}
+    for kind in REPORTS:
+        path = getattr(options, kind)
+        if path is None:
+            continue
+        if kind == "badge" and path.suffix.lower() not in conformance.BADGES:
+            raise TreefactorError(
+                f"expected a badge that ends in {' or '.join(conformance.BADGES)}, got {path}"
+            )
+        if path.is_file() and is_robot_file(path):
+            raise TreefactorError(f"--{kind} {path}: expected a file for the report, got that of a robot")
+        other = kinds.setdefault(path.resolve(), kind)
+        if other != kind and (path.is_file() or not path.exists()):
+            raise TreefactorError(f"--{other} and --{kind} are to be one file, {path}: give each its own")
 
 
 def chosen_configuration(options: argparse.Namespace) -> Configuration:

@@ -20,13 +20,15 @@ from .. import report
 from ..exceptions import TreefactorError
 from .bench import run_bench
 from .check import run_check
-from .common import FAILED, INTERRUPTED, TERMINATED
+from .common import FAILED, HUNG_UP, INTERRUPTED, TERMINATED
 from .families import run_families
 from .generate import run_generate
 from .identify import run_identify
 from .info import run_info
 from .options import parser
 from .tables import run_tables
+
+SIGNALLED = {signal.SIGTERM: TERMINATED, signal.SIGHUP: HUNG_UP}  # exit statuses
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,15 +70,19 @@ def _open_streams() -> None:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Clean up on SIGTERM as on Ctrl-C: end the engines' processes and delete temporary files."""
+    """Clean up on SIGTERM and SIGHUP as on Ctrl-C: end the engines' processes, delete temporary files."""
     if current_thread() is not main_thread():  # which alone may handle signals
         yield
         return
-    kept = signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    kept = {one: signal.getsignal(one) for one in SIGNALLED}
     try:
+        for one, handler in kept.items():
+            if handler != signal.SIG_IGN:  # as nohup has it
+                signal.signal(one, lambda number, _: sys.exit(SIGNALLED[number]))
         yield
     finally:
-        signal.signal(signal.SIGTERM, kept)
+        for one, handler in kept.items():
+            signal.signal(one, handler)
 
 
 COMMANDS = {

@@ -10,7 +10,8 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import track
 
-DISAGREE, FAILED, NOTHING, INTERRUPTED, TERMINATED = 1, 2, 3, 130, 143  # exit statuses
+DISAGREE, FAILED, NOTHING = 1, 2, 3  # exit statuses
+HUNG_UP, INTERRUPTED, TERMINATED = 129, 130, 143
 
 
 Found = TypeVar("Found")

@@ -282,6 +282,27 @@ def test_wrong_options_end_the_session(project, arguments, message):
     found.stderr.fnmatch_lines([message])
 
 
+def test_reports_that_cannot_be_written_do_not_cost_the_others(project):
+    (project.path / "folder.json").mkdir()
+    (project.path / "old.md").write_text("old")
+    reports = [f"--treefactor-report={name}" for name in ("folder.json", "absent/a.md", "old.md")]
+    found = project("--treefactor", "arm.urdf", *engines("good"), *GRAVITY, *reports)
+    found.assert_outcomes(passed=3)
+    found.stdout.fnmatch_lines(["ERROR: cannot write folder.json: it is a folder"])
+    found.stdout.fnmatch_lines(["ERROR: cannot write absent/a.md: No such file or directory"])
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    assert "good" in (project.path / "old.md").read_text()
+
+
+def test_a_file_that_changes_fails_every_test_of_its_comparison(project):
+    text = "\ndef base(body):\n    Path('arm.urdf').write_text('<robot/>')\n    return own.base(body)\n"
+    good = (project.path / "good.py").read_text()
+    found = project("--treefactor", "arm.urdf", *engines("changes"), *GRAVITY, changes__py=good + text)
+    found.assert_outcomes(failed=3)
+    found.stdout.fnmatch_lines(["*arm.urdf changed while it was compared: compare it again"] * 3)
+    found.stdout.no_fnmatch_line("*Traceback*")
+
+
 def test_figures_are_properties(project):
     project("--treefactor", "damped.urdf", *engines("damps"), *GRAVITY, "--junitxml", "out.xml")
     cases = ElementTree.parse(project.path / "out.xml").iter("testcase")

@@ -165,6 +165,7 @@ class Results:
         self._planned: dict[str, tuple[list[Robot], list[ChosenEngine]]] = {}
         self._running: dict[str, tuple[Matrix, Iterator]] = {}
         self._cells: dict[tuple[str, str, str, str], Cell] = {}
+        self._ended: dict[str, str] = {}  # why a comparison has ended before its last robot
         self._robots: dict[tuple[str, str], CheckedRobot] = {}
 
     def plan(self, robot: Robot, engine: ChosenEngine) -> None:
@@ -176,17 +177,27 @@ class Results:
             engines.append(engine)
 
     def cell(self, robot: Robot, engine: ChosenEngine, quantity: str) -> Cell:
-        """Return a cell; compute robots until it is there."""
+        """Return a cell; compute robots until it is there, or fail the test if the comparison ends."""
         key = (robot.name, robot.base, engine.title, quantity)
         group = engine.name if self._apart else ""
         while key not in self._cells:
-            if group not in self._running:
-                matrix = matrix_of(self.chosen, *self._planned[group])
-                self._running[group] = matrix, iter(matrix)
-            checked, cells = next(self._running[group][1])
-            self._robots[checked.name, checked.base] = checked
-            self._cells |= {(one.robot, one.base, one.engine, one.quantity): one for one in cells}
+            if group not in self._ended:
+                try:
+                    self._compute_next(group)
+                except TreefactorError as error:
+                    self._ended[group] = str(error)
+            if group in self._ended:
+                pytest.fail(self._ended[group], pytrace=False)
         return self._cells[key]
+
+    def _compute_next(self, group: str) -> None:
+        """Compute the cells of the next robot."""
+        if group not in self._running:
+            matrix = matrix_of(self.chosen, *self._planned[group])
+            self._running[group] = matrix, iter(matrix)
+        checked, cells = next(self._running[group][1])
+        self._robots[checked.name, checked.base] = checked
+        self._cells |= {(one.robot, one.base, one.engine, one.quantity): one for one in cells}
 
     def used(self, engine: ChosenEngine) -> UsedEngine:
         """Return what is known of an engine after its first robot."""

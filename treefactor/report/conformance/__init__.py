@@ -3,7 +3,7 @@
 `stored` writes and reads the JSON; `summary` groups the cells for all other modules.
 """
 
-from .badge import write_badge
+from .badge import BADGES, write_badge
 from .junit import write_junit
 from .markdown import write_markdown
 from .page import write_html
@@ -13,6 +13,7 @@ from .summary import title
 from .terminal import print_report
 
 __all__ = [
+    "BADGES",
     "print_report",
     "read_json",
     "title",

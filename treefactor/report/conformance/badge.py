@@ -18,6 +18,7 @@ COLOURS: Mapping[str, str] = {
     "red": "#b3162f",
     "lightgrey": "#8a8f98",
 }
+BADGES = (".svg", ".json")  # endings
 WIDTH, PADDING = 6.6, 10  # of a letter at 11 px, on average; beside the text
 
 
@@ -39,7 +40,7 @@ def write_badge(path: Path, report: Report) -> None:
     elif suffix == ".svg":
         text = _drawing(message, COLOURS[colour])
     else:
-        raise TreefactorError(f"expected a badge that ends in .svg or .json, got {path}")
+        raise TreefactorError(f"expected a badge that ends in {' or '.join(BADGES)}, got {path}")
     Path(path).write_text(text, encoding="utf-8", newline="\n")
 
 

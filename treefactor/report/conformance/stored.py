@@ -60,7 +60,10 @@ def read_json(path: Path) -> Report:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         schema = content["meta"]["schema"]
         if schema == SCHEMA:
-            return _read_compact(content) if content.get("layout") == COMPACT else _read_full(content)
+            found = _read_compact(content) if content.get("layout") == COMPACT else _read_full(content)
+            if unknown := {cell.state for cell in found.cells}.difference(LETTERS):
+                raise ValueError(f"unknown state {unknown.pop()!r}")
+            return found
     except OSError as error:
         raise TreefactorError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
