@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from treefactor.check import worker as module
 from treefactor.check.workers import CrashedError, TimedOutError, Worker, WorkerError, next_of
 
 
@@ -24,7 +25,7 @@ def flood():
 
 
 def set_limit(megabytes):
-    sys.modules["__main__"].LARGE = megabytes << 20
+    module.LARGE = megabytes << 20
     return os.getpid()
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from ..exceptions import TreefactorError
+from . import forks
 
 KEPT = 4000  # bytes at the end of a call's output that are kept
 ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
@@ -53,13 +54,14 @@ class Worker:
 
     Notes
     -----
-    Nothing is inherited but the interpreter, and scripts need no ``if __name__ == "__main__"``. Calls run in
-    an empty folder, with one thread for linear algebra and XLA.
+    Nothing is inherited but the interpreter, and scripts need no ``if __name__ == "__main__"``: processes of
+    this interpreter are forked from one that has imported treefactor (``forks``). Calls run in an empty
+    folder, with one thread for linear algebra and XLA.
     """
 
     def __init__(self, python: str = ""):
         self._python = python
-        self._process: subprocess.Popen | None = None
+        self._process: subprocess.Popen | forks.Fork | None = None
         self.busy = self.used = False
         self.output = ""
 
@@ -134,15 +136,17 @@ class Worker:
     def _start(self) -> None:
         self._connection, other = Pipe()
         self._folder = tempfile.TemporaryDirectory(prefix="treefactor-")
+        environment = _environment(self._python)
+        forked = None if self._python else forks.fork(other.fileno(), self._folder.name, environment)
         command = [self._python or sys.executable, "-m", "treefactor.check.worker", str(other.fileno())]
-        self._process = subprocess.Popen(
+        self._process = forked or subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             pass_fds=[other.fileno()],
             cwd=self._folder.name,
-            env=_environment(self._python),
+            env=environment,
         )
         os.set_blocking(self._process.stdout.fileno(), False)
         other.close()
