@@ -15,7 +15,10 @@ import sys
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 
-from . import tasks, worker  # noqa: F401 - what calls need is imported before the forks
+import scipy.linalg
+import scipy.spatial.transform  # noqa: F401 - what calls need is imported before the forks
+
+from . import tasks, worker  # noqa: F401
 from .forks import kill
 
 

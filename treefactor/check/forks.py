@@ -114,7 +114,7 @@ _lock, _servers = Lock(), list[Server]()
 
 
 def start(environment: Mapping[str, str]) -> None:
-    """Start the server where there can be one and there is none yet; do not wait until it is ready."""
+    """Start the server if it can exist and does not run yet, without waiting until it is ready."""
     with _lock:
         if POSSIBLE and not (_servers and _servers[0].owner == os.getpid()):
             _servers[:] = [Server(environment)]

@@ -192,6 +192,11 @@ class InProcess:
         """Do nothing."""
 
 
+def prepare() -> None:
+    """Start the process that workers are forked from, before the first one needs it."""
+    forks.start(_environment(""))
+
+
 def next_of(workers: Sequence[Worker]) -> list[Worker]:
     """Wait until at least one of the busy workers has a result or has failed; return those that have."""
     busy = [worker for worker in workers if worker.busy]
