@@ -8,7 +8,7 @@ agrees is taken back. What is left are the causes, and the links and joints that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from .examine import Changes, Examination, Trial
@@ -17,6 +17,7 @@ from .rewriting.mjcf_edits import IGNORED_STEP
 from .rewriting.urdf_edits import PATHS
 
 SHAPES = ("visual", "collision", "material")  # kinds of edits that remove shapes
+FIRST = ("tree", "H", "bias", "q̈")  # quantities that show most causes
 MOST_IGNORED = 2  # kinds of what an engine ignores at once
 SINGLE = {"light": 24, "medium": 8, "heavy": 0}  # trials to find the single links and joints that matter
 
@@ -84,7 +85,7 @@ def repair(examination: Examination, edits: Sequence[Edit], wrong: frozenset[str
     if shapes and fast.bad(Changes(shapes)) == fast.bad(Changes()):
         fast = Search(examination, wrong, 1, shapes)
     found = _found(fast, [edit for edit in edits if edit not in fast.shapes])
-    if examination.wrong(found.changes, wrong) <= found.left:
+    if fast.is_good(found.changes, found.left):
         return found
     return _found(Search(examination, wrong, None), edits)
 
@@ -107,6 +108,11 @@ class Search:
         """Return what is wrong for a rewriting."""
         return self.examination.bad(self.trial(changes), self.wrong, self.examination.answered)
 
+    def is_good(self, changes: Changes, left: frozenset[str]) -> bool:
+        """Return whether no more than `left` is wrong for a rewriting, at all samples and with the shapes."""
+        trial = self.examination.trial(changes)
+        return self.examination.bad(trial, self.wrong, self.examination.answered) <= left
+
 
 def _found(search: Search, edits: Sequence[Edit]) -> Repair:
     """Return the rewriting that a search finds, reduced to what is needed."""
@@ -115,7 +121,13 @@ def _found(search: Search, edits: Sequence[Edit]) -> Repair:
     if left == search.wrong:
         return Repair(Changes(), (), search.wrong)
     trials = SINGLE[examination.weight] // max(1, examination.reference.nv // 16)
-    changes = _reduced(changes, lambda other: bad(other) <= left, trials)
+    reduced = None
+    if examination.trial(Changes()).refusal:  # all quantities are wrong, few show what the engine needs
+        quick = replace(search, wrong=frozenset(FIRST) & search.wrong)
+        reduced = _reduced(changes, lambda other: quick.bad(other) <= left, trials)
+    if reduced is None or not search.is_good(reduced, left):
+        reduced = _reduced(changes, lambda other: bad(other) <= left, trials)
+    changes = reduced
     parts = [
         Part(step, part, bad(_without(changes, part)) - left, search.trial(_without(changes, part)).errors)
         for step, part in _parts(changes)
