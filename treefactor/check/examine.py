@@ -156,7 +156,7 @@ class Examination:
         """Return the errors of quantities, of all by default, at the first samples, all by default."""
         wanted = frozenset(self.offered if quantities is None else quantities)
         for known, found in self._trials.get((changes, samples), ()):
-            if wanted <= known:
+            if wanted <= known or found.refusal:
                 return found.of(wanted)
         try:
             first, found = self._compared(changes, sorted(wanted), samples)

@@ -115,24 +115,32 @@ class Search:
 
 
 def _found(search: Search, edits: Sequence[Edit]) -> Repair:
-    """Return the rewriting that a search finds, reduced to what is needed."""
+    """Return the rewriting that a search finds, reduced to what is needed.
+
+    Where an engine refuses the file, it is looked for by a few quantities, as long as the others agree, too.
+    """
     examination, bad = search.examination, search.bad
-    changes, left = _enough(_candidates(examination.engine, edits), bad, search.wrong)
-    if left == search.wrong:
-        return Repair(Changes(), (), search.wrong)
-    trials = SINGLE[examination.weight] // max(1, examination.reference.nv // 16)
-    reduced = None
-    if examination.trial(Changes()).refusal:  # all quantities are wrong, few show what the engine needs
-        quick = replace(search, wrong=frozenset(FIRST) & search.wrong)
-        reduced = _reduced(changes, lambda other: quick.bad(other) <= left, trials)
-    if reduced is None or not search.is_good(reduced, left):
-        reduced = _reduced(changes, lambda other: bad(other) <= left, trials)
-    changes = reduced
+    candidates = _candidates(examination.engine, edits)
+    found = None
+    if examination.trial(Changes()).refusal:
+        changes, left = _reduced_candidate(replace(search, wrong=frozenset(FIRST) & search.wrong), candidates)
+        found = (changes, left) if not left and search.is_good(changes, left) else None
+    changes, left = found or _reduced_candidate(search, candidates)
     parts = [
         Part(step, part, bad(_without(changes, part)) - left, search.trial(_without(changes, part)).errors)
         for step, part in _parts(changes)
     ]
     return Repair(changes, tuple(parts), left)
+
+
+def _reduced_candidate(search: Search, candidates: Sequence[Changes]) -> tuple[Changes, frozenset[str]]:
+    """Return the candidate that leaves least wrong, reduced to what is needed, and what it leaves wrong."""
+    examination, bad = search.examination, search.bad
+    changes, left = _enough(candidates, bad, search.wrong)
+    if left == search.wrong:
+        return Changes(), left
+    trials = SINGLE[examination.weight] // max(1, examination.reference.nv // 16)
+    return _reduced(changes, lambda other: bad(other) <= left, trials), left
 
 
 def _candidates(engine, edits: Sequence[Edit]) -> list[Changes]:
