@@ -6,7 +6,7 @@ import os
 import sys
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -42,9 +42,15 @@ def packages(top: ET.Element, path: Path) -> dict[str, Path]:
     return found
 
 
-def absolute_meshes(top: ET.Element) -> set[str]:
-    """Return the absolute paths among the names of meshes."""
-    return {name for mesh in top.iter("mesh") if Path(name := mesh.get("filename", "")).is_absolute()}
+def mesh_files(top: ET.Element, packages: Mapping[str, Path]) -> dict[str, Path]:
+    """Return the files of meshes by their names, as far as these are absolute or in one of the packages."""
+    found = {}
+    for name in {mesh.get("filename", "") for mesh in top.iter("mesh")}:
+        _, _, inside = name.partition("package://")
+        package, _, rest = inside.partition("/")
+        if package in packages or Path(name).is_absolute():
+            found[name] = (packages[package] / rest if package in packages else Path(name)).resolve()
+    return found
 
 
 def remove_meshes(top: ET.Element, names: Collection[str]) -> None:

@@ -44,7 +44,7 @@ BASE = Base(order="angular-linear", linear="world", angular="world", pose="p xyz
 KINDS = {f"{kind.capitalize()}Joint": kind for kind in ("revolute", "prismatic", "planar", "free")}
 KINDS |= {"BallJoint": "spherical", "TranslationalJoint2D": "prismatic"}
 LENGTHS = {"free": 7, "spherical": 4}  # of q where they differ from those of v
-MESHES: set[str] = set()  # paths that DART has read in this process: they are not read again
+MESHES: set[Path] = set()  # files that DART has read in this process: they are not read again
 COLOURS = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -139,12 +139,13 @@ def _urdf(path: Path, floating: bool, top) -> list:
     loader, root = dartpy.utils.DartLoader(), "FLOATING" if floating else "FIXED"
     root = getattr(dartpy.utils.DartLoaderRootJointType, root)
     loader.setOptions(dartpy.utils.DartLoaderOptions(defaultRootJointType=root))
-    for package, folder in _loading.packages(top, path).items():
+    packages = _loading.packages(top, path)
+    for package, folder in packages.items():
         loader.addPackageDirectory(package, str(folder))
-    new = _loading.absolute_meshes(top)
-    _loading.remove_meshes(top, MESHES)
+    meshes = _loading.mesh_files(top, packages)
+    _loading.remove_meshes(top, {name for name, file in meshes.items() if file in MESHES})
     skeleton = loader.parseSkeletonString(tostring(top, "unicode"), str(path))
-    MESHES.update(new if skeleton else ())
+    MESHES.update(meshes.values() if skeleton else ())
     return [skeleton]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from treefactor.check import worker as module
 from treefactor.check.workers import CrashedError, InProcess, TimedOutError, Worker, WorkerError, next_of
 
 
@@ -33,7 +34,7 @@ def start_other(place):
 
 
 def set_limit(megabytes):
-    sys.modules["__main__"].LARGE = megabytes << 20
+    module.LARGE = megabytes << 20
     return os.getpid()
 
 

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from .protocol import Base, EngineJoint
 
@@ -204,7 +203,7 @@ def _position(joint: EngineJoint, base: Base, x: np.ndarray) -> np.ndarray:
         return _pose(base, p, R)
     if joint.kind == "spherical":
         A = np.eye(3) if joint.axes is None else joint.axes
-        quaternion = Rotation.from_matrix(A.T @ _rotation(x) @ A).as_quat()
+        quaternion = _quaternion(A.T @ _rotation(x) @ A)
         return np.roll(quaternion, 1) if "wxyz" in base.pose else quaternion
     if joint.kind == "planar" and nq == 3:
         return np.array([x[0], x[1], np.arctan2(x[3], x[2])])
@@ -214,7 +213,7 @@ def _position(joint: EngineJoint, base: Base, x: np.ndarray) -> np.ndarray:
 
 
 def _pose(base: Base, p: np.ndarray, R: np.ndarray) -> np.ndarray:
-    quaternion = Rotation.from_matrix(R).as_quat()
+    quaternion = _quaternion(R)
     if base.pose == "p xyzw":
         return np.concatenate([p, quaternion])
     quaternion = np.roll(quaternion, 1)
@@ -261,4 +260,12 @@ def _turned_back(x: np.ndarray) -> np.ndarray:
 
 
 def _rotation(quaternion: np.ndarray) -> np.ndarray:
+    from scipy.spatial.transform import Rotation  # takes longer to import than treefactor
+
     return Rotation.from_quat(quaternion).as_matrix()
+
+
+def _quaternion(R: np.ndarray) -> np.ndarray:
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_matrix(R).as_quat()

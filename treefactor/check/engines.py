@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -121,12 +124,25 @@ def engine_module(name: str) -> Engine:
         If the engine is not installed, there is no such engine, or a file lacks a part of the protocol.
     """
     if name in ENGINES:
-        return import_module(ENGINES[name].module)
+        with _uncollected():
+            return import_module(ENGINES[name].module)
     path = Path(name)
     if path.suffix != ".py" or not path.is_file():
         hint = similar(name, ENGINES) or f"; known are {', '.join(ENGINES)}"
         raise AdapterError(f"{name}: no engine of that name, and no file of Python{hint}", engine=name)
     return _own_file(path)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector off: it would look through what an import creates again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class IncompleteEngineError(AdapterError):

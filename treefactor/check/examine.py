@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -58,6 +58,13 @@ class Trial:
     absent: dict[str, str] = field(default_factory=dict)
     refusal: str = ""
 
+    def of(self, quantities: Collection[str]) -> Trial:
+        """Return what concerns some of the quantities."""
+        parts = (self.errors, self.failures, self.absent)
+        return Trial(
+            *({name: part[name] for name in part if name in quantities} for part in parts), self.refusal
+        )
+
 
 @dataclass(frozen=True)
 class Changes:
@@ -94,7 +101,7 @@ class Examination:
     folder: Path | None = None
 
     def __post_init__(self):
-        self._trials: dict[tuple, Trial] = {}
+        self._trials: dict[tuple, list[tuple[frozenset[str], Trial]]] = {}  # by changes and samples
         self._references: dict[frozenset[Edit], Reference] = {}
 
     @cached_property
@@ -147,16 +154,19 @@ class Examination:
         self, changes: Changes, quantities: Iterable[str] | None = None, samples: int | None = None
     ) -> Trial:
         """Return the errors of quantities, of all by default, at the first samples, all by default."""
-        wanted = self.offered if quantities is None else tuple(sorted(quantities))
-        key = changes, wanted, samples
-        if key not in self._trials:
-            try:
-                self._trials[key] = self._compared(changes, wanted, samples)
-            except AdapterError as error:
-                self._trials[key] = Trial(refusal=self.message(error))
-            except Exception as error:  # engines raise anything
-                self._trials[key] = Trial(refusal=f"{type(error).__name__}: {self.message(error)}")
-        return self._trials[key]
+        wanted = frozenset(self.offered if quantities is None else quantities)
+        for known, found in self._trials.get((changes, samples), ()):
+            if wanted <= known or found.refusal:
+                return found.of(wanted)
+        try:
+            first, found = self._compared(changes, sorted(wanted), samples)
+        except AdapterError as error:
+            first = found = Trial(refusal=self.message(error))
+        except Exception as error:  # engines raise anything
+            first = found = Trial(refusal=f"{type(error).__name__}: {self.message(error)}")
+        for count, one in {1: first, samples: found}.items():
+            self._trials.setdefault((changes, count), []).append((wanted, one))
+        return found
 
     def message(self, error: Exception) -> str:
         """Return a message without the names of temporary files."""
@@ -190,7 +200,8 @@ class Examination:
             with opened(body) as body:
                 yield body, carried
 
-    def _compared(self, changes: Changes, wanted: tuple[str, ...], samples: int | None) -> Trial:
+    def _compared(self, changes: Changes, wanted: Sequence[str], samples: int | None) -> tuple[Trial, Trial]:
+        """Return the trials of a rewriting at the first sample and at all."""
         other = self
         if any(edit.step == IGNORED_STEP for edit in changes.edits):
             other = self.with_reference(self._without(changes.edits))
@@ -214,18 +225,18 @@ class Examination:
             self._references[edits] = found
         return self._references[edits]
 
-    def _errors(self, body, carried: dict, wanted: tuple[str, ...], samples) -> Trial:
+    def _errors(self, body, carried: dict, wanted: Sequence[str], samples) -> tuple[Trial, Trial]:
         engine, reference = self.engine, self.reference
-        trial = Trial()
+        first = trial = Trial()
         try:
             joints, base = tuple(engine.joints(body)), engine.base(body)
             found = pairs(reference.joints, joints, base)
         except UndeclaredJointError as error:
             trial.absent.update(dict.fromkeys(wanted, str(error)))
-            return trial
+            return trial, trial
         except JointsDifferError as error:
             trial.failures.update(dict.fromkeys(wanted, str(error)))
-            return trial
+            return trial, trial
         nq = max((joint.q.stop for joint in joints), default=0)
         nv = max((joint.v.stop for joint in joints), default=0)
         for sample in samples:
@@ -233,9 +244,11 @@ class Examination:
             query = Query(engine, body, at, sample, joints, carried)
             for name in wanted:
                 self._ask(name, query, trial)
+            if sample is samples[0]:
+                first = trial.of(wanted)
         for name in trial.errors.keys() & trial.absent.keys():
             trial.failures[name] = f"{NO_ANSWER} at some states: {trial.absent.pop(name)}"
-        return trial
+        return first, trial
 
     @staticmethod
     def _ask(name: str, query: Query, trial: Trial) -> None:

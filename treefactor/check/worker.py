@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import resource
 import sys
 from multiprocessing.connection import Connection
@@ -15,6 +16,7 @@ LARGE = 2 << 30  # bytes
 
 def serve(connection: Connection) -> None:  # pragma: no cover - in another process
     """Answer calls, (function, arguments): whether it returned, its result or error, and `is_large`."""
+    imported = False
     while True:
         try:
             function, arguments = connection.recv()
@@ -26,6 +28,9 @@ def serve(connection: Connection) -> None:  # pragma: no cover - in another proc
             answer = False, described(error)
         flush()
         connection.send((*answer, is_large()))
+        if not imported:
+            gc.freeze()  # an engine has been imported: a million objects of Newton that stay
+            imported = True
 
 
 def is_large() -> bool:

@@ -24,6 +24,7 @@ from ..check.project.configuration import Configuration, as_toml, configuration
 from ..check.project.expectations import exit_status
 from ..check.project.selection import compare, formats, is_robot_file, robots_of
 from ..check.worker import flush
+from ..check.workers import prepare
 from ..exceptions import AdapterError, TreefactorError
 from ..report import conformance
 from .common import DISAGREE, progress
@@ -44,6 +45,7 @@ def run_check(options: argparse.Namespace) -> int:
     if options.print_config:
         print(as_toml(chosen), end="")
         return 0
+    prepare()
     found: Report | None = None
     try:
         with ExitStack() as files:

@@ -185,8 +185,9 @@ def changed_parts(robot: ET.Element, wanted=None) -> Iterator[tuple[str, str, ET
     ``wanted`` has pairs of kind and name.
     """
     defined = defined_materials(robot)
+    kinds = CHANGES if wanted is None else {kind for kind, _ in wanted}
     for kind, (_, change) in CHANGES.items():
-        for part in list(robot):
+        for part in list(robot) if kind in kinds else ():
             name = owner(part)
             if (wanted is None or (kind, name) in wanted) and change(robot, part):
                 yield kind, name, part
