@@ -121,12 +121,14 @@ docs: $(READY)
 	$(BIN)/python -m sphinx -E -W --keep-going -q docs build/docs
 	@echo "built: build/docs/index.html"
 
-# Compare all robots and traps in all engines, and store the results that the pages show; the engines that
-# compile for minutes too, where they are installed: pip install -e '.[mjx,jaxsim,frax]'.
+# Compare all robots and traps in all engines, and store the results that the pages show: some minutes, and most of
+# an hour for the three engines that compile for every robot (pip install -e '.[mjx,jaxsim,frax,dm_control]').
+MATRIX := $(BIN)/treefactor check --config docs/conformance/treefactor.toml
 matrix: $(READY)
 	mkdir -p build
-	-$(BIN)/treefactor check --config docs/conformance/treefactor.toml --json build/conformance.json
-	$(BIN)/python docs/conformance_pages.py build/conformance.json
+	-$(MATRIX) --json build/conformance.json
+	-$(MATRIX) --engine mjx jaxsim frax --json build/compiling.json
+	$(BIN)/python docs/conformance_pages.py build/conformance.json build/compiling.json
 
 # Measure the times that the pages show; run this on an idle machine.
 measure: $(READY)
