@@ -137,9 +137,11 @@ def test_a_relative_path(write_text, monkeypatch):
     assert dart_.load(path.name).nv == 2
 
 
-def test_meshes_are_found_in_packages():
-    body = dart_.load(cases.example_robot("panda"))
-    assert body.nodes["panda_link0"][1].getNumShapeNodes() > 0
+def test_meshes_are_found_in_packages_and_read_once(monkeypatch):
+    monkeypatch.setattr(dart_, "MESHES", set())
+    for found in (True, False):
+        body = dart_.load(cases.example_robot("panda"))
+        assert (body.nodes["panda_link0"][1].getNumShapeNodes() > 0) == found
 
 
 @BOTH
