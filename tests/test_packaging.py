@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from pathlib import Path
@@ -73,14 +74,13 @@ def test_importing_treefactor_loads_nothing_heavy(tmp_path):
     assert run(code, tmp_path).stdout.split() == []
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """Build a wheel from a source distribution, in isolation and without optimization; takes minutes."""
-    out = tmp_path_factory.mktemp("wheel")
-    skip = shutil.ignore_patterns(".*", "build", "dist", "*.so", "_*.c", "*.egg-info", "__pycache__")
-    copy = shutil.copytree(ROOT, out / "copy", ignore=skip)
+MADE = "*.so", "_*.c"  # by compiling in the checkout
+
+
+def build(out, source, *options):
+    """Build a distribution without optimization."""
     done = subprocess.run(
-        [sys.executable, "-m", "build", "--outdir", out, copy],
+        [sys.executable, "-m", "build", *options, "--outdir", out, source],
         check=False,
         capture_output=True,
         text=True,
@@ -88,7 +88,44 @@ def wheel(tmp_path_factory):
         timeout=900,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return next(out.glob("treefactor-*.whl"))
+    return out
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """Copy the checkout, without what is made in it."""
+    skip = shutil.ignore_patterns(".*", "build", "dist", *MADE, "*.egg-info", "__pycache__")
+    return shutil.copytree(ROOT, tmp_path_factory.mktemp("checkout") / "copy", ignore=skip)
+
+
+@pytest.fixture(scope="module")
+def sources(copy):
+    """Build a source distribution."""
+    return next(build(copy.parent, copy, "--sdist", "--no-isolation").glob("treefactor-*.tar.gz"))
+
+
+@pytest.fixture(scope="module")
+def wheel(sources, tmp_path_factory):
+    """Build a wheel from the source distribution; what the checkout has compiled is not compiled again."""
+    out = tmp_path_factory.mktemp("wheel")
+    with tarfile.open(sources) as archive:
+        archive.extractall(out, filter="data")
+    unpacked = next(out.glob("treefactor-*"))
+    compiled = unpacked / f"build/lib.{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
+    for pattern, folder in zip(MADE, (compiled, unpacked), strict=True):
+        for path in (ROOT / "treefactor").rglob(pattern):
+            to = folder / path.relative_to(ROOT)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, to)
+    for path in compiled.rglob("*.so"):  # newer than the C files
+        path.touch()
+    return next(build(out, unpacked, "--wheel", "--no-isolation").glob("treefactor-*.whl"))
+
+
+@pytest.fixture(scope="module")
+def built_wheel(copy, tmp_path_factory):
+    """Build a wheel from a source distribution, all in isolation; takes minutes."""
+    return next(build(tmp_path_factory.mktemp("built"), copy).glob("treefactor-*.whl"))
 
 
 @pytest.fixture(scope="module")
@@ -133,10 +170,11 @@ def test_every_kernel_file_is_compiled_into_a_module():
         assert f"{path.stem}.c" in setup or f'"{path.stem}"' in setup, path
 
 
-def test_the_source_distribution_holds_all_that_is_compiled_and_nothing_that_is_made(wheel):
-    with tarfile.open(next(wheel.parent.glob("treefactor-*.tar.gz"))) as archive:
+def test_the_source_distribution_holds_all_that_is_compiled_and_nothing_that_is_made(sources):
+    with tarfile.open(sources) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / "treefactor").rglob("*.p[yx]*")}
+    wanted |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "treefactor/kernels").rglob("*.[ch]")}
     for folder in ("asv_bench", "docs", "examples", "fuzz", "tests"):  # which the tests in it read
         wanted |= {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).rglob("*.py")}
     assert not {name for name in wanted if not name.endswith(".pyc")} - names
@@ -234,10 +272,19 @@ def test_a_users_script_is_typed(site, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_wheel_with_pinocchio_is_enough_for_the_readme(wheel, tmp_path):
+def test_a_wheel_that_is_built_in_isolation_holds_the_same(wheel, built_wheel):
+    one, other = (
+        {name for name in zipfile.ZipFile(path).namelist() if ".dist-info" not in name}
+        for path in (wheel, built_wheel)
+    )
+    assert one == other
+
+
+@pytest.mark.slow
+def test_the_wheel_with_pinocchio_is_enough_for_the_readme(built_wheel, tmp_path):
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True, timeout=120)
     python = tmp_path / "venv" / "bin" / "python"
-    install = [python, "-m", "pip", "install", "--quiet", f"{wheel}[pinocchio]"]
+    install = [python, "-m", "pip", "install", "--quiet", f"{built_wheel}[pinocchio]"]
     subprocess.run(install, check=True, capture_output=True, timeout=900)
     shutil.copy(ROOT / "README.md", tmp_path)
     code = "import doctest; done = doctest.testfile('README.md', module_relative=False); print(*done)"
