@@ -50,9 +50,7 @@ def _body(function) -> str:
     lines, calls = [], []
     for k, block in enumerate(found, start=1):
         written = Lines(function, block, inlined)
-        passed = {
-            INPUT.format(x): f"{x} + i * {x}_step, {x}_stride" for x in names if x in written.arguments
-        }
+        passed = {INPUT.format(x): f"{x} + i * {x}_step, {x}_stride" for x in names if x in written.arguments}
         passed |= {OUTPUT: "out + i, out_stride"} if block.outputs else {}
         passed |= {"real *restrict w": "w"} if slots else {}
         lines += [f"{'BLOCK' if slots else 'INLINE'} void {name}_{k}({', '.join(passed)})", "{"]
