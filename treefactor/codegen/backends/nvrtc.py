@@ -123,4 +123,4 @@ def _text(library, program: ctypes.c_void_p, what: str) -> bytes:
 def _require(library, status: int, log: str = "") -> None:
     """Raise CodegenError if a call of NVRTC has failed."""
     if status:
-        raise CodegenError(f"{library.nvrtcGetErrorString(status).decode()}: {log[:500].strip()}")
+        raise CodegenError(f"{library.nvrtcGetErrorString(status).decode()}: {log[-500:].strip()}")

@@ -58,7 +58,7 @@ def _body(function) -> str:
         lines += ["}", ""]
         calls.append(f"    {name}_{k}({', '.join(passed.values())});")
     parameters = ["long long count", *(f"{INPUT.format(x)}, long long {x}_step" for x in names), OUTPUT]
-    lines += [f"KERNEL void {kernel_name(function)}({', '.join(parameters)})", "{"]
+    lines += [f"KERNEL void {kernel_name(function)}(", "    " + ",\n    ".join(parameters) + ")", "{"]
     lines += ["    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;"]
     lines += ["    if (i >= count) return;"]
     lines += [f"    real w[{slots}];"] * bool(slots)
