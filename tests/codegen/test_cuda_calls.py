@@ -1,8 +1,12 @@
 """Check launches and errors of CUDA kernels with stand-ins for the driver and for arrays on a device."""
 
 import ctypes
+import os
 import pickle
+import subprocess
+import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,7 +48,7 @@ def test_geometry_arguments_and_stream_of_a_launch(use):
 
 
 @NEEDS_CC
-def test_a_driver_in_c_receives_what_its_types_say(tmp_path, use):
+def test_a_driver_in_c_receives_values_of_its_types(tmp_path, use):
     program = generate(ARM, ["bias"])
     cuda_host.on_host(program, tmp_path)
     library = use(cuda_host.driver_in_c(tmp_path))
@@ -195,8 +199,18 @@ def test_wrong_names_numbers_of_arguments_and_streams_are_errors(use):
         kernels.call("forward_dynamics", x, out=x)
     with pytest.raises(tf.DtypeError, match="stream must be the handle of a stream"):
         kernels.call("forward_dynamics", x, x, x, out=x, stream=object())
-    with pytest.raises(tf.CodegenError, match="there is no PTX of 'forward_dynamics', only of crba"):
+    with pytest.raises(
+        tf.CodegenError, match="the PTX of .forward_dynamics. is missing; there is that of crba"
+    ):
         CudaKernels(kernels.program, {"crba": ""})
+
+
+def test_measuring_without_a_gpu_is_refused():
+    script = Path(__file__).parents[2] / "docs" / "measure_cuda.py"
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("this measures on a GPU: ")
 
 
 def test_arrays_without_a_device_number_are_taken(use):

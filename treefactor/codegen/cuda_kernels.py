@@ -74,7 +74,7 @@ class CudaKernels(Sealed):
         program.validate()
         for name in program.functions:
             if name not in ptx:
-                raise CodegenError(f"there is no PTX of {name!r}, only of {', '.join(ptx)}")
+                raise CodegenError(f"the PTX of {name!r} is missing; there is that of {', '.join(ptx)}")
         self._keep(program=program, ptx=MappingProxyType(dict(ptx)), backend="cuda")
         self._keep(_loaded={}, _lock=Lock())
 

@@ -66,7 +66,7 @@ class Driver(Sealed):
 
 @cache
 def opened() -> Driver:
-    """Return the driver of this machine; raise CodegenError if there is none."""
+    """Return the driver of this machine; raise CodegenError if it is missing."""
     try:
         library = ctypes.CDLL(LIBRARY)
     except OSError as error:
