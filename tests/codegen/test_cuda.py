@@ -15,7 +15,7 @@ from treefactor import mechanisms
 from treefactor.codegen import CudaKernels, generate
 from treefactor.codegen.backends import nvrtc
 from treefactor.codegen.program import ARGUMENTS, CLOSURES, LOOP_FUNCTIONS, blocks
-from treefactor.codegen.program.emit_cuda import THREADS, kernel_name, source
+from treefactor.codegen.program.emit_cuda import ARCHITECTURE, THREADS, kernel_name, source
 from treefactor.codegen.program.names import FRAME_ARGUMENTS
 
 FRAMES = tuple(f"{kind}:hand" for kind in FRAME_ARGUMENTS)
@@ -94,7 +94,7 @@ def use(monkeypatch):
 
 def assert_ptx(ptx, function):
     assert f".visible .entry {kernel_name(function)}(" in ptx
-    assert f".target {nvrtc.ARCHITECTURE.replace('compute', 'sm')}" in ptx
+    assert f".target {ARCHITECTURE.replace('compute', 'sm')}" in ptx
     assert f".maxntid {THREADS}" in ptx
     assert "st.global" in ptx or "st.f64" in ptx
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from .._util.validation import Sealed
 from ..exceptions import CodegenError, DtypeError, ShapeError
-from .backends import cuda_driver, nvrtc
+from .backends import cuda_driver
 from .backends.device_arrays import DeviceArray, tail_of
 from .program.emit_cuda import THREADS, kernel_name
 from .program.names import name_of
@@ -53,15 +53,9 @@ class CudaKernels(Sealed):
     quaternion that has not length 1 or with a pivot that is not positive has results that are not valid, NaN
     for such a pivot; others are not affected.
 
-    The first call of a function on a device translates its PTX, which the driver keeps in its own cache; it
-    stays loaded until the process ends. A pickle holds the PTX.
-
-    Examples
-    --------
-    >>> import treefactor as tf
-    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], armature=2.0)])
-    >>> kernels = tf.compile(model, ["forward_dynamics"], backend="cuda")  # doctest: +SKIP
-    >>> kernels.call("forward_dynamics", q, v, tau, out=a)  # doctest: +SKIP
+    At the first call of a function on a device the driver translates its PTX, and keeps the result in a cache
+    of its own; the kernel stays loaded until the process ends. The driver must be as new as the NVRTC that
+    wrote the PTX, and the device of compute capability 7.0 or later. A pickle holds the PTX.
     """
 
     program: Program
@@ -77,11 +71,6 @@ class CudaKernels(Sealed):
                 raise CodegenError(f"the PTX of {name!r} is missing; there is that of {', '.join(ptx)}")
         self._keep(program=program, ptx=MappingProxyType(dict(ptx)), backend="cuda")
         self._keep(_loaded={}, _lock=Lock())
-
-    @classmethod
-    def of(cls, program: Program) -> CudaKernels:
-        """Compile all functions of a program with NVRTC, or take their PTX from the cache."""
-        return cls(program, nvrtc.compiled(program))
 
     def __reduce__(self):
         return CudaKernels, (self.program, dict(self.ptx))

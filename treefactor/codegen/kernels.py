@@ -104,7 +104,7 @@ def compile(model_or_program, functions=None, backend="interp", tips=(), paramet
     if isinstance(model_or_program, Model):
         model = model_or_program
         program = generate(model, functions, tips, parameters=parameters, zeros=zeros)
-        return CudaKernels.of(program) if backend == "cuda" else Kernels(program, backend, model)
+        return _on_gpu(program) if backend == "cuda" else Kernels(program, backend, model)
     program = model_or_program
     if not isinstance(program, Program):
         raise TypeError(
@@ -117,7 +117,14 @@ def compile(model_or_program, functions=None, backend="interp", tips=(), paramet
             )
     chosen = program.chosen([functions] if isinstance(functions, str) else functions)
     program = replace(program, functions={function.name: function for function in chosen})
-    return CudaKernels.of(program) if backend == "cuda" else Kernels(program, backend)
+    return _on_gpu(program) if backend == "cuda" else Kernels(program, backend)
+
+
+def _on_gpu(program: Program) -> CudaKernels:
+    """Compile all functions of a program with NVRTC."""
+    from .backends.nvrtc import compiled
+
+    return CudaKernels(program, compiled(program))
 
 
 class Kernels(DynamicsCalls, DerivativeCalls, LoopCalls):

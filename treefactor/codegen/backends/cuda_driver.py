@@ -9,7 +9,7 @@ from functools import cache
 
 from ..._util.validation import Sealed
 from ...exceptions import CodegenError
-from .nvrtc import ARCHITECTURE
+from ..program.emit_cuda import ARCHITECTURE
 
 LIBRARY = "libcuda.so.1"
 
@@ -44,7 +44,8 @@ class Driver(Sealed):
         try:
             self._call("cuModuleLoadData", byref(module), c_char_p(ptx.encode()))
         except CodegenError as error:
-            raise CodegenError(f"{error}; kernels need a device of {ARCHITECTURE} or later") from error
+            needed = f"a device of {ARCHITECTURE} or later, and a driver as new as the NVRTC that compiled it"
+            raise CodegenError(f"{error}; the kernel needs {needed}") from error
         self._call("cuModuleGetFunction", byref(function), module, c_char_p(kernel.encode()))
         return function.value or 0
 

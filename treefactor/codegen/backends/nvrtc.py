@@ -1,6 +1,6 @@
 """Compile kernels of generated functions to PTX with NVIDIA's NVRTC, which needs no GPU.
 
-PTX is text for all GPUs from `ARCHITECTURE` on: the driver of the GPU translates it when it is loaded.
+PTX is text for all GPUs from `emit_cuda.ARCHITECTURE` on; the driver of a GPU translates it when it loads it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from ..program import emit_cuda
 from . import cache
 
 LIBRARY = "libnvrtc.so.12"
-ARCHITECTURE = "compute_70"
-OPTIONS = (f"--gpu-architecture={ARCHITECTURE}", "--fmad=true", "--disable-warnings")
+OPTIONS = (f"--gpu-architecture={emit_cuda.ARCHITECTURE}", "--fmad=true", "--disable-warnings")
 
 
 def compiled(program, functions: Iterable[str] | None = None) -> dict[str, str]:
@@ -71,6 +70,8 @@ def loaded() -> ctypes.CDLL:
     if place is None:
         raise CodegenError("NVRTC is missing: pip install 'treefactor[cuda]' (Linux)")
     try:
+        for builtins in place.glob("libnvrtc-builtins.so.*"):
+            ctypes.CDLL(str(builtins))  # NVRTC opens it by name, wherever the loader then looks
         library = ctypes.CDLL(str(place / LIBRARY))
     except OSError as error:
         raise CodegenError(f"NVRTC cannot be loaded: {error}") from error
