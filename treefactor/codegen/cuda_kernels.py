@@ -140,7 +140,7 @@ class _Launch:
     """Number of configurations and validated arguments of a kernel, as `emit_cuda.source` orders them."""
 
     count: int
-    arguments: list
+    arguments: list[c_longlong | c_void_p]
 
     @classmethod
     def of(cls, function: Function, arguments: tuple, out, device: int) -> _Launch:
@@ -151,7 +151,8 @@ class _Launch:
         shapes = [function.shape, (function.output.size,)]
         tail, batch = tail_of(result, shapes)
         count, distance = 1 if batch is None else batch, result.entries(tail, batch)
-        spans, passed = [], [c_longlong(count if function.output.size else 0)]
+        number, spans = c_longlong(count if function.output.size else 0), []
+        passed: list[c_longlong | c_void_p] = [number]
         for (name, size), values in zip(function.inputs, arguments, strict=True):
             array = DeviceArray.of(values, name, device)
             _, own = tail_of(array, [(size,)])
@@ -165,4 +166,4 @@ class _Launch:
         for name, first, stop in spans:
             if count and max(first, result.address) < min(stop, end):
                 raise ValueError(f"out overlaps {name} in memory: give another array")
-        return cls(passed[0].value, [*passed, c_void_p(result.address), c_longlong(distance)])
+        return cls(number.value, [*passed, c_void_p(result.address), c_longlong(distance)])
