@@ -25,7 +25,7 @@ from treefactor import (
     mechanisms,
     robots,
 )
-from treefactor.codegen import Verdict
+from treefactor.codegen import CudaKernels, Verdict
 from treefactor.mlcp_families import Legged
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "api" / "index.md"
@@ -98,6 +98,7 @@ OBJECTS = {  # by the names of the API reference
     "check.Report": check.Report({"schema": 1}, [check.UsedEngine("pybullet")], [CHECKED], ["H"], [CELL]),
     "check.SelfCheck": check.self_check(np.eye(2), tf.Tree([-1, 0])),
     "check.UsedEngine": check.UsedEngine("pybullet", "3.2.7"),
+    "codegen.CudaKernels": CudaKernels(PROGRAM, {"crba": "its PTX", "aba": "its PTX"}),
     "codegen.Function": PROGRAM.functions["crba"],
     "codegen.ParameterKernels": tf.compile(MODEL, ["crba", "aba"], parameters="base"),
     "codegen.Verdict": Verdict("crba", "plain", 1, 0.0, None, None),

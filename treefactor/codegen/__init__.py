@@ -1,5 +1,6 @@
 """Generate straight-line programs of a model: recursions run on scalar expressions, simplified and shared."""
 
+from .cuda_kernels import CudaKernels
 from .kernels import Kernels, ParameterKernels, compile
 from .program.differentiate import directional, gradient
 from .program.program import Function, Program
@@ -8,6 +9,7 @@ from .verification.verification import Verdict, verify
 from .writer import generate
 
 __all__ = [
+    "CudaKernels",
     "Function",
     "Kernels",
     "ParameterKernels",

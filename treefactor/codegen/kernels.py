@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
+from typing import Literal, overload
 
 import numpy as np
 
@@ -30,7 +31,9 @@ from ..tree.tree import LAYOUTS, Tree
 from .backends._results import Results
 from .backends._routine import Routine
 from .backends.choice import BACKENDS, LANES, made_by
+from .cuda_kernels import CudaKernels
 from .derivative_calls import KINDS, DerivativeCalls
+from .dynamics_calls import DynamicsCalls
 from .failures import require_pivots
 from .loop_calls import LoopCalls
 from .parameter_calls import ParameterCalls
@@ -45,9 +48,15 @@ BLOCK = 64  # configurations per task of a thread
 STATEMENTS = 32  # that take as long as one unit of work of `spread`, per configuration of a batch
 
 
+@overload
+def compile(  # type: ignore[overload-overlap]  # other names of backends are of Kernels
+    model_or_program, functions=..., *, backend: Literal["cuda"], tips=..., parameters=..., zeros=...
+) -> CudaKernels: ...
+@overload
 def compile(
-    model_or_program, functions=None, backend: str = "interp", tips=(), parameters=None, zeros=None
-) -> Kernels:
+    model_or_program, functions=..., backend: str = ..., tips=..., parameters=..., zeros=...
+) -> Kernels: ...
+def compile(model_or_program, functions=None, backend="interp", tips=(), parameters=None, zeros=None):
     """Compile functions of a robot into straight-line code and return them as callable `Kernels`.
 
     Parameters
@@ -56,10 +65,11 @@ def compile(
         The quaternions and angles (cosine, sine) in q are checked only if a Model is given.
     functions : sequence of str, optional
         Names that `generate` accepts. Default: all of a program; of a model those that need no tips.
-    backend : {"interp", "cc", "llvm", "numpy"}
+    backend : {"interp", "cc", "llvm", "numpy", "cuda"}
         "interp" runs on the interpreter of the package and needs no compiler. "cc" compiles C with the
         system's compiler, or takes the object from the cache; "llvm" compiles with llvmlite. If one of these
-        fails, "interp" is used and a warning gives the reason. "numpy" is the slow reference.
+        fails, "interp" is used and a warning gives the reason. "numpy" is the slow reference. "cuda" compiles
+        kernels for NVIDIA GPUs with NVRTC; compiled but not yet run on a GPU.
     tips : sequence of str, int or Frame
         Joints of the functions "jacobian" and "delassus", see `generate`; for a model only.
     parameters, zeros : str, optional
@@ -69,11 +79,12 @@ def compile(
     -------
     Kernels
         With inertial parameters `treefactor.codegen.ParameterKernels`: ``kernels.rnea(q, v, a, pi)``.
+        For "cuda" `treefactor.codegen.CudaKernels`, which take arrays on the device.
 
     Raises
     ------
     CodegenError
-        If a function is not available, or the program is not valid.
+        If a function is not available, the program is not valid, or NVRTC is missing for "cuda".
 
     Notes
     -----
@@ -89,10 +100,11 @@ def compile(
     array([[2.85714286],
            [2.85714286]])
     """
-    check_choice("backend", backend, tuple(BACKENDS))
+    check_choice("backend", backend, (*BACKENDS, "cuda"))
     if isinstance(model_or_program, Model):
         model = model_or_program
-        return Kernels(generate(model, functions, tips, parameters=parameters, zeros=zeros), backend, model)
+        program = generate(model, functions, tips, parameters=parameters, zeros=zeros)
+        return _on_gpu(program) if backend == "cuda" else Kernels(program, backend, model)
     program = model_or_program
     if not isinstance(program, Program):
         raise TypeError(
@@ -104,10 +116,18 @@ def compile(
                 f"{name}= needs a Model: the {name} of a Program are fixed when it is generated"
             )
     chosen = program.chosen([functions] if isinstance(functions, str) else functions)
-    return Kernels(replace(program, functions={function.name: function for function in chosen}), backend)
+    program = replace(program, functions={function.name: function for function in chosen})
+    return _on_gpu(program) if backend == "cuda" else Kernels(program, backend)
 
 
-class Kernels(DerivativeCalls, LoopCalls):
+def _on_gpu(program: Program) -> CudaKernels:
+    """Compile all functions of a program with NVRTC."""
+    from .backends.nvrtc import compiled
+
+    return CudaKernels(program, compiled(program))
+
+
+class Kernels(DynamicsCalls, DerivativeCalls, LoopCalls):
     """Generated functions of one robot.
 
     Arguments, results and errors equal those of the functions of the same names in treefactor; `minv` returns
@@ -179,34 +199,6 @@ class Kernels(DerivativeCalls, LoopCalls):
     def __reduce__(self):
         return Kernels, (self.program, self.backend, self._model)
 
-    def crba(self, q, out=None, layout: str = "dense", num_threads: int = 1) -> np.ndarray:
-        """Compute the inertia matrix, see `treefactor.crba`."""
-        return self._call("crba", (q,), out, num_threads, layout)
-
-    def rnea(self, q, v, a, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute inverse dynamics, see `treefactor.rnea`."""
-        return self._call("rnea", (q, v, a), out, num_threads)
-
-    def joint_forces(self, q, v, a, *, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute forces and moments in the joints without external forces, see `treefactor.joint_forces`."""
-        return self._call("joint_forces", (q, v, a), out, num_threads)
-
-    def base_force(self, q, v, a, *, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute the force and moment on the base without external forces, see `treefactor.base_force`."""
-        return self._call("base_force", (q, v, a), out, num_threads)
-
-    def bias(self, q, v, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute forces at zero acceleration, see `treefactor.bias`."""
-        return self._call("bias", (q, v), out, num_threads)
-
-    def aba(self, q, v, tau, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute forward dynamics by articulated bodies, see `treefactor.aba`."""
-        return self._call("aba", (q, v, tau), out, num_threads)
-
-    def forward_dynamics(self, q, v, tau, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute forward dynamics by the cheaper method, see `treefactor.forward_dynamics`."""
-        return self._call("forward_dynamics", (q, v, tau), out, num_threads)
-
     def step(
         self, q, v, tau, h, method: str = METHODS[0], *, out=None, num_threads: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -218,18 +210,6 @@ class Kernels(DerivativeCalls, LoopCalls):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Compute trajectories, see `treefactor.rollout`; needs "forward_dynamics" or "aba"."""
         return self._motions().run(q0, v0, tau, h, steps, method, out, num_threads, True)
-
-    def minv(self, q, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute the inverse of the inertia matrix, shape (..., nv, nv)."""
-        return self._call("minv", (q,), out, num_threads)
-
-    def jacobian(self, q, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute the Jacobian of the tips given to `treefactor.generate`, shape (..., 6 tips, nv)."""
-        return self._call("jacobian", (q,), out, num_threads)
-
-    def delassus(self, q, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute J H^-1 J^T of the tips, shape (..., 6 tips, 6 tips)."""
-        return self._call("delassus", (q,), out, num_threads)
 
     def call(self, name, *arguments, out=None, num_threads: int = 1, layout: str = "dense"):
         """Compute any function of the program by its name, or a group of functions.

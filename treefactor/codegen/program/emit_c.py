@@ -88,7 +88,7 @@ def sources(program, functions: Iterable[str] | None = None) -> dict[str, str]:
         "dynamics.h": _header(program, chosen),
     }
     for function, name in zip(chosen, file_names([function.name for function in chosen]), strict=True):
-        texts[name] = f'{_about(program, function)}#include "real.h"\n\n{_body(function)}'
+        texts[name] = f'{about(program, function)}#include "real.h"\n\n{_body(function)}'
     digest = sha256("".join(texts.values()).encode()).hexdigest()
     return texts | {"dynamics.c": _identity(digest)}
 
@@ -110,7 +110,7 @@ def c_source(program, functions: Iterable[str] | None = None) -> str:
     support = texts["real.h"]
     for name in ("sincos.h", "arctan.h"):
         support = support.replace(f'#include "{name}"\n', texts[name])
-    functions = (_about(program, function) + _body(function) for function in chosen)
+    functions = (about(program, function) + _body(function) for function in chosen)
     return "\n".join([support, *_about_parameters(program), *functions])
 
 
@@ -131,7 +131,7 @@ def _result(program, function) -> str:
     return "; ".join(found)
 
 
-def _about(program, function) -> str:
+def about(program, function) -> str:
     """Return the comment above a function: arguments, result and operation counts."""
     size = ", ".join(f"{name}[{size}]" for name, size in function.inputs)
     count = function.operations
@@ -216,7 +216,7 @@ def _body(function) -> str:
     storage = "BLOCK" if slots else "static"
     lines, calls = [], []
     for k, block in enumerate(found, start=1):
-        written = _Lines(function, block, inlined)
+        written = Lines(function, block, inlined)
         parameters = {
             f"const double *restrict {x}": f"{letters[x]} + l" for x in letters if x in written.arguments
         }
@@ -232,7 +232,7 @@ def _body(function) -> str:
     return "\n".join([*lines, "    PASSES {", *calls, "    }", "}", ""])
 
 
-class _Lines:
+class Lines:
     """Writes the C statements of a block; values used once are inlined.
 
     Parameters

@@ -1,0 +1,66 @@
+"""Write functions of programs as CUDA kernels with the statements of `emit_c`: one configuration per thread.
+
+The text is C, so that a compiler of the host takes it, too, if it knows the words of CUDA.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import passes
+from .blocks import blocks
+from .emit_c import SUPPORT, VARIABLES, Lines, about
+from .names import identifier
+
+ARCHITECTURE = "compute_70"  # oldest devices that kernels are compiled for
+THREADS = 64  # of a block; straight-line code uses most registers that a thread can have
+INPUT = "const double *restrict {0}, long long {0}_stride"
+OUTPUT = "double *restrict out, long long out_stride"
+
+
+def kernel_name(function) -> str:
+    """Return the name of the kernel of a function."""
+    return f"tf_{identifier(function.name)}"
+
+
+def source(program, function) -> str:
+    """Return the self-contained text of the kernel of a function.
+
+    Parameters
+    ----------
+    program : Program
+    function : Function
+        One of the program's.
+
+    Returns
+    -------
+    str
+        Of a kernel of (count, then for every input x its address, x_stride and x_step, then the address of
+        out and out_stride). Entry e of x of configuration i < count is at ``e * x_stride + i * x_step``,
+        entry e of its result at ``e * out_stride + i``.
+    """
+    support = (SUPPORT / "cuda.h").read_text(encoding="utf-8")
+    return f"#define THREADS {THREADS}\n{support}\n{about(program, function)}{_body(function)}"
+
+
+def _body(function) -> str:
+    """Write one function per block, and the kernel that calls them."""
+    (found, slots), name = blocks(function), identifier(function.name)
+    inlined = set(np.flatnonzero(passes.inlined(function)).tolist())
+    names = [VARIABLES.get(argument, argument) for argument, _ in function.inputs]
+    lines, calls = [], []
+    for k, block in enumerate(found, start=1):
+        written = Lines(function, block, inlined)
+        passed = {INPUT.format(x): f"{x} + i * {x}_step, {x}_stride" for x in names if x in written.arguments}
+        passed |= {OUTPUT: "out + i, out_stride"} if block.outputs else {}
+        passed |= {"real *restrict w": "w"} if slots else {}
+        lines += [f"{'BLOCK' if slots else 'INLINE'} void {name}_{k}({', '.join(passed)})", "{"]
+        lines += [f"    {line}" if line else "" for line in written.lines]
+        lines += ["}", ""]
+        calls.append(f"    {name}_{k}({', '.join(passed.values())});")
+    parameters = ["long long count", *(f"{INPUT.format(x)}, long long {x}_step" for x in names), OUTPUT]
+    lines += [f"KERNEL void {kernel_name(function)}(", "    " + ",\n    ".join(parameters) + ")", "{"]
+    lines += ["    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;"]
+    lines += ["    if (i >= count) return;"]
+    lines += [f"    real w[{slots}];"] * bool(slots)
+    return "\n".join([*lines, *calls, "}", ""])
