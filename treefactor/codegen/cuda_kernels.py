@@ -94,7 +94,7 @@ class CudaKernels(Sealed):
         Returns
         -------
         device array
-            `out`. It can be read on the same stream, or after the stream has been synchronized.
+            ``out``, which can be read on the same stream, or after the stream has been synchronized.
 
         Raises
         ------
