@@ -109,9 +109,9 @@ lint: $(READY)
 	$(BIN)/python -m mypy.stubtest treefactor.linalg._factor_methods treefactor.dynamics._bound_call --mypy-config-file pyproject.toml \
 	  --ignore-missing-stub --ignore-disjoint-bases
 
-# Print how many times faster than other packages everything is; `treefactor bench` measures one robot.
+# Print how many times faster than other packages everything is; with GOALS=1 also the goals of this project.
 bench: $(READY)
-	$(BIN)/python asv_bench/quick.py
+	$(BIN)/python asv_bench/quick.py $(if $(GOALS),--goals)
 
 # Print what became slower or faster since commit BASE; NEW is the commit to compare with it.
 NEW ?= HEAD
