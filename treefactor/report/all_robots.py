@@ -17,7 +17,7 @@ OMITTED = ("target", "model", "peer", "note")  # of a result in JSON: the same f
 CAPTION = (
     "Times faster than Pinocchio: medians of the processor's time of runs taken in turns. One call: factor, "
     "solve with and without out=, and crba, rnea and aba with bound arrays. Batches on one thread: "
-    "factorizations of 256 matrices, dynamics of 1024 configurations. Pinocchio's cholesky.decompose and crba "
+    "factorizations of 256 matrices, dynamics of 1024 configurations. cholesky.decompose and crba "
     "have no batch and are called once per item; rneaInParallel and abaInParallel compute batches."
 )
 
