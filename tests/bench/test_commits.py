@@ -43,7 +43,7 @@ def test_builds_take_turns_in_both_orders(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("new", "verdict"), [((0.6, 0.55, 0.52), "slower"), ((0.4, 0.3, 0.48), "faster"), ((0.6, 0.5, 0.6), "")]
+    ("new", "verdict"), [((0.6, 0.7, 0.56), "slower"), ((0.4, 0.3, 0.44), "faster"), ((0.6, 0.5, 0.6), "")]
 )
 def test_a_change_shows_in_every_round(new, verdict, capsys):
     import compare

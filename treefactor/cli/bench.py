@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from importlib.util import find_spec
+from importlib import import_module
 
 from .. import bench, report
 from .._util.files import replacing
@@ -13,15 +13,13 @@ from ..bench.comparisons import all_robots
 from ..bench.comparisons import robot as robot_times
 from ..check import robots
 from ..config import show_config
-from ..exceptions import AdapterError, TreefactorError
+from ..exceptions import TreefactorError
 from .common import on_floating_base, progress
 from .options import CONTACTS, LOOPS
 
 NO_PEER = (
     "Pinocchio cannot be imported: the comparisons with it are left out (pip install 'treefactor[pinocchio]')"
 )
-
-NO_PEER_AT_ALL = "--all compares with Pinocchio: pip install 'treefactor[pinocchio]'"
 
 
 def run_bench(options: argparse.Namespace) -> int:
@@ -50,8 +48,7 @@ def _all_robots(options: argparse.Namespace) -> int:
     """Print the ratios of all robots and their distribution."""
     if options.robot is not None or options.base is not None or options.frameworks:
         raise TreefactorError("--all has its own robots and bases: leave out ROBOT, --base and --frameworks")
-    if not find_spec("pinocchio"):
-        raise AdapterError(NO_PEER_AT_ALL)
+    import_module("treefactor.adapters.pinocchio_")  # AdapterError without Pinocchio
     measured: list[all_robots.Measured] = []
     names = all_robots.names()
     with replacing(options.json) as file:
