@@ -15,7 +15,7 @@ COVERED := .covered
 NEWEST  := .newest
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint bench dashboard docs measure clean
+.PHONY: demo test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint bench compare history dashboard docs measure clean
 
 # engines are unpacked while the kernels are compiled
 demo: $(TOOLS)
@@ -109,8 +109,20 @@ lint: $(READY)
 	$(BIN)/python -m mypy.stubtest treefactor.linalg._factor_methods treefactor.dynamics._bound_call --mypy-config-file pyproject.toml \
 	  --ignore-missing-stub --ignore-disjoint-bases
 
+# Print how many times faster than other packages everything is; with GOALS=1 also the goals of this project.
 bench: $(READY)
-	$(BIN)/python asv_bench/quick.py
+	$(BIN)/python asv_bench/quick.py $(if $(GOALS),--goals)
+
+# Print what became slower or faster since commit BASE; NEW is the commit to compare with it.
+NEW ?= HEAD
+compare: $(READY)
+	@test -n "$(BASE)" || { echo "usage: make compare BASE=<commit> [NEW=<commit>]"; exit 2; }
+	$(BIN)/python asv_bench/compare.py $(BASE) $(NEW)
+
+# Measure COMMIT and store its ratios for the pages; run this on an idle machine.
+COMMIT ?= HEAD
+history: $(READY)
+	$(BIN)/python asv_bench/history.py $(COMMIT)
 
 dashboard: $(READY)
 	$(BIN)/python asv_bench/dashboard.py
@@ -134,6 +146,7 @@ matrix: $(READY)
 measure: $(READY)
 	for robot in ur5_robot panda solo12 talos_reduced; do \
 	  $(BIN)/treefactor bench $$robot --goals --json docs/measured/$$robot.json || exit 1; done
+	$(BIN)/treefactor bench --all --json docs/measured/all_robots.json
 	$(BIN)/treefactor families --json docs/measured/families.json
 	$(BIN)/treefactor bench mlcp --goals --json docs/measured/mlcp.json
 	$(BIN)/treefactor bench loops --goals --json docs/measured/loops.json
@@ -173,5 +186,5 @@ define copy_sources
 endef
 
 clean:
-	rm -rf $(VENV) $(CHECKED) $(COVERED) $(NEWEST) .fuzz build dist *.egg-info docs/api/generated
+	rm -rf $(VENV) $(CHECKED) $(COVERED) $(NEWEST) .builds .fuzz build dist *.egg-info docs/api/generated
 	find treefactor -name '*.so' -delete -o -name '_*.c' -delete

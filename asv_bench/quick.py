@@ -1,6 +1,11 @@
-"""Print one table of all targets on this machine: `make bench`."""
+"""Print how many times faster than other packages everything is on this machine: `make bench`."""
 
+from __future__ import annotations
+
+import sys
 from collections import defaultdict
+from collections.abc import Iterable
+from itertools import groupby
 
 import numpy as np
 from benchmarks.comparisons import MODELS, results
@@ -10,36 +15,51 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from treefactor.bench import Result
+from treefactor import report
+from treefactor.bench import SUBJECTS, Result
 from treefactor.report import console, ratio
 
 
-def main() -> None:
-    """Measure every target on all its models."""
-    found = defaultdict(list)
+def main(goals: bool) -> None:
+    """Measure everything, and print a table; with goals, also those that treefactor set itself."""
+    found: list[Result] = []
     errors = Console(stderr=True)
     for ended in track(results(), "timing", MODELS, console=errors, transient=True):
         for one in ended:
             if not errors.is_terminal:
                 errors.print(f"{one.subject}, {one.model}: {one.what}, {one.peer} {ratio(one.ratio)}")
-            found[one.target, one.what, one.peer].append(one)
-    table = Table("", "what", "peer", header_style="bold", box=SIMPLE_HEAD)
-    for title in ("models", "times faster", "quartiles", "least", "most", "goal", "reached"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for key, group in sorted(found.items(), key=lambda item: natural(item[0][0])):
-        table.add_row(group[0].subject, *key[1:], *summary(group))
-    console().print(table)
-    console().print(CAPTION, style="dim")
+        found += ended
+    out = console()
+    out.print(table(found, goals))
+    out.print(CAPTION, style="dim")
+    report.print_busy(found)
 
 
-def natural(target: str) -> tuple[int, str]:
-    """Return a sort key: targets with a number after the S come first, in numerical order."""
-    number = target.removeprefix("S")
-    return (int(number), "") if number.isdecimal() else (LAST, target)
+def table(found: Iterable[Result], goals: bool) -> Table:
+    """Return a table with a section for each subject, and a line for what is timed with which package."""
+    groups = defaultdict(list)
+    for one in found:
+        groups[one.target, one.what, one.peer].append(one)
+    shown = Table("what", "compared with", header_style="bold", box=SIMPLE_HEAD)
+    titles = ("cases", "times faster", "quartiles", "least", "most", "goal", "reached")
+    for title in titles if goals else titles[: -len(GOALS)]:
+        shown.add_column(title, justify="right", no_wrap=True)
+    ordered = sorted(groups.items(), key=lambda item: order(item[0][0]))
+    for target, lines in groupby(ordered, key=lambda item: item[0][0]):
+        shown.add_row(Text(SUBJECTS.get(target, target), style="bold"))
+        for (_, what, peer), group in lines:
+            cells = summary(group)
+            shown.add_row(f"  {what}", peer, *(cells if goals else cells[: -len(GOALS)]))
+    return shown
+
+
+def order(target: str) -> tuple[int, str]:
+    """Return a sort key: targets in the order of SUBJECTS, then the others."""
+    return (list(SUBJECTS).index(target) if target in SUBJECTS else len(SUBJECTS), target)
 
 
 def summary(group: list[Result]) -> list[str | Text]:
-    """Summarize: models, median ratio, quartiles of its runs, least and most, goal, models that reach it."""
+    """Summarize: cases, median ratio, quartiles of its runs, least and most, goal, cases that reach it."""
     ratios = [one.ratio for one in group]
     low, high = (np.median([getattr(one, end) / one.ratio - 1 for one in group]) for end in ("low", "high"))
     goals = [one for one in group if one.goal is not None]
@@ -55,14 +75,15 @@ def summary(group: list[Result]) -> list[str | Text]:
     ]
 
 
-LAST = 99
+GOALS = ("goal", "reached")  # columns
 CAPTION = (
-    "Median over the models of the median ratio of runs taken in turns; typical quartiles of the runs of a "
-    "model; the models with the smallest and the largest ratio. Growth with size: time per operation of the "
-    "fastest size over that of the slowest. SuperLU analyses the pattern every time, SciPy offers nothing "
-    "else; CHOLMOD has no wheel and is left out."
+    "Times faster: how many times longer the other package takes, both timed in turns in one process; below "
+    "1 it is faster. Cases: robots, trees or problems; the median over them, the quartiles of the runs of a "
+    "typical one, the case with the least and the one with the most. FMA peak: a share of the multiply-adds "
+    "that a core can do. Growth with size: time per operation of the fastest size over that of the slowest. "
+    "SuperLU analyses the pattern every time, SciPy offers nothing else; CHOLMOD has no wheel and is absent."
 )
 
 
 if __name__ == "__main__":
-    main()
+    main("--goals" in sys.argv[1:])

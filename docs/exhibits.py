@@ -15,6 +15,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from treefactor import Tree, cli, report
+from treefactor.bench.comparisons.all_robots import TITLES
 from treefactor.papers.exhibits import EXHIBITS
 from treefactor.report import duration, ratio
 from treefactor.report.html import table_html
@@ -54,6 +55,51 @@ def ratios(robots: Sequence[str], subject: str) -> Html:
         ["", "compared with", *robots],
         ([k[1], k[2], *(spread(rows[k]) if k in rows else "" for rows in found.values())] for k in keys),
     )
+
+
+def distribution() -> Html:
+    """Show the distribution over all robots of how many times faster than Pinocchio we are."""
+    found = measured("all_robots")["distribution"]
+    return grid(
+        ["", "Pinocchio's", "least", "quartile", "median", "quartile", "most", "least on"],
+        [
+            [
+                *(one["what"], TITLES[one["what"]][1]),
+                *(ratio(one[name]) for name in ("least", "low", "median", "high", "most")),
+                one["worst"],
+            ]
+            for one in found
+        ],
+    )
+
+
+def all_robots() -> Html:
+    """Show how many times faster than Pinocchio we are on every robot, folded, by number of freedoms."""
+    robots = sorted(measured("all_robots")["robots"], key=lambda one: one["nv"])
+    titles = (short for short, _ in TITLES.values())
+    rows = (
+        [
+            *(one["robot"], one["base"], one["nv"], f"{one['density']:.2f}"),
+            *(ratio(row["ratio"]) for row in one["results"]),
+        ]
+        for one in robots
+    )
+    table = grid(["robot", "base", "nv", "density", *titles], rows)
+    return Html(f"<details><summary>Every robot</summary>{table}</details>")
+
+
+def history() -> Html:
+    """Show medians over some robots of how many times faster than Pinocchio we are, commit by commit."""
+    records = measured("history")["records"]
+    whats = dict.fromkeys(what for one in records for found in one["ratios"].values() for what in found)
+    rows = []
+    for what in whats:
+        found = [[ratios[what] for ratios in one["ratios"].values() if what in ratios] for one in records]
+        rows.append([what, *(ratio(float(np.median(one))) if one else "–" for one in found)])
+    operations = [sum(sum(counts.values()) for counts in one["operations"].values()) for one in records]
+    rows.append(["operations of the programs", *(f"{count:,}" for count in operations)])
+    titles = (f"{one['commit']}, {one['date'][:10]}, {one['config']['used']}" for one in records)
+    return grid(["", *titles], rows)
 
 
 def multiples(of: str = "seconds") -> Html:

@@ -37,6 +37,7 @@ ROBOTS = (
     "talos_reduced",
     "talos_full_v2",
 )
+FEW = ("ur5_robot", "solo12", "talos_reduced")  # for what takes long to prepare
 HUMANOIDS = ("talos_reduced", "talos_full_v2")
 ARMS = ("GENERAL_6R",)  # of treefactor.arms
 STANDING = ("anymal-kinova", "talos_full_v2")  # on a free-flyer, unlike in treefactor.robots

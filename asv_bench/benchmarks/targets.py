@@ -1,9 +1,10 @@
-"""Track every target: the ratio of our time to the peer's, the times, and exact counts.
+"""Track every target: the ratio of our time to the peer's, and exact counts.
 
 asv takes larger values for worse ones, so ours / peer is tracked: half of it is twice as fast. Each
 combination of a model, what is measured and a peer that exists is one value of the only parameter, and no
 other is run. Everything of a target is measured once, in `setup_cache`, since asv calls `setup` before every
-timed call, which costs as much as a small kernel. The tracked values are read from there.
+timed call, which costs as much as a small kernel. The tracked values are read from there. What takes long to
+prepare is measured for three robots, all of this in less than ten minutes; `make bench` measures all robots.
 """
 
 from __future__ import annotations
@@ -20,19 +21,15 @@ import treefactor.bench.comparisons.loops as loops_times
 import treefactor.bench.comparisons.mlcp as mlcp_times
 import treefactor.bench.comparisons.programs as programs_times
 import treefactor.bench.comparisons.rollouts as rollouts_times
-from treefactor import growth, mlcp
-from treefactor.adapters import pinocchio_
+from treefactor import growth
 from treefactor.bench import Comparison, Result
 from treefactor.bench.comparisons.mlcp_peers import DAQP, Peer
-from treefactor.codegen import generate
 from treefactor.codegen.backends.build import Compiler
-from treefactor.codegen.program import FUNCTIONS
 from treefactor.exceptions import CodegenError
-from treefactor.mlcp_families import FAMILIES
-from treefactor.papers.textbook import recursions
 
 from .comparisons import (
     ARMS,
+    FEW,
     HUMANOIDS,
     LARGE_TREES,
     ROBOTS,
@@ -73,22 +70,38 @@ def named(model: str, what: str, peer: str) -> str:
     return f"{model}: {what}, {peer}"
 
 
+def share_tracker(title: str) -> Callable:
+    """Return a benchmark of asv, with a title, that tracks ours / peer."""
+
+    def track_share(self, results, name):
+        return 1.0 / results[name].ratio
+
+    track_share.pretty_name = title
+    track_share.unit = "of the peer's time"
+    track_share.version = "2"  # raised when the values change their meaning; until then asv keeps the history
+    return track_share
+
+
 class _Target:
     """Base of all targets: measures the comparisons and tracks their results.
 
     Attributes
     ----------
+    title : str
+        Name of the benchmark on asv's pages.
     models : iterable of str
     pairs : tuple of tuple of str
         What is measured of each model, and the peer.
     """
 
+    title = ""
     models: Iterable[str] = ()
     pairs: Pairs = ()
     param_names = ("combination",)
 
     def __init_subclass__(cls):
         cls.params = ([named(model, *pair) for model in cls.models for pair in cls.pairs_of(model)],)
+        cls.track_share = share_tracker(cls.title)
 
     @classmethod
     def pairs_of(cls, model: str) -> Pairs:
@@ -106,24 +119,14 @@ class _Target:
             raise ValueError(f"expected every parameter to be measured and nothing else, got {differing}")
         return found
 
-    def track_share(self, results, name):
-        return 1.0 / results[name].ratio
-
-    def track_time(self, results, name):
-        return results[name].ours * 1e6
-
-    # raised when the values change their meaning; until then asv keeps the history
-    track_share.version = track_time.version = "2"
-    track_share.unit = "of the peer's time"
-    track_time.unit = "us"
-
 
 # asv identifies the cache of a target by the line of its `setup_cache`, so that none can be inherited
 
 
 class S1S2SingleMatrix(_Target):
+    title = "Factor and solve one matrix"
     models = ROBOTS
-    pairs = crossed(("factor", "solve"), "Pinocchio")
+    pairs = crossed(("factor", "solve", "solve without out="), "Pinocchio")
 
     def comparisons(self, model):
         return factor_times.single(case(model))
@@ -133,6 +136,7 @@ class S1S2SingleMatrix(_Target):
 
 
 class S3PackedRows(_Target):
+    title = "Factor and solve packed rows of one matrix"
     models = SMALL_TREES
     pairs = crossed(("factor", "solve"), "MuJoCo")
 
@@ -148,6 +152,7 @@ SIZES = (factor_times.SMALL, factor_times.LARGE)
 
 
 class S4DenseBatch(_Target):
+    title = "Solve batches of dense matrices"
     models = ROBOTS
     pairs = crossed([f"solve {n} {real}" for n, real in product(SIZES, FLOATS)], "NumPy")
 
@@ -159,6 +164,7 @@ class S4DenseBatch(_Target):
 
 
 class S5CachedBatch(_Target):
+    title = "Factor batches in the caches"
     models = ROBOTS
     cached = tuple(
         f"factor in cache {real}, {layout}" for real, layout in product(FLOATS, ("lanes", "packed"))
@@ -178,6 +184,7 @@ SINGLE = tuple(map(dynamics_times.spoken, programs_times.SINGLE))
 
 
 class S6Dynamics(_Target):
+    title = "Dynamics: recursions and interpreter"
     models = ROBOTS
     loops = ("crba", "bias", *SINGLE, f"crba {MANY}", f"aba {MANY}", *BATCHES)
     programs = tuple(f"{what}, interpreter" for what in (f"crba {MANY}", *BATCHES, *SINGLE))
@@ -192,7 +199,8 @@ class S6Dynamics(_Target):
 
 
 class S7CompiledPrograms(_Target):
-    models = (*ROBOTS, *ARMS) if HAS_COMPILER else ()
+    title = "Dynamics: programs compiled as C"
+    models = (*FEW, *ARMS) if HAS_COMPILER else ()
     single = crossed([f"{what}, cc" for what in SINGLE], "Pinocchio")
     batches = crossed([f"{what}, cc" for what in BATCHES], "Pinocchio", "FMA peak")
 
@@ -208,6 +216,7 @@ class S7CompiledPrograms(_Target):
 
 
 class S8Threads(_Target):
+    title = "Two threads instead of one"
     models = ROBOTS
     works = tuple(f"{work} {factor_times.LARGE} float64" for work in WORKS)
     programs = tuple(f"forward dynamics {factor_times.LARGE}, {how}" for how in HOW)
@@ -225,7 +234,8 @@ MOTIONS = f"rollout {rollouts_times.COUNT} x {rollouts_times.STEPS}"
 
 
 class Rollouts(_Target):
-    models = ROBOTS if HAS_MUJOCO else ()
+    title = "Rollouts"
+    models = FEW if HAS_MUJOCO else ()
     pairs = crossed([f"{MOTIONS}, {how}" for how in ("recursions", *HOW)], "MuJoCo")
 
     def comparisons(self, model):
@@ -236,7 +246,8 @@ class Rollouts(_Target):
 
 
 class Derivatives(_Target):
-    models = ROBOTS
+    title = "Derivatives"
+    models = FEW
 
     @classmethod
     def pairs_of(cls, model):
@@ -251,7 +262,8 @@ class Derivatives(_Target):
 
 
 class Frameworks(_Target):
-    models = ROBOTS
+    title = "JAX and PyTorch"
+    models = FEW
     pairs = tuple(frameworks_times.measured())
 
     def comparisons(self, model):
@@ -262,6 +274,7 @@ class Frameworks(_Target):
 
 
 class Chain(_Target):
+    title = "Kane-sum recursion of an arm"
     models = ("SSRMS",)
     pairs = crossed(("inertia", "forces"), "Pinocchio")
 
@@ -286,6 +299,7 @@ def contacts(name: str, available: Callable[[Peer], bool] = lambda peer: peer.av
 
 
 class A2A8Contacts(_Target):
+    title = "Contact problems"
     models = tuple(CONTACTS)
 
     @classmethod
@@ -299,26 +313,8 @@ class A2A8Contacts(_Target):
         return self.measured()
 
 
-class ContactCounts:
-    """Exact numbers of operations in solutions of contact problems."""
-
-    params = (tuple(FAMILIES), (50, 200))
-    param_names = ("family", "rows")
-
-    def solved(self, family, rows):
-        return mlcp.solve(FAMILIES[family](rows, mlcp_times.SEED))
-
-    def track_factorizations(self, family, rows):
-        return self.solved(family, rows).factorizations
-
-    def track_pivots(self, family, rows):
-        return self.solved(family, rows).pivots
-
-    track_factorizations.unit = "factorizations"
-    track_pivots.unit = "pivots"
-
-
 class ClosedLoops(_Target):
+    title = "Closed loops"
     models = loops_times.NAMES
     ways = loops_times.WAYS if HAS_COMPILER else loops_times.WAYS[:2]
     dynamics = tuple(f"{many}{how}" for many, how in product(loops_times.SIZES, ways))
@@ -331,12 +327,15 @@ class ClosedLoops(_Target):
         return self.measured()
 
 
+NODES = 2**16  # of the largest tree; `treefactor families` goes on to 2**20
+
+
 class S9Growth:
     params = (tuple(growth.FAMILIES),)
     param_names = ("family",)
 
     def setup_cache(self):
-        return {family: growth.growth(family) for family in growth.FAMILIES}
+        return {family: growth.growth(family, NODES) for family in growth.FAMILIES}
 
     def track_slowest_size(self, grown, family):
         return 1.0 / growth.steadiness(grown[family]).ratio
@@ -344,11 +343,14 @@ class S9Growth:
     def track_memory(self, grown, family):
         return max(one.memory / one.tree.nnz for one in grown[family] if one.tree.n > growth.LARGE)
 
+    track_slowest_size.pretty_name = "Time per operation: slowest size over fastest"
+    track_memory.pretty_name = "Memory of a tree and its factor"
     track_slowest_size.unit = "times slower per operation than the fastest"
     track_memory.unit = "bytes per entry"
 
 
 class S10SparseSolvers(_Target):
+    title = "Factor sparse matrices of trees"
     models = LARGE_TREES
     pairs = crossed(["factor"], "QDLDL", "SuperLU")
 
@@ -357,38 +359,3 @@ class S10SparseSolvers(_Target):
 
     def setup_cache(self):
         return self.measured()
-
-
-class LoopCounts:
-    """Exact operations of the loops over bodies."""
-
-    params = (ROBOTS, recursions.FUNCTIONS)
-    param_names = ("model", "function")
-    unit = "operations"
-
-    def track_operations(self, model, function):
-        return recursions.operations(pinocchio_.model(case(model).model), function).total
-
-
-class ProgramCounts:
-    """Exact operations of generated programs."""
-
-    params = (ROBOTS, FUNCTIONS)
-    param_names = ("model", "function")
-    unit = "operations"
-
-    def track_operations(self, model, function):
-        program = generate(pinocchio_.model(case(model).model), [function])
-        return program.operations[function].total
-
-
-class Counts:
-    """Exact numbers, without noise from the machine."""
-
-    params = ((*ROBOTS, *SMALL_TREES), ("LTDL", "solve"))
-    param_names = ("model", "kind")
-    unit = "operations"
-
-    def track_operations(self, model, kind):
-        tree = SMALL_TREES[model]() if model in SMALL_TREES else case(model).tree
-        return tree.cost(kind).total

@@ -71,7 +71,7 @@ def test_calls_are_made_in_turns():
     times = bench.times_in_turns([Call(lambda: made.append("a")), Call(lambda: made.append("b"), 10.0)])
     assert times.shape == (3, 2)
     assert (times > 0).all()
-    turns = "".join(made)[4:].replace("aa", "a").replace("bb", "b")
+    turns = "".join(made)[2 * bench.timing.PASSES :].replace("aa", "a").replace("bb", "b")
     while "aa" in turns or "bb" in turns:
         turns = turns.replace("aa", "a").replace("bb", "b")
     assert turns == "ababab"

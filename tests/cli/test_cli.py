@@ -104,8 +104,8 @@ def test_bench_leaves_out_what_is_missing(without, arm):
     alone = {"NumPy", "FMA peak", "one thread", "our rnea", "our forward dynamics"}
     assert alone <= peers <= alone | {"MuJoCo"}
     assert all(one["ours"] > 0 for one in results)
-    error = without("bench", "loops", status=2).stderr
-    assert "pip install 'treefactor[pinocchio]'" in error
+    for what in ("loops", "--all"):
+        assert "pip install 'treefactor[pinocchio]'" in without("bench", what, status=2).stderr
 
 
 def test_an_mjcf_needs_an_engine_that_reads_it(without, arm):

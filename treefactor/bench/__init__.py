@@ -1,6 +1,7 @@
 """Measure times in turns with peers: the timer, the scaling study, the comparisons of `treefactor bench`."""
 
 from .timing import (
+    BUSY,
     FEWEST,
     GOALS,
     PATIENCE,
@@ -11,11 +12,13 @@ from .timing import (
     Comparison,
     Duel,
     Result,
+    busy,
     outcome,
     times_in_turns,
 )
 
 __all__ = [
+    "BUSY",
     "FEWEST",
     "GOALS",
     "PATIENCE",
@@ -26,6 +29,7 @@ __all__ = [
     "Comparison",
     "Duel",
     "Result",
+    "busy",
     "outcome",
     "times_in_turns",
 ]

@@ -17,6 +17,9 @@ RUN = 1e-3  # seconds of one run, or one call; shorter than what a scheduler giv
 TURNS = 25
 PATIENCE = 4.0  # seconds
 FEWEST = 5
+PASSES = 12  # of warming up: memory that a virtual machine has just handed out is slow for about as many
+WARMING = 1 / 40  # of the patience, at most, for warming up
+BUSY = 0.15  # of the median ratio between the quartiles; about 0.06 on an idle machine
 GOALS = ("target", "goal", "most", "reached")  # of a result, for this project's own use
 SUBJECTS = {  # of the targets in words; other targets are words already
     "S1": "factor, one matrix",
@@ -143,6 +146,11 @@ class Result:
         return SUBJECTS.get(self.target, self.target)
 
     @property
+    def spread(self) -> float:
+        """Distance between the quartiles, as a share of the median ratio."""
+        return (self.high - self.low) / self.ratio
+
+    @property
     def reached(self) -> bool | None:
         """Whether the goal is reached; None without a goal."""
         if self.most is not None:
@@ -168,9 +176,7 @@ def times_in_turns(
 ) -> np.ndarray:
     """Return seconds per item of every call, taken in turns: an array (turns, calls)."""
     timers = [Timer(call.run, timer=clock) for call in calls]
-    for timer in timers:
-        timer.timeit(1)  # the first call also does work that is done only once
-    once = [timer.timeit(1) for timer in timers]
+    once = [_warm(timer, WARMING * patience) for timer in timers]
     counts = [max(1, int(RUN / seconds)) for seconds in once]
     turn = sum(count * seconds for count, seconds in zip(counts, once, strict=True))
     turns = min(TURNS, max(FEWEST, int(patience / turn)))
@@ -183,3 +189,20 @@ def times_in_turns(
             for _ in range(turns)
         ]
     )
+
+
+def _warm(timer: Timer, seconds: float) -> float:
+    """Call ``PASSES`` times, or until `seconds` have passed; return the seconds of the last call."""
+    timer.timeit(1)  # the first call also does work that is done only once
+    spent = last = timer.timeit(1)
+    for _ in range(PASSES - 2):
+        if spent > seconds:
+            break
+        last = timer.timeit(1)
+        spent += last
+    return last
+
+
+def busy(results: Sequence[Result]) -> bool:
+    """Return whether the machine did other work: half of the results spread by more than ``BUSY``."""
+    return bool(results) and float(np.median([one.spread for one in results])) > BUSY

@@ -1,16 +1,19 @@
-"""Run `treefactor bench`: times of a robot, of contact problems or of closed loops, compared with peers."""
+"""Run `treefactor bench`: times of robots, of contact problems or of closed loops, compared with peers."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
 import sys
+from importlib import import_module
 
 from .. import bench, report
 from .._util.files import replacing
+from ..bench.comparisons import all_robots
 from ..bench.comparisons import robot as robot_times
 from ..check import robots
 from ..config import show_config
+from ..exceptions import TreefactorError
 from .common import on_floating_base, progress
 from .options import CONTACTS, LOOPS
 
@@ -20,7 +23,11 @@ NO_PEER = (
 
 
 def run_bench(options: argparse.Namespace) -> int:
-    """Print what `treefactor.bench` measures of one robot, of contact problems, or of closed loops."""
+    """Print what `treefactor.bench` measures of robots, of contact problems, or of closed loops."""
+    if options.all:
+        return _all_robots(options)
+    if options.robot is None:
+        raise TreefactorError("expected a robot, or --all: `treefactor info --list` prints bundled robots")
     prepare = {CONTACTS: _contacts, LOOPS: _loops}.get(options.robot, _robot)
     title, caption, subject, comparisons = prepare(options)
     results: list[bench.Result] = []
@@ -31,9 +38,33 @@ def run_bench(options: argparse.Namespace) -> int:
         report.print_results(title, results, caption, options.goals)
         content = {**subject, "config": show_config("dicts")}
         report.write_json(file, {**content, "results": [_as_dict(one, options.goals) for one in results]})
+    report.print_busy(results)
     if options.json is None:
         report.print_next(f"`treefactor bench {shlex.quote(options.robot)} --json FILE` keeps the figures")
     return 0
+
+
+def _all_robots(options: argparse.Namespace) -> int:
+    """Print the ratios of all robots and their distribution."""
+    if options.robot is not None or options.base is not None or options.frameworks:
+        raise TreefactorError("--all has its own robots and bases: leave out ROBOT, --base and --frameworks")
+    import_module("treefactor.adapters.pinocchio_")  # AdapterError without Pinocchio
+    measured: list[all_robots.Measured] = []
+    names = all_robots.names()
+    with replacing(options.json) as file:
+        for one in progress(all_robots.measure(names), len(names), "timing", _line):
+            measured.append(one)
+        found = all_robots.distributions(measured)
+        report.print_all_robots(measured, found, options.goals)
+        figures = report.all_robots_figures(measured, found, options.goals)
+        report.write_json(file, {"config": show_config("dicts"), **figures})
+    report.print_busy([result for one in measured for result in one.results])
+    return 0
+
+
+def _line(one: all_robots.Measured) -> str:
+    """Return a robot's name, and why it is left out."""
+    return f"{one.robot} is left out: {one.missing}" if one.missing else one.robot
 
 
 def _as_dict(result: bench.Result, goals: bool) -> dict:

@@ -129,7 +129,13 @@ def _bench(commands) -> None:
     command = commands.add_parser("bench", help="compare times with those of other libraries")
     command.add_argument(
         "robot",
+        nargs="?",
         help=f"{ROBOT}; {CONTACTS} for solvers of contact problems; {LOOPS} for mechanisms with closed loops",
+    )
+    command.add_argument(
+        "--all",
+        action="store_true",
+        help="compare all robots of example-robot-data and three models of dm_control with Pinocchio instead",
     )
     command.add_argument("--base", **BASES)
     command.add_argument("--threads", type=_positive, default=2, metavar="N", help="to compare with one")

@@ -1,5 +1,6 @@
 """Write reports: tables on the console, JSON files, HTML pages, drawings and plots."""
 
+from .all_robots import all_robots_figures, print_all_robots
 from .console import (
     COLOURS,
     CONTACTS_CAPTION,
@@ -17,6 +18,7 @@ from .console import (
     duration,
     goal,
     print_branch,
+    print_busy,
     print_contradicted,
     print_exhibits,
     print_growth,
@@ -49,13 +51,16 @@ __all__ = [
     "ROBOT_GOALS",
     "TABLES_CAPTION",
     "VERDICTS",
+    "all_robots_figures",
     "console",
     "counted",
     "duration",
     "frame_figures",
     "goal",
     "identification_figures",
+    "print_all_robots",
     "print_branch",
+    "print_busy",
     "print_contradicted",
     "print_derivative_rows",
     "print_exhibits",

@@ -14,7 +14,7 @@ from rich.text import Text
 from rich.tree import Tree as RichTree
 
 from ..bench.scaling import Growth
-from ..bench.timing import Result
+from ..bench.timing import BUSY, Result, busy
 from ..check.cells import (
     AGREES,
     CRASHED,
@@ -196,6 +196,18 @@ def print_results(title: str, results: Sequence[Result], caption: str, goals: bo
     out = console()
     out.print(table)
     out.print(Text(caption, style="dim"))
+
+
+def print_busy(results: Sequence[Result]) -> None:
+    """Warn if the machine did other work while results were measured, and state the rule."""
+    if busy(results):
+        width = np.median([one.spread for one in results])
+        text = (
+            "The machine was busy: in half of the comparisons the quartiles lie more than "
+            f"{width:.0%} of the ratio apart, on an idle machine less than {BUSY:.0%}. Repeat this when "
+            "nothing else runs."
+        )
+        console().print(Text(text, style="yellow"), soft_wrap=True)
 
 
 ROBOT_CAPTION = (

@@ -80,23 +80,23 @@ def dynamics(case) -> Iterator[Comparison]:
     """Compare single calls on bound arrays and batches on one thread with Pinocchio and MuJoCo."""
     moving = case.moving
     if moving.theirs is not None:
-        yield from _single(moving)
-        yield from _batches(moving)
+        yield from single(moving)
+        yield from batches(moving)
     if find_spec("mujoco"):
         yield from _mujoco(moving, case)
 
 
-def _single(moving: Moving) -> Iterator[Comparison]:
+def single(moving: Moving, functions=(crba, bias, rnea, aba, forward_dynamics)) -> Iterator[Comparison]:
     """Compare calls for one configuration that write into preallocated arrays."""
-    for function in (crba, bias, rnea, aba, forward_dynamics):
+    for function in functions:
         name = function.__name__
         ours = Call(bind(function, moving.ours, *moving.first(name), out=moving.result_array(name)))
         yield Comparison("S6", moving.name, spoken(name), "Pinocchio", ours, moving.peer(name), 1.0)
 
 
-def _batches(moving: Moving) -> Iterator[Comparison]:
+def batches(moving: Moving, functions=(crba, rnea, aba, forward_dynamics)) -> Iterator[Comparison]:
     """Compare calls for many configurations on one thread."""
-    for function in (crba, rnea, aba, forward_dynamics):
+    for function in functions:
         name, count = function.__name__, len(moving.q)
         ours = Call(partial(function, moving.ours, *moving.states(name), **moving.result_arrays(name)), count)
         yield Comparison(

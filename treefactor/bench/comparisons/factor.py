@@ -31,10 +31,11 @@ def single(case) -> Iterator[Comparison]:
     np.copyto(case.data.M, case.H[0])
     accelerator = Accelerator(case.model, case.data).factor()
     pin.cholesky.decompose(case.model, case.data)
-    solve = partial(pin.cholesky.solve, case.model, case.data, b)
+    solve = Call(partial(pin.cholesky.solve, case.model, case.data, b))
     for target, what, ours, theirs in (
         ("S1", "factor", Call(accelerator.factor), case.decompose()),
-        ("S2", "solve", Call(partial(accelerator.solve, b, out)), Call(solve)),
+        ("S2", "solve", Call(partial(accelerator.solve, b, out)), solve),
+        ("S2", "solve without out=", Call(partial(accelerator.solve, b)), solve),
     ):
         yield Comparison(target, case.name, what, "Pinocchio", ours, theirs, case.goal(2.0, 1.0))
 
@@ -57,14 +58,18 @@ def cached(case) -> Iterator[Comparison]:
     for dtype in (np.float64, np.float32):
         for layout, goal in (("lanes", 12.0), ("packed", 8.0)):
             count = min(SMALL, CACHE // (16 * case.tree.nnz * 8) * 8)
-            H = case.tree.pack(case.H[:count], layout, dtype=dtype)
-            f = Factor(case.tree, (count,), layout=layout, dtype=dtype)
-            ours = Call(partial(f.refactor, H), count)
+            ours = refactorization(case, layout, count, dtype)
             what = f"factor in cache {dtype.__name__}, {layout}"
             if case.model is not None:
                 yield Comparison("S5", case.name, what, "Pinocchio", ours, case.decompose(), case.goal(goal))
             if (dtype, layout) == (np.float64, "lanes"):
                 yield Comparison("S5", case.name, what, "FMA peak", ours, peak, case.goal(0.4))
+
+
+def refactorization(case, layout: str, count: int, dtype=np.float64) -> Call:
+    """Return a call that factorizes a batch in a layout, in preallocated memory."""
+    H = case.tree.pack(case.H[:count], layout, dtype=dtype)
+    return Call(partial(Factor(case.tree, (count,), layout=layout, dtype=dtype).refactor, H), count)
 
 
 def parallel(case, threads: int) -> Iterator[Comparison]:

@@ -29,7 +29,7 @@ def interpreted(case) -> Iterator[Comparison]:
     if moving.theirs is None:
         return
     kernels = compile(moving.ours, ["crba", *singles(moving)])
-    yield from _batches("S6", moving, kernels, ("crba", *BATCHES), "interpreter", 9.0)
+    yield from batches("S6", moving, kernels, ("crba", *BATCHES), "interpreter", 9.0)
     yield from bound("S6", moving, kernels, "interpreter", 1.0)
 
 
@@ -41,7 +41,7 @@ def compiled(case) -> Iterator[Comparison]:
         return
     goal = 40.0 if moving.ours.nv < MANY else 25.0
     if moving.theirs is not None:
-        yield from _batches("S7", moving, kernels, BATCHES, "cc", goal)
+        yield from batches("S7", moving, kernels, BATCHES, "cc", goal)
     yield from _of_the_peak(moving, kernels)
     if moving.theirs is not None:
         yield from bound("S7", moving, kernels, "cc", 5.0)
@@ -76,7 +76,7 @@ def singles(moving: Moving) -> list[str]:
     return [name for name in SINGLE if name != "aba" or moving.ours.coupling is None]
 
 
-def _batches(
+def batches(
     target: str, moving: Moving, kernels: Kernels, names: Iterable[str], how: str, goal: float
 ) -> Iterator[Comparison]:
     """Compare calls for many configurations on one thread."""

@@ -56,6 +56,12 @@ robot_duels, case_duels = robot_comparisons, case_comparisons  # the names in re
 class Case:
     """A robot, and a batch of its inertia matrices at random configurations.
 
+    Parameters
+    ----------
+    robot : Robot
+    count : int, optional
+        Matrices, ``factor.LARGE`` by default.
+
     Attributes
     ----------
     model : pinocchio.Model or None
@@ -64,8 +70,9 @@ class Case:
     tree : Tree
     """
 
-    def __init__(self, robot: Robot):
+    def __init__(self, robot: Robot, count: int | None = None):
         refuse_sdf(robot)
+        self.count = factor_times.LARGE if count is None else count
         self.name, self.path, self.floating = robot.name, robot.path, robot.floating
         try:
             from ...adapters import pinocchio_
@@ -82,8 +89,8 @@ class Case:
 
     @cached_property
     def H(self) -> np.ndarray:
-        """(LARGE, n, n) inertia matrices."""
-        moves = self.rng.normal(size=(factor_times.LARGE, self.ours.nv))
+        """(count, n, n) inertia matrices."""
+        moves = self.rng.normal(size=(self.count, self.ours.nv))
         if self.model is None:
             return crba(self.ours, integrate(self.ours, neutral(self.ours), moves))
         import pinocchio as pin
@@ -96,8 +103,8 @@ class Case:
 
     @cached_property
     def b(self) -> np.ndarray:
-        """(LARGE, n) right-hand sides."""
-        return self.rng.normal(size=(factor_times.LARGE, self.ours.nv))
+        """(count, n) right-hand sides."""
+        return self.rng.normal(size=(self.count, self.ours.nv))
 
     @cached_property
     def moving(self) -> Moving:
