@@ -104,9 +104,13 @@ def _is_steady(examination: Examination, found: Repair, wrong: frozenset[str]) -
 
 
 def _is_repeated(examination: Examination, found: Repair, wrong: frozenset[str]) -> bool:
+    """Return whether another loading of both files gives the same at the first sample."""
     again, answered = examination.anew(), examination.answered
-    first, last = (again.bad(again.trial(one, wrong), wrong, answered) for one in (Changes(), found.changes))
-    return first == wrong and last <= found.left
+    return all(
+        again.bad(again.trial(one, wrong, 1), wrong, answered)
+        == examination.bad(examination.trial(one, wrong, 1), wrong, answered)
+        for one in (Changes(), found.changes)
+    )
 
 
 @dataclass(frozen=True)
