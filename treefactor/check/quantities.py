@@ -291,7 +291,7 @@ QUANTITIES = {
         Quantity("momentum", _momentum, ("momentum",)),
         Quantity("energies", _energies, ("kinetic_energy", "potential_energy")),
         Quantity("J̇v", _drifts, ("jacobian", "jacobian_dot_v"), "position"),
-        Quantity("derivatives", _derivatives, ("rnea_derivatives",)),
+        Quantity("derivatives", _derivatives, ("rnea_derivatives",), "force"),
         Quantity("LᵀDL", _factor, unit="deviation"),
         Quantity("L and D", _own_factor, ("factors",), "deviation"),
     )

@@ -123,6 +123,8 @@ def _evaluate(query: Query, name: str, excluded: dict[str, str]) -> None:
             excluded[quantity.name] = f"{name} computes a value that is not finite"
         else:
             query.sample.values[quantity.name] = value
+    if "centre of mass" in excluded:  # which the angular momentum is about
+        excluded.setdefault("momentum", excluded["centre of mass"])
 
 
 def _path(engine, robot, folder: str) -> Path:
