@@ -71,10 +71,13 @@ def workplace(monkeypatch, tmp_path):
     return tmp_path
 
 
+STATUS = {"treefactor check --traps": 1}  # some engines refuse planar joints
+
+
 def execute(command):
     """Run a command line as a reader would."""
     if command.startswith("treefactor"):
-        assert cli.main(shlex.split(command, comments=True)[1:]) == 0
+        assert cli.main(shlex.split(command, comments=True)[1:]) == STATUS.get(command, 0)
         return
     if not shutil.which("make") or not shutil.which("cc"):
         pytest.skip("generated C needs make and a compiler")

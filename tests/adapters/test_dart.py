@@ -27,7 +27,7 @@ EXPLAINED = [
         for robot in (
             ("talos_reduced", True, {"dynamics", "limit"}),
             ("icub", True, {"dynamics", "limit"}),
-            ("tiago_dual", False, {"dynamics"}),
+            ("tiago_dual", False, {"dynamics", "limit"}),
             ("baxter", False, {"dynamics", "inertial", "mimic"}),
         )
     ),

@@ -49,6 +49,13 @@ def test_every_quantity_agrees_with_pinocchio(name, floating):
     compare(body, ours, q, v, tau)
 
 
+def rounding(body, frame):
+    """Return how many roundings a placement may differ by: MuJoCo drops small rotations of a site."""
+    kind, k = mujoco_._places(body)[frame]
+    dropped = kind == "site" and body.model.site_sameframe[k] and body.model.site_quat[k, 1:].any()
+    return 64 * 1024 if dropped else 64
+
+
 def compare(body, ours, q, v, tau):
     model = ours.model
     T, c = mujoco_.transform(body, model, q), mujoco_.acceleration_offset(body, model, q, v)
@@ -64,7 +71,7 @@ def compare(body, ours, q, v, tau):
     close(scale * (T @ mujoco_.acceleration(body, x, w, T.T @ tau) + c), scale * qdd, 64 * condition)
     for frame in reference.frames(ours):
         J = reference.jacobian(ours, q, frame)
-        close(mujoco_.placement(body, x, frame), reference.placement(ours, q, frame))
+        close(mujoco_.placement(body, x, frame), reference.placement(ours, q, frame), rounding(body, frame))
         close(mujoco_.jacobian(body, x, frame), J @ T)
         rate = reference.jacobian_dot_v(ours, q, v, frame) + J @ c
         close(mujoco_.jacobian_dot_v(body, x, w, frame), rate, 1024)
