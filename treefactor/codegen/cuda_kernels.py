@@ -85,7 +85,7 @@ class CudaKernels(Sealed):
         *arguments : device arrays, shapes (batch, size) or (size,)
             The arguments that `treefactor.generate` lists for the function; of a group, those of all parts.
         out : device array, shape (batch, ...)
-            The shape of a configuration is `Function.shape`, or flat: packed rows for "crba", and several
+            The shape that the function has for a configuration, or flat: packed rows for "crba", and several
             results one after the other. Without the first axis, one configuration is computed.
         stream : int
             Handle of the stream of the current device, such as
@@ -101,7 +101,7 @@ class CudaKernels(Sealed):
         CodegenError
             If the function was not generated, there is no driver, or it refuses the kernel.
         DtypeError, ShapeError, ValueError
-            If an array is not on the current device, is not of float64 or not laid out as above, or `out`
+            If an array is not on the current device, is not of float64 or not laid out as above, or ``out``
             overlaps an argument.
         """
         function = self._function(name_of(name), arguments)
