@@ -103,8 +103,8 @@ def loaded(path: Path, floating: bool, gravity, flags: int, text="", moments=Non
 def rewritten(path: Path, robot: Robot, options: Collection[str], floating: bool) -> tuple[str, dict]:
     """Return the text of a URDF, and the principal moments (kg m^2) that it cannot hold, by link.
 
-    A floating root link keeps some of its mass, or PyBullet would fix it. Unneeded shapes are left out, for
-    PyBullet might not find their meshes. The text is "" if nothing is rewritten.
+    A floating root link keeps some of its mass, or PyBullet would fix it. Unneeded shapes are left out,
+    since PyBullet may not find their meshes. The text is empty if no option rewrites the file.
     """
     if not REWRITING.keys() & set(options):
         return "", {}

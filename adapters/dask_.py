@@ -14,6 +14,7 @@ import numpy as np
 
 from .._util.validation import as_number, check_choice
 from ..codegen import Program, compile
+from ..codegen.backends import BACKENDS
 from ..dynamics import forward_dynamics
 from ..dynamics.inertias import Inertias
 from ..dynamics.rollouts import METHODS, rollout, step
@@ -37,8 +38,8 @@ def map_dynamics(
     q, v, tau : dask or NumPy array, shapes (..., nq), (..., nv), (..., nv)
         With at least one leading axis, the same for all, by which chunks are computed.
     backend : str
-        Of `treefactor.compile`. Every worker makes the program ready once: compiled there, or taken from its
-        machine's cache.
+        Of `treefactor.compile`, but not "cuda". Every worker makes the program ready once: compiled there, or
+        taken from its machine's cache.
     inertias : Inertias, NumPy or dask array, optional
         In the place of the model's: one set, which every chunk takes whole, or a set for every element, which
         is chunked as the other arrays are. `treefactor.forward_dynamics` computes then, not a program.
@@ -76,7 +77,7 @@ def map_dynamics(
     """
     if inertias is not None:
         return map_function(forward_dynamics, model_or_program, q, v, tau, inertias=inertias)
-    kernels = compile(model_or_program, ["forward_dynamics"], backend)
+    kernels = _compiled(model_or_program, backend)
     nq, nv = kernels.program.nq, kernels.program.nv
     return _mapped(kernels.forward_dynamics, {"q": (q, nq), "v": (v, nv), "tau": (tau, nv)}, (nv,))
 
@@ -203,12 +204,18 @@ def map_rollout(
     return _motions(model, "rollout", arrays, (steps + 1,), h, method, backend, inertias)
 
 
+def _compiled(model_or_program: Model | Program, backend: str):
+    """Compile the forward dynamics for the processors of workers."""
+    check_choice("backend", backend, BACKENDS)
+    return compile(model_or_program, ["forward_dynamics"], backend)
+
+
 def _motions(model: Model, name: str, arrays, axis: tuple[int, ...], h, method: str, backend: str, inertias):
     """Return q and v of a step or a rollout, computed side by side in one array."""
     check_choice("method", method, METHODS)
     options = {"h": as_number(h, "h"), "method": method}
     if inertias is None:
-        function = getattr(compile(model, ["forward_dynamics"], backend), name)
+        function = getattr(_compiled(model, backend), name)
     else:
         function = partial({"step": step, "rollout": rollout}[name], model)
     function = partial(_side_by_side, function, **options)

@@ -139,6 +139,13 @@ def test_functions_that_cannot_be_mapped_are_refused():
         map_function(tf.frame_placement, MODEL, q, frame="tool")
 
 
+def test_kernels_for_gpus_are_refused():
+    with pytest.raises(ValueError, match="backend must be one of"):
+        map_dynamics(PROGRAM, Q, V, A, backend="cuda")
+    with pytest.raises(ValueError, match="backend must be one of"):
+        map_step(MODEL, Q, V, A, 0.01, backend="cuda")
+
+
 def test_motions_that_do_not_fit_are_refused():
     with pytest.raises(tf.ShapeError, match=r"tau must have shape"):
         map_rollout(MODEL, Q, V, A[..., :5], 0.01)

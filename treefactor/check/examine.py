@@ -34,7 +34,7 @@ def no_answer(error: Exception) -> str:
 
 
 NO_DIGIT = 0.1  # relative error of values that agree by chance only
-OBLIGATORY = ("tree", "H", "bias")  # quantities without which nothing is compared
+NEEDED = ("tree", "H", "bias")  # quantities that every engine must compute
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ class Examination:
             value = quantity.ask(query)
             error = None if value is None else quantity.error(value, query.sample)
         except AdapterError as error:  # the engine has no such value of this robot
-            kept = trial.failures if name in OBLIGATORY else trial.absent
+            kept = trial.failures if name in NEEDED else trial.absent
             kept[name] = " ".join(str(error).split())
             return
         except Exception as error:

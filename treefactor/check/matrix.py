@@ -241,7 +241,7 @@ class Matrix:
         if task.robot is None:
             state = TIMED_OUT if isinstance(error, TimedOutError) else CRASHED
             engine, number, python = task.engine, engine_version(task.engine.name), platform.python_version()
-            if engine.python:  # of another environment nothing is known
+            if engine.python:  # the versions of another environment are not known
                 number, python = "", "unknown"
             self.used[engine.title] = UsedEngine(engine.title, number, "", python, pip_of(engine.name))
             lines = [text.strip().splitlines()[-1:] for text in (str(error), output)]
