@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
-from threading import Lock
+from threading import RLock
 
 POSSIBLE = hasattr(os, "fork") and sys.platform != "darwin"  # whose frameworks do not survive a fork
 
@@ -110,7 +110,7 @@ class Server:
             self._folder.cleanup()
 
 
-_lock, _servers = Lock(), list[Server]()
+_lock, _servers = RLock(), list[Server]()
 
 
 def start(environment: Mapping[str, str]) -> None:
@@ -133,8 +133,8 @@ def fork(connection: int, folder: str, environment: Mapping[str, str]) -> Fork |
         Of the process. What is read when Python starts and NumPy is imported, it has from the server.
     """
     for _ in range(2 if POSSIBLE else 0):
-        start(environment)
         with _lock:
+            start(environment)
             try:
                 return _servers[0].fork(connection, folder, environment)
             except OSError:  # it has died
