@@ -12,7 +12,7 @@ from treefactor.codegen import Function
 from treefactor.codegen.backends._interp import Interpreter
 from treefactor.codegen.backends._results import Results
 from treefactor.codegen.backends.numpy_ import evaluate
-from treefactor.codegen.lower._lower import ARCTANGENT, END, RECIPROCALS, ROOT, SINCOS
+from treefactor.codegen.lower._lower import ARCTANGENT, END, RECIPROCALS, ROOT, SCALED, SINCOS
 from treefactor.codegen.lower.lowering import lower
 from treefactor.codegen.program.expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SIN, SQRT, SUB
 
@@ -86,16 +86,18 @@ def test_random_rows_compute_what_numpy_does(function, count, seed):
 
 
 def instructions(words):
-    """Yield the slots of results and operands of every instruction, in order."""
+    """Yield the slots of results, operands and broadcast constants of every instruction, in order."""
     at = 0
     while words[at] != END:
-        code, times = words[at : at + 2]
+        code, times = words[at : at + 2].tolist()
         results = 2 if code == SINCOS else 1
+        scaled, code = code >= SCALED, code % SCALED
         terms = [2 * (code >> 6), 2 * (code >> 4 & 3), code >> 2 & 3, code & 3]
         of_one, of_two = (SINCOS, ROOT, *RECIPROCALS), (ARCTANGENT,)
         length = results + (1 if code in of_one else 2 if code in of_two else sum(terms))
         for first in range(at + 2, at + 2 + times * length, length):
-            yield words[first : first + results], words[first + results : first + length]
+            operands = words[first + results : first + length]
+            yield words[first : first + results], operands, operands[: sum(terms[:2]) : 2] if scaled else []
         at += 2 + times * length
     assert at + 2 == len(words)
 
@@ -105,8 +107,9 @@ def assert_in_order(function):
     code, inputs = lower(function), sum(size for _, size in function.inputs)
     written = np.zeros(code.slots, bool)
     written[: inputs + code.constants.size] = True
-    for results, operands in instructions(code.words):
+    for results, operands, constants in instructions(code.words):
         assert written[operands].all()
+        assert all(inputs < slot < inputs + code.constants.size for slot in constants)
         assert ((results < inputs) | (results >= inputs + code.constants.size)).all()
         written[results] = True
     assert written[code.output].all()
@@ -129,7 +132,14 @@ def test_products_join_sums_and_runs_are_long():
     words = lower(function).words
     count = sum(1 for _ in instructions(words))
     assert count < 0.5 * function.operations.total
-    assert (len(words) - sum(len(r) + len(o) for r, o in instructions(words))) / 2 < 0.5 * count
+    assert (len(words) - sum(len(r) + len(o) for r, o, _ in instructions(words))) / 2 < 0.35 * count
+
+
+def test_most_products_with_constants_broadcast_them():
+    function = kernels("talos32").program.functions["aba"]
+    operands = function.op[np.stack([function.a, function.b])[:, function.op == MUL]]
+    broadcast = sum(len(constants) for *_, constants in instructions(lower(function).words))
+    assert broadcast > 0.5 * (operands == CONST).any(0).sum()
 
 
 @settings(max_examples=300)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from libc.math cimport sqrt
+
 cdef extern from "kernels/interpreter/interpreter.h":
     enum:
         OP_RECIP
@@ -11,13 +13,15 @@ cdef extern from "kernels/interpreter/interpreter.h":
         OP_SQRT
         OP_ATAN2
         OP_END
+        OP_SCALED
         OPCODES
     int SUM_OPCODE(int products, int negative_products, int numbers, int negative_numbers) nogil
 
-RECIPROCALS, SINCOS, END = (OP_RECIP, OP_POSITIVE, OP_NEGATIVE), OP_SINCOS, OP_END
+RECIPROCALS, SINCOS, END, SCALED = (OP_RECIP, OP_POSITIVE, OP_NEGATIVE), OP_SINCOS, OP_END, OP_SCALED
 ROOT, ARCTANGENT = OP_SQRT, OP_ATAN2
 
 cdef enum:                       # operations of statements, in the order of `_table`
+    CONST = 0
     ADD = 2
     SUB
     MUL
@@ -32,7 +36,7 @@ cdef enum:
     TERMS = 3                    # most terms of a sum
     OPERANDS = 6
     RESULTS = 2
-    WINDOW = 1000                # instructions that `schedule` chooses among
+    WINDOW = 4000                # instructions that `schedule` chooses among
 
 ctypedef struct Term:
     int a, b                     # statements; b is NONE unless the term is a product
@@ -95,7 +99,7 @@ def fuse(const unsigned char[::1] op, const int[::1] a, const int[::1] b, const 
             code[count], result[count, 0] = OP_ATAN2, row
             operand[count, 0], operand[count, 1] = a[row], b[row]
         else:
-            code[count], result[count, 0] = write_sum(&sums[row], operand[count]), row
+            code[count], result[count, 0] = write_sum(op, &sums[row], operand[count]), row
         count += 1
     return np.array(code[:count]), np.array(operand[:count]), np.array(result[:count])
 
@@ -127,21 +131,41 @@ cdef void join(Sum *sums, const int[::1] uses, unsigned char[::1] joined, int x,
     joined[y] |= right > 0
 
 
-cdef int write_sum(const Sum *terms, int[::1] operand) noexcept:
-    """Write operands of products, then single operands, positive ones first; return the opcode."""
+cdef int write_sum(const unsigned char[::1] op, const Sum *terms, int[::1] operand) noexcept:
+    """Write operands of products, then single operands, positive ones first; return the opcode.
+
+    If every product has a constant factor, these are the first factors.
+    """
     cdef int count[4]
-    cdef int kind, k, at = 0
+    cdef int kind, k, first, second, at = 0
+    cdef bint scaled = True
+    for k in range(terms.terms):
+        scaled &= is_single(terms.term[k]) or has_constant(op, terms.term[k])
     for kind in range(4):
         count[kind] = 0
         for k in range(terms.terms):
-            if (terms.term[k].b == NONE) == (kind >= 2) and terms.term[k].negative == kind % 2:
+            if is_single(terms.term[k]) == (kind >= 2) and terms.term[k].negative == kind % 2:
                 count[kind] += 1
-                operand[at] = terms.term[k].a
+                first, second = terms.term[k].a, terms.term[k].b
+                if kind < 2 and scaled and op[first] != CONST:
+                    first, second = second, first
+                operand[at] = first
                 at += 1
                 if kind < 2:
-                    operand[at] = terms.term[k].b
+                    operand[at] = second
                     at += 1
-    return SUM_OPCODE(count[0], count[1], count[2], count[3])
+    scaled &= count[0] + count[1] > 0
+    return SUM_OPCODE(count[0], count[1], count[2], count[3]) + scaled * OP_SCALED
+
+
+cdef bint is_single(Term term) noexcept:
+    """Return whether a term is no product."""
+    return term.b == NONE
+
+
+cdef bint has_constant(const unsigned char[::1] op, Term term) noexcept:
+    """Return whether a factor of a product is a constant."""
+    return op[term.a] == CONST or op[term.b] == CONST
 
 
 cdef class Ready:
@@ -150,12 +174,16 @@ cdef class Ready:
     cdef int first[OPCODES]
     cdef int last[OPCODES]
     cdef int waiting[OPCODES]
+    cdef int remaining[OPCODES]      # instructions of each opcode that wait in its queue or will
 
-    def __cinit__(self, Py_ssize_t count):
-        cdef int code
-        self.following = np.empty(count, np.intc)
-        for code in range(OPCODES):
-            self.waiting[code] = 0
+    def __cinit__(self, const int[::1] code):
+        cdef int opcode
+        cdef Py_ssize_t k
+        self.following = np.empty(code.shape[0], np.intc)
+        for opcode in range(OPCODES):
+            self.waiting[opcode] = self.remaining[opcode] = 0
+        for k in range(code.shape[0]):
+            self.remaining[code[k]] += 1
 
     cdef void push(self, int code, int instruction) noexcept:
         """Append an instruction to the queue of its opcode."""
@@ -171,14 +199,23 @@ cdef class Ready:
         cdef int instruction = self.first[code]
         self.first[code] = self.following[instruction]
         self.waiting[code] -= 1
+        self.remaining[code] -= 1
         return instruction
 
-    cdef int longest(self) noexcept:
-        """Return the opcode with the longest queue; OP_SINCOS only if all other queues are empty."""
-        cdef int best = 0, code
-        for code in range(1, OPCODES):
-            if (self.waiting[code] > self.waiting[best] and code != OP_SINCOS) or not self.waiting[best]:
-                best = code
+    cdef int most_complete(self) noexcept:
+        """Return the opcode whose next run is long, and leaves few instructions of that opcode for later runs.
+
+        Of m instructions that remain, n wait. Choosing by n^1.5 / m makes 16 % to 29 % fewer runs of forward
+        dynamics than choosing the longest queue. OP_SINCOS is returned only if all other queues are empty.
+        """
+        cdef int best = OP_SINCOS, code
+        cdef double measure, largest = 0.0
+        for code in range(OPCODES):
+            if not self.waiting[code] or code == OP_SINCOS:
+                continue
+            measure = self.waiting[code] * sqrt(self.waiting[code]) / self.remaining[code]
+            if measure > largest:
+                best, largest = code, measure
         return best
 
 
@@ -196,7 +233,7 @@ def schedule(const int[::1] code, const int[:, ::1] operand, const int[:, ::1] r
     cdef int[::1] begin, users, missing
     cdef int[::1] order = np.empty(count, np.intc)
     cdef unsigned char[::1] done = np.zeros(count + 1, np.uint8), starts = np.zeros(count, np.uint8)
-    cdef Ready ready = Ready(count)
+    cdef Ready ready = Ready(code)
     begin, users, missing = users_of_results(operand, result, rows)
     while emitted < count:
         while seen < count and seen < low + WINDOW:
@@ -204,7 +241,7 @@ def schedule(const int[::1] code, const int[:, ::1] operand, const int[:, ::1] r
                 ready.push(code[seen], seen)
             seen += 1
         if current == NONE or not ready.waiting[current] or (current == OP_SINCOS and not left):
-            current = ready.longest()
+            current = ready.most_complete()
             left = ready.waiting[current]
             starts[emitted] = True
         instruction = ready.pop(current)

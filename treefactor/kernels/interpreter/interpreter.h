@@ -9,7 +9,8 @@
 /* Opcodes. SUM_OPCODE: a sum of up to three terms, named by its counts of positive and negative products and of
  * positive and negative single operands; at least one term is positive. OP_RECIP: 1 / a. OP_POSITIVE and
  * OP_NEGATIVE: 1 / a of a pivot, NaN unless a is positive, or negative. OP_SINCOS: sin a and cos a, two results.
- * OP_SQRT: the square root of a, NaN if a is negative. OP_ATAN2: atan2(a, b). */
+ * OP_SQRT: the square root of a, NaN if a is negative. OP_ATAN2: atan2(a, b). A sum plus OP_SCALED: the first
+ * factor of every product is a constant, the same in all lanes. */
 #define SUM_OPCODE(products, negative_products, numbers, negative_numbers) \
     (((products) * 4 + (negative_products)) * 16 + (numbers) * 4 + (negative_numbers))
 enum {
@@ -20,7 +21,8 @@ enum {
     OP_NEGATIVE = SUM_OPCODE(0, 0, 0, 2),
     OP_SQRT = SUM_OPCODE(0, 1, 0, 1),
     OP_ATAN2 = SUM_OPCODE(0, 2, 0, 0),
-    OPCODES = SUM_OPCODE(3, 0, 0, 0) + 1    /* one more than the largest */
+    OP_SCALED = 256,
+    OPCODES = OP_SCALED + SUM_OPCODE(3, 0, 0, 0) + 1    /* one more than the largest */
 };
 
 /* Kernels for one number of lanes. Code is a sequence of runs: an opcode, a repeat count, then for each repetition
