@@ -264,7 +264,7 @@ cdef class Pattern:
         return count
 
     cdef Py_ssize_t cut_evenly(self, Panel *panel, Py_ssize_t[::1] size):
-        """Cut every chain into the fewest panels, of similar numbers of rows; return the number of all panels."""
+        """Cut every chain into few panels of similar numbers of rows; return the number of all panels."""
         cdef Shape *t = &self.shape
         cdef Py_ssize_t s = 0, length, pieces, i, count = 0
         t.scratch = 0
