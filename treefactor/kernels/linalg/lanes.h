@@ -8,8 +8,9 @@
  *     NAME(f)  f for this instruction set and type   ROWS     rows of a panel, at most
  *
  * Rows of one chain (a block) times up to TILE columns stay in registers while what descendants or ancestors
- * contribute is added up: 2 TILE loads for TILE^2 multiply-adds, one store. Where a register holds fewer than
- * LANES elements everything is done for one part of the lanes after the other.
+ * contribute is added up: 2 TILE loads for TILE^2 multiply-adds, one store. Factorizations take more rows of a
+ * chain at once (a panel): six rows, as of a free-flyer or a leg, need no second pass over their descendants. Where a
+ * register holds fewer than LANES elements everything is done for one part of the lanes after the other.
  */
 
 typedef ELEMENT NAME(real) __attribute__((vector_size(WIDTH * sizeof(ELEMENT)), may_alias));
