@@ -9,8 +9,8 @@
  *
  * Rows of one chain (a block) times up to TILE columns stay in registers while what descendants or ancestors
  * contribute is added up: 2 TILE loads for TILE^2 multiply-adds, one store. Factorizations take more rows of a
- * chain at once (a panel): six rows, as of a free-flyer or a leg, need no second pass over their descendants. Where a
- * register holds fewer than LANES elements everything is done for one part of the lanes after the other.
+ * chain at once (a panel): the six of a free-flyer in one pass over their descendants. Where a register holds fewer
+ * than LANES elements everything is done for one part of the lanes after the other.
  */
 
 typedef ELEMENT NAME(real) __attribute__((vector_size(WIDTH * sizeof(ELEMENT)), may_alias));
@@ -20,8 +20,8 @@ typedef ELEMENT NAME(loose)
 /* READ where the array has any alignment */
 #define READ_LOOSE(array, e) READ_AS(NAME(loose), (array) + (ptrdiff_t)(e) * LANES)
 
-/* Keep x in a register: GCC reads a number that is used up to three times from memory again each time, and loads bound
- * loops over small tiles. */
+/* Keep x in a register: GCC 12 reads a number that is used up to three times from memory again each time, and loops
+ * over small tiles are bound by loads. */
 INLINE real NAME(held)(real x) {
 #if defined(__x86_64__)
     __asm__("" : "+v"(x));
