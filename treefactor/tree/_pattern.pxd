@@ -8,6 +8,16 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
         Py_ssize_t below
         Py_ssize_t stop
 
+    ctypedef struct Panel:
+        Py_ssize_t rows
+        Py_ssize_t depth
+        Py_ssize_t first
+        Py_ssize_t stop
+
+    ctypedef struct Row:
+        Py_ssize_t first
+        Py_ssize_t diagonal
+
     ctypedef struct Supernode:
         Py_ssize_t chain
         Py_ssize_t leaves
@@ -49,6 +59,9 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
         Py_ssize_t runs
         const Run *run
         Py_ssize_t whole
+        const Row *row
+        Py_ssize_t panels
+        const Panel *panel
 
     ctypedef struct Piece:
         Py_ssize_t entry
@@ -142,6 +155,7 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
         int tile
         const LaneKernels *lanes
         const LaneKernels *lanes_float
+        int rows
 
 cdef enum:
     FACTORIZED = -1              # status of a matrix that did not fail
@@ -159,3 +173,4 @@ cdef class Pattern:
     cdef Py_ssize_t place(self, Supernode *supernode, Py_ssize_t *at)
     cdef const int *packed_entries(self, bint pair) except NULL
     cdef Py_ssize_t find_runs(self, Run *run) noexcept
+    cdef Py_ssize_t cut_evenly(self, Panel *panel, Py_ssize_t[::1] size)

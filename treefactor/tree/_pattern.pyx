@@ -116,6 +116,8 @@ cdef class Pattern:
         cdef cnp.ndarray depth = tree.depth
         cdef cnp.ndarray column = tree.columns
         cdef cnp.ndarray blocks = np.empty(tree.n * sizeof(Block), dtype=np.uint8)
+        cdef cnp.ndarray panels = np.empty(tree.n * sizeof(Panel), dtype=np.uint8)
+        cdef cnp.ndarray rows = np.stack([start[order], start[order + 1] - 1], axis=1).astype(np.intp)
         cdef cnp.ndarray supernodes = np.empty(tree.n * sizeof(Supernode), dtype=np.uint8)
         cdef cnp.ndarray at = np.empty(tree.n, dtype=np.intp)
         cdef cnp.ndarray runs, tasks
@@ -131,6 +133,9 @@ cdef class Pattern:
         size = subtree_sizes(tree)
         t.block = <const Block *> blocks.data
         t.blocks = self.cut(<Block *> blocks.data, size)
+        t.row = <const Row *> rows.data
+        t.panel = <const Panel *> panels.data
+        t.panels = self.cut_evenly(<Panel *> panels.data, size)
         root, task = split(tree, size)
         t.supernodes = self.group(<Supernode *> supernodes.data, size, task)
         supernodes = supernodes[(t.n - t.supernodes) * sizeof(Supernode) :].copy()
@@ -146,7 +151,7 @@ cdef class Pattern:
         t.run = <const Run *> runs.data
         t.runs = self.find_runs(<Run *> runs.data)
         self.packed = {}
-        self.kept = (parent, order, start, depth, column, at, blocks, supernodes, tasks, runs)
+        self.kept = (parent, order, start, depth, column, at, blocks, rows, panels, supernodes, tasks, runs)
 
     cdef const int *packed_entries(self, bint pair) except NULL:
         """Return for every entry of the dense matrix the packed one, outside the pattern their number.
@@ -240,8 +245,6 @@ cdef class Pattern:
         """Cut the tree into blocks of up to `tile` nodes of a chain, depth first; return their number."""
         cdef Shape *t = &self.shape
         cdef Py_ssize_t s = 0, k, last, count = 0
-        t.scratch = 0
-        s = 0
         while s < t.n:
             k = t.order[s]
             block.rows = 0
@@ -256,7 +259,28 @@ cdef class Pattern:
                     break
             block.below = s
             block.stop = s - 1 + size[last]
-            t.scratch = max(t.scratch, block.rows * (block.stop - block.below))
             count += 1
             block += 1
+        return count
+
+    cdef Py_ssize_t cut_evenly(self, Panel *panel, Py_ssize_t[::1] size):
+        """Cut every chain into few panels of similar numbers of rows; return the number of all panels."""
+        cdef Shape *t = &self.shape
+        cdef Py_ssize_t s = 0, length, pieces, i, count = 0
+        t.scratch = 0
+        while s < t.n:
+            length = 1
+            # an only child stands next, and its subtree is all that is left
+            while s + length < t.n and size[t.order[s + length]] + 1 == size[t.order[s + length - 1]]:
+                length += 1
+            pieces = (length + active.rows - 1) // active.rows
+            for i in range(pieces):
+                panel.first = s + i * length // pieces
+                panel.rows = s + (i + 1) * length // pieces - panel.first
+                panel.depth = t.depth[t.order[panel.first]] - 1
+                panel.stop = panel.first + size[t.order[panel.first]]
+                t.scratch = max(t.scratch, panel.rows * (panel.stop - panel.first - panel.rows))
+                panel += 1
+            count += pieces
+            s += length
         return count

@@ -15,6 +15,19 @@ typedef struct {
     ptrdiff_t below, stop;           /* order[below .. stop) are the descendants of the last node */
 } Block;
 
+/* A panel is a piece of a chain whose rows are factorized together in registers. */
+typedef struct {
+    ptrdiff_t rows;                  /* 1 .. 6 */
+    ptrdiff_t depth;                 /* ancestors of the first node */
+    ptrdiff_t first;                 /* order[first .. first + rows) are its nodes */
+    ptrdiff_t stop;                  /* order[first + rows .. stop) are the descendants of the last one */
+} Panel;
+
+/* Where the entries of a row begin, and where its diagonal stands. */
+typedef struct {
+    ptrdiff_t first, diagonal;
+} Row;
+
 /* A supernode is a group of rows that are eliminated together: a path of nodes, each the parent of the next, and
  * leaves whose parent is the last of them. They follow each other depth first. One leaf alone is part of the
  * path. single_factor.h has a picture. */
@@ -52,13 +65,16 @@ typedef struct {
     const Supernode *supernode;      /* depth first */
     ptrdiff_t tasks;                 /* subtrees of a large tree that are eliminated apart, 0 of others */
     const Task *task;                /* depth first */
-    ptrdiff_t scratch;               /* largest rows * (stop - below) of a block */
+    ptrdiff_t scratch;               /* largest rows * descendants of a panel */
     const ptrdiff_t *at;             /* n, first entry of every row padded for registers */
     ptrdiff_t padded;                /* entries of all padded rows */
     ptrdiff_t path;                  /* entries of the padded rows of the longest path */
     ptrdiff_t runs;
     const Run *run;                  /* all rows, depth first */
     ptrdiff_t whole;                 /* rows before this one may be read as if they were padded when packed */
+    const Row *row;                  /* n, depth first */
+    ptrdiff_t panels;
+    const Panel *panel;              /* depth first */
 } Shape;
 
 /* A piece is a stretch of packed entries that follow each other in the input matrix, too. */
@@ -198,6 +214,7 @@ typedef struct {
     int tile;                        /* rows of a block, at most */
     const LaneKernels *lanes;        /* of doubles */
     const LaneKernels *lanes_float;  /* of floats */
+    int rows;                        /* rows of a panel, at most */
 } Kernels;
 
 extern const Kernels kernels_baseline;

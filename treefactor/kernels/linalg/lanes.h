@@ -5,11 +5,12 @@
  *     INDEX    integer of the size of ELEMENT  SIDE     rows and columns of a tile that is transposed
  *     WIDTH    elements of a register          TILE     rows and columns of a tile that stays in registers
  *     LARGEST  largest finite number           ROOT(x)  square root
- *     NAME(f)  f for this instruction set and type
+ *     NAME(f)  f for this instruction set and type   ROWS     rows of a panel, at most
  *
  * Rows of one chain (a block) times up to TILE columns stay in registers while what descendants or ancestors
- * contribute is added up: 2 TILE loads for TILE^2 multiply-adds, one store. Where a register holds fewer than
- * LANES elements everything is done for one part of the lanes after the other.
+ * contribute is added up: 2 TILE loads for TILE^2 multiply-adds, one store. Factorizations take more rows of a
+ * chain at once (a panel): the six of a free-flyer in one pass over their descendants. Where a register holds fewer
+ * than LANES elements everything is done for one part of the lanes after the other.
  */
 
 typedef ELEMENT NAME(real) __attribute__((vector_size(WIDTH * sizeof(ELEMENT)), may_alias));
@@ -18,6 +19,17 @@ typedef ELEMENT NAME(loose)
     __attribute__((vector_size(WIDTH * sizeof(ELEMENT)), may_alias, aligned(sizeof(ELEMENT))));
 /* READ where the array has any alignment */
 #define READ_LOOSE(array, e) READ_AS(NAME(loose), (array) + (ptrdiff_t)(e) * LANES)
+
+/* Keep x in a register: GCC 12 reads a number that is used up to three times from memory again each time, and loops
+ * over small tiles are bound by loads. */
+INLINE real NAME(held)(real x) {
+#if defined(__x86_64__)
+    __asm__("" : "+v"(x));
+#elif defined(__aarch64__)
+    __asm__("" : "+w"(x));
+#endif
+    return x;
+}
 
 /* f(constant number of columns, first column, ...) for all columns below `count` */
 #define FOR_COLUMNS(count, f, ...) \

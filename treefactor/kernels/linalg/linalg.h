@@ -2,17 +2,26 @@
 
 enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or skipped and added to y */
 
-/* f(rows, ...) with the number of rows, 1 .. TILE, as a constant, so that a tile stays in registers */
+/* f(rows, ...) with the number of rows, 1 .. TILE of a block and 1 .. ROWS of a panel, as a constant, so that a tile
+ * stays in registers */
+#define CASE(count, f, ...) case count: f(count, __VA_ARGS__); break;
 #if REGISTER == 64
+#define REGISTERS 32
 #define TILE 4
+#define ROWS 6
 #define WITH_ROWS(rows, f, ...) \
-    switch (rows) { case 4: f(4, __VA_ARGS__); break; case 3: f(3, __VA_ARGS__); break; \
-                    case 2: f(2, __VA_ARGS__); break; default: f(1, __VA_ARGS__); }
-#else
-#define TILE 3
-#define WITH_ROWS(rows, f, ...) \
-    switch (rows) { case 3: f(3, __VA_ARGS__); break; case 2: f(2, __VA_ARGS__); break; \
+    switch (rows) { CASE(4, f, __VA_ARGS__) CASE(3, f, __VA_ARGS__) CASE(2, f, __VA_ARGS__) \
                     default: f(1, __VA_ARGS__); }
+#define WITH_PANEL(rows, f, ...) \
+    switch (rows) { CASE(6, f, __VA_ARGS__) CASE(5, f, __VA_ARGS__) CASE(4, f, __VA_ARGS__) \
+                    CASE(3, f, __VA_ARGS__) CASE(2, f, __VA_ARGS__) default: f(1, __VA_ARGS__); }
+#else
+#define REGISTERS 16
+#define TILE 3
+#define ROWS 3
+#define WITH_ROWS(rows, f, ...) \
+    switch (rows) { CASE(3, f, __VA_ARGS__) CASE(2, f, __VA_ARGS__) default: f(1, __VA_ARGS__); }
+#define WITH_PANEL WITH_ROWS
 #endif
 
 #define ELEMENT double
@@ -60,4 +69,4 @@ enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or s
 #include "single_solve.h"
 #include "fronts.h"
 
-const Kernels ISA(kernels) = {ISA_NAME, &single, &fronts, TILE, &lanes_double, &lanes_float};
+const Kernels ISA(kernels) = {ISA_NAME, &single, &fronts, TILE, &lanes_double, &lanes_float, ROWS};
