@@ -44,22 +44,26 @@ INLINE void NAME(shift_articulated)(const real *d, real *A)
     }
 }
 
+#define EACH21(e) _Pragma("GCC unroll 32") for (int e = 0; e < 21; e++)
 /* Eliminate one freedom: U = A s, D = s U + armature, u = tau - s F; A -= U U^T / D, F += U u / D. Return D. */
 INLINE real NAME(eliminate)(const real *s, real armature, real tau, real *A, real *F, real *U, real *u, real *inverse)
 {
-    real d, step;
+    real d, step, found[6], one, rest;
     EACH(r, 6) {
-        U[r] = A[LOWER(r, 0)] * s[0];
-        EACH(c, 5) U[r] += A[r > c ? LOWER(r, c + 1) : LOWER(c + 1, r)] * s[c + 1];
+        found[r] = A[LOWER(r, 0)] * s[0];
+        EACH(c, 5) found[r] += A[r > c ? LOWER(r, c + 1) : LOWER(c + 1, r)] * s[c + 1];
     }
-    d = NAME(power)(U, s) + armature;
-    *inverse = 1.0 / d;
-    *u = tau - NAME(power)(F, s);
+    d = NAME(power)(found, s) + armature;
+    one = 1.0 / d;
+    rest = tau - NAME(power)(F, s);
     EACH(r, 6) {
-        step = *inverse * U[r];
-        EACH(c, r + 1) A[LOWER(r, c)] -= step * U[c];
-        F[r] += step * *u;
+        step = one * found[r];
+        EACH(c, r + 1) A[LOWER(r, c)] -= step * found[c];
+        F[r] += step * rest;
     }
+    EACH(r, 6) U[r] = found[r];
+    *u = rest;
+    *inverse = one;
     return d;
 }
 
@@ -75,18 +79,24 @@ static void NAME(aba)(const Mechanism *m, const double *q, const double *v, cons
     for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(write_spatial_inertia)(w.C + i, w.IA[i].e);
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
+        real A[21], F[6];
+        EACH21(e) A[e] = w.IA[i].e[e];
+        EACH(r, 6) F[r] = w.F[i].e[r];
         for (ptrdiff_t k = b->v + b->freedoms - 1; k >= b->v; k--)
-            AT(D, k) = NAME(eliminate)(w.S[k].e, NAME(armature)(m, k), READ(tau, k), w.IA[i].e, w.F[i].e,
+            AT(D, k) = NAME(eliminate)(w.S[k].e, NAME(armature)(m, k), READ(tau, k), A, F,
                                        w.U[k].e, w.u + k, w.inverse + k);
         if (b->parent >= 0) {
-            if (b->local == i) NAME(shift_articulated)(w.X[i].d, w.IA[i].e);
-            EACH(e, 21) w.IA[b->parent].e[e] += w.IA[i].e[e];
-            NAME(add_force_to_parent)(m, i, &w);
+            if (b->local == i) {
+                NAME(shift_articulated)(w.X[i].d, A);
+                ADD_CROSS(w.X[i].d, F, F + 3);
+            }
+            EACH21(e) w.IA[b->parent].e[e] += A[e];
+            EACH(r, 6) w.F[b->parent].e[r] += F[r];
         }
     }
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
-        real *A = w.A[i].e;
+        real A[6];
         EACH(r, 6) A[r] = b->parent < 0 ? zero : w.A[b->parent].e[r];
         if (NAME(is_shifted)(m, i)) ADD_CROSS(A + 3, w.X[i].d, A);
         for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
@@ -94,5 +104,6 @@ static void NAME(aba)(const Mechanism *m, const double *q, const double *v, cons
             AT(qdd, k) = x;
             EACH(r, 6) A[r] += w.S[k].e[r] * x;
         }
+        EACH(r, 6) w.A[i].e[r] = A[r];
     }
 }
