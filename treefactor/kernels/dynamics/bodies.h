@@ -7,6 +7,10 @@
 /* Kinds of motion of a body relative to its parent; the axis of a single-axis kind is its z axis. */
 typedef enum { REVOLUTE, CONTINUOUS, PRISMATIC, HELICAL, SPHERICAL, PLANAR, TRANSLATION, FREEFLYER } Kind;
 
+/* How the axes of a body, at zero displacement, lie in those of its parent: its z axis along or against one of them and
+ * x and y as turns.h has them, or any other way. */
+typedef enum { ANY_TURN, ALONG_X, AGAINST_X, ALONG_Y, AGAINST_Y, ALONG_Z, AGAINST_Z } TreeTurn;
+
 typedef struct {
     ptrdiff_t kind, parent;          /* parent < this body; -1: the base */
     ptrdiff_t q, v, freedoms;        /* first entry in q, first freedom, and number of freedoms */
@@ -16,6 +20,8 @@ typedef struct {
     ptrdiff_t copied;                /* 6 below a free-flyer, whose motions are the unit vectors; else 0 */
     ptrdiff_t local;                 /* body whose origin is the local origin: this one, or that of its parent */
     ptrdiff_t above;                 /* number of freedoms of all ancestors */
+    ptrdiff_t turn;                  /* a TreeTurn; other than ANY_TURN only of joints that turn about or slide along z */
+    ptrdiff_t leaf, last;            /* 1: it has no children; no later body has the same parent */
     double ratio, offset, pitch;     /* it turns by ratio q + offset, and moves by pitch times that */
     double R[9], p[3];               /* frame in that of the parent at zero displacement; columns of R */
     double axes[9];                  /* columns: axes of the joint's public frame, expressed in this frame */

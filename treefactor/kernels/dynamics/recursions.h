@@ -13,8 +13,10 @@
 #include "workspace.h"
 #include "placements.h"
 #include "inertias.h"
-#include "crba.h"
+#include "forces.h"
+#include "turns.h"
 #include "rnea.h"
+#include "crba.h"
 #include "reactions.h"
 #include "statics.h"
 #include "velocities.h"
@@ -30,5 +32,9 @@
 #undef Vector
 #undef Articulated
 #undef Workspace
+#undef Turn
+#undef Motion
+#undef Pivot
 #undef Momentum
 #undef LOWER
+#undef SYMMETRIC
