@@ -192,7 +192,7 @@ INLINE void NAME(eliminate_bodies)(const Mechanism *m, const Workspace *w, const
             NAME(add_rigid_inertia)(&I, A);
         }
         EACH(r, 6) F[r] = w->F[i].e[r];
-        if (b->parent < 0 && b->kind == FREEFLYER) {
+        if (NAME(is_free_root)(b)) {
             NAME(solve_root)(m, b, F, tau, A, D, qdd, w->A[i].e);
             continue;
         }
@@ -239,7 +239,6 @@ static void NAME(aba)(const Mechanism *m, const double *q, const double *v, cons
     NAME(own_forces)(m, &w, q, v, NULL, fext, 1);
     NAME(eliminate_bodies)(m, &w, tau, qdd, D);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
-        const Body *b = m->body + i;
-        if (b->parent >= 0 || b->kind != FREEFLYER) NAME(accelerate_body)(m, i, &w, qdd);
+        if (!NAME(is_free_root)(m->body + i)) NAME(accelerate_body)(m, i, &w, qdd);
     }
 }

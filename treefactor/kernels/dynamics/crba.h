@@ -63,7 +63,7 @@ static void NAME(inertia_matrix)(const Mechanism *m, const Workspace *w, double 
         NAME(read_inertia)(m, i, &I);
         if (!b->leaf) NAME(add_inertia)(w->C + i, &I);
         if (NAME(is_hinge)(b)) NAME(write_hinge_row)(m, w, i, &I, H);
-        else if (b->kind == FREEFLYER && b->parent < 0) NAME(write_root_rows)(m, b, &I, H);
+        else if (NAME(is_free_root)(b)) NAME(write_root_rows)(m, b, &I, H);
         else NAME(write_rows)(m, w, i, &I, H);
         if (b->parent < 0) continue;
         NAME(carry_inertia)(b, w->turn + i, &I);
@@ -77,7 +77,8 @@ static void NAME(crba)(const Mechanism *m, const double *q, double *H, double *w
 {
     Workspace w = NAME(carve_workspace)(m, workspace);
     NAME(compute_angles)(m, q, &w.angles);
-    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(write_turn)(m->body + i, q, &w.angles, w.turn + i);
+    for (ptrdiff_t i = 0; i < m->bodies; i++)
+        if (m->body[i].parent >= 0) NAME(write_turn)(m->body + i, q, &w.angles, w.turn + i);
     NAME(inertia_matrix)(m, &w, H);
 }
 

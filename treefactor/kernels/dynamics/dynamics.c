@@ -6,6 +6,7 @@
 #pragma GCC optimize("no-tree-slp-vectorize")
 #endif
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -21,29 +21,54 @@ INLINE void NAME(write_field)(const real *w, const real *rate, real *K)
     K[8] = -(w[0] * w[0] + w[1] * w[1]);
 }
 
-/* x <- w, w' and a of a body whose joint is at rest, in its axes; P is the motion of its parent */
-INLINE void NAME(carry_motion)(const Mechanism *m, const Body *b, const Turn *T, const Motion *P, int gravity, real *x)
+/* a <- the acceleration that stands for gravity, in the axes of a free-flying root */
+INLINE void NAME(turn_gravity)(const Mechanism *m, const Body *b, const double *q, real *a)
 {
-    const real zero = {0}, *p = T->p;
-    real at_parent[9];
-    if (b->parent >= 0) {
-        EACH(r, 3) {
-            at_parent[r] = P->w[r];
-            at_parent[3 + r] = P->rate[r];
-            at_parent[6 + r] = P->a[r] + P->K[r] * p[0] + P->K[3 + r] * p[1] + P->K[6 + r] * p[2];
-        }
-        NAME(turn_in)(b, T, 3, at_parent, x);
+    const real zero = {0};
+    const double *x = q + (b->q + 3) * LANES;
+    double g[3];
+    real u[3], w = READ(x, 3), t, from[3], c[3], d[3];
+    ROTATE_BACK(b->R, m->gravity, g);
+    EACH(r, 3) u[r] = READ(x, r);
+    EACH(r, 3) from[r] = zero - g[r];
+    t = 2.0 / (u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + w * w);   /* 2 for a unit quaternion */
+    CROSS(u, from, c);
+    CROSS(u, c, d);
+    EACH(r, 3) a[r] = from[r] + t * (d[r] - w * c[r]);
+}
+
+/* x <- w, w' and a of a root body whose joint is at rest, in its axes */
+INLINE void NAME(rest)(const Mechanism *m, const Body *b, const Turn *T, const double *q, int gravity, real *x)
+{
+    const real zero = {0};
+    real g[3];
+    EACH(r, 9) x[r] = zero;
+    if (!gravity) return;
+    if (b->kind == FREEFLYER) {
+        NAME(turn_gravity)(m, b, q, x + 6);
         return;
     }
-    EACH(r, 3) at_parent[r] = gravity ? zero - m->gravity[r] : zero;
-    EACH(r, 6) x[r] = zero;
-    NAME(turn_in)(b, T, 1, at_parent, x + 6);
+    EACH(r, 3) g[r] = zero - m->gravity[r];
+    NAME(turn_in)(b, T, 1, g, x + 6);
+}
+
+/* x <- w, w' and a of a body whose joint is at rest, in its axes; P is the motion of its parent */
+INLINE void NAME(carry_motion)(const Body *b, const Turn *T, const Motion *P, real *x)
+{
+    const real *p = T->p;
+    real at_parent[9];
+    EACH(r, 3) {
+        at_parent[r] = P->w[r];
+        at_parent[3 + r] = P->rate[r];
+        at_parent[6 + r] = P->a[r] + P->K[r] * p[0] + P->K[3 + r] * p[1] + P->K[6 + r] * p[2];
+    }
+    NAME(turn_in)(b, T, 3, at_parent, x);
 }
 
 /* x += the part of a body's joint, with velocities v and accelerations a of its freedoms; NULL means zero */
 INLINE void NAME(add_joint_motion)(const Body *b, const double *v, const double *a, real *x)
 {
-    real *w = x, *rate = x + 3, *linear = x + 6, s[6], before[3];
+    real *w = x, *rate = x + 3, *linear = x + 6, s[6];
     if (NAME(is_hinge)(b)) {
         if (v) {
             real speed = READ(v, b->v);
@@ -56,10 +81,11 @@ INLINE void NAME(add_joint_motion)(const Body *b, const double *v, const double 
     }
     if (v) {
         NAME(joint_motion)(b, v + b->v * LANES, s);
-        EACH(r, 3) before[r] = w[r];
-        ADD_CROSS(before, s + 3, rate);
+        if (b->parent >= 0) {
+            ADD_CROSS(w, s + 3, rate);
+            ADD_CROSS(w, s, linear);
+        }
         EACH(r, 3) w[r] += s[3 + r];
-        ADD_CROSS(before, s, linear);
         ADD_CROSS(w, s, linear);
     }
     if (a) {
@@ -103,8 +129,9 @@ static void NAME(own_forces)(const Mechanism *m, const Workspace *w, const doubl
         const Body *b = m->body + i;
         real x[9], F[6];
         Motion X;
-        NAME(write_turn)(b, q, &w->angles, w->turn + i);
-        NAME(carry_motion)(m, b, w->turn + i, w->motion + b->parent, gravity, x);
+        if (!NAME(is_free_root)(b)) NAME(write_turn)(b, q, &w->angles, w->turn + i);
+        if (b->parent >= 0) NAME(carry_motion)(b, w->turn + i, w->motion + b->parent, x);
+        else NAME(rest)(m, b, w->turn + i, q, gravity, x);
         NAME(add_joint_motion)(b, v, a, x);
         EACH(r, 3) {
             X.w[r] = x[r];

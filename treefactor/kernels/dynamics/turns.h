@@ -17,6 +17,9 @@
 /* Return whether a body turns about its z axis only. */
 INLINE int NAME(is_hinge)(const Body *b) { return b->kind == REVOLUTE || b->kind == CONTINUOUS; }
 
+/* Return whether a body moves freely relative to the base. */
+INLINE int NAME(is_free_root)(const Body *b) { return b->parent < 0 && b->kind == FREEFLYER; }
+
 /* T <- rotation and shift of body b */
 INLINE void NAME(write_turn)(const Body *b, const double *q, const Angles *w, Turn *T)
 {
