@@ -26,12 +26,11 @@ SLIDING = (
     "freeflyer",
 )  # kinds of unlimited displacement
 TURNING = tuple(kind for kind in KINDS if kind not in ("prismatic", "translation"))
-TURNED_FAST = ("revolute", "continuous", "prismatic")  # kinds of which kernels compute permuted axes faster
+ABOUT_Z = ("revolute", "continuous", "prismatic")  # kinds whose kernels are faster with permuted axes
 AXIS_ROUNDING = 1e-15  # difference between axes along each other, after products of rotations
 X, Y, Z = np.eye(3)
 TREE_TURNS = tuple(
-    np.column_stack(axes)
-    for axes in ((Y, Z, X), (Z, Y, -X), (Z, X, Y), (X, Z, -Y), (X, Y, Z), (Y, X, -Z))
+    np.column_stack(axes) for axes in ((Y, Z, X), (Z, Y, -X), (Z, X, Y), (X, Z, -Y), (X, Y, Z), (Y, X, -Z))
 )  # in the order of the enum TreeTurn of bodies.h, from 1
 QUARTER_BACK = np.column_stack((-Y, X, Z))  # of a body's axes by a right angle about z
 LONGEST_ARM = 16  # distance from a local origin, in radii of gyration
@@ -177,12 +176,12 @@ def _body(model, i: int, kind: str, parent: int, R: np.ndarray, p: np.ndarray, t
 
 
 def _aligned(kind: str, R: np.ndarray, A: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, int]:
-    """Return the axes R of a body in its parent and A in its joint, the offset of its angle and its `TreeTurn`.
+    """Return a body's axes R in its parent and A in its joint, the offset of its angle and its `TreeTurn`.
 
-    A body whose z axis lies along or against an axis of its parent gets one of `TREE_TURNS` for R: by quarter
-    turns of its own x and y axes about z, or by an offset of the angle of a revolute joint.
+    A body whose z axis lies along or against an axis of its parent gets one of `TREE_TURNS` for R: its own x
+    and y axes are turned by right angles about z, or the angle of a revolute joint gets an offset.
     """
-    if kind not in TURNED_FAST:
+    if kind not in ABOUT_Z:
         return R, A, 0.0, 0
     for turn, C in enumerate(TREE_TURNS, start=1):
         if np.abs(C[:, 2] - R[:, 2]).max() < AXIS_ROUNDING:

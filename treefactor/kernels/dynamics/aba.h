@@ -129,8 +129,8 @@ INLINE real NAME(eliminate_hinge)(real armature, real tau, real *A, real *F, Piv
     return d;
 }
 
-/* Eliminate the freedoms of a free-flying root, whose unit motions are unit vectors: A becomes 1 / D on its diagonal and
- * U left of it, x becomes u. */
+/* Eliminate the freedoms of a free-flying root, whose unit motions are unit vectors: A becomes 1 / D on its diagonal
+ * and U left of it, x becomes u. */
 INLINE void NAME(eliminate_root)(const Mechanism *m, const Body *b, real *A, real *x, double *D)
 {
     EACH(back, 6) {

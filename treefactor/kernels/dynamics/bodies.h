@@ -20,7 +20,7 @@ typedef struct {
     ptrdiff_t copied;                /* 6 below a free-flyer, whose motions are the unit vectors; else 0 */
     ptrdiff_t local;                 /* body whose origin is the local origin: this one, or that of its parent */
     ptrdiff_t above;                 /* number of freedoms of all ancestors */
-    ptrdiff_t turn;                  /* a TreeTurn; other than ANY_TURN only of joints that turn about or slide along z */
+    ptrdiff_t turn;                  /* a TreeTurn: ANY_TURN unless the joint turns about or slides along z */
     ptrdiff_t leaf, last;            /* 1: it has no children; no later body has the same parent */
     double ratio, offset, pitch;     /* it turns by ratio q + offset, and moves by pitch times that */
     double R[9], p[3];               /* frame in that of the parent at zero displacement; columns of R */
@@ -93,8 +93,8 @@ typedef struct {
     Recursions one, lanes;           /* for 1 and for 8 configurations */
     /* s, c <- sines and cosines, with errors of at most 2 units in the last place */
     void (*sincos)(ptrdiff_t n, const double *x, double *s, double *c);
-    /* whether in all lanes all entries of x are finite, and the squares of its parts, each with its first entry and size
-     * in unit, add up to 1 within the tolerance */
+    /* whether in all lanes all entries of x are finite, and the squares of its parts, each with its first entry and
+     * size in unit, add up to 1 within the tolerance */
     int (*are_states)(ptrdiff_t entries, const double *x, ptrdiff_t units, const ptrdiff_t *unit, double tolerance);
     /* whether in all lanes all entries of D lie in (0, inf) */
     int (*are_pivots)(ptrdiff_t entries, const double *D);

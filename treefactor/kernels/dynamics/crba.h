@@ -1,7 +1,7 @@
 /* Composite-rigid-body algorithm, every body in its own axes and about its own origin: Featherstone (2008), table 6.2.
  *
  *     for i = bodies .. 1:   Ic_parent(i) += Ic_i
- *         for every freedom k of body i:   F = Ic_i S_k,   H_kj = F S_j for every freedom j <= k of body i, + armature_k
+ *         for every freedom k of body i:   F = Ic_i S_k,   H_kj = F S_j for every freedom j <= k of i, + armature_k
  *             for every body j from the parent of i to the root, F carried there:   H_kj = F S_j */
 
 /* Write entries of a row of H left of those of body i: F is the force that its freedom needs, in the axes of body i. */
