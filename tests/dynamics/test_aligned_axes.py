@@ -1,4 +1,4 @@
-"""Compare recursions in the bodies' own axes with those in the axes of the root, for joints of aligned axes."""
+"""Compare recursions in the bodies' own axes with those in the axes of the root, for aligned joint axes."""
 
 import itertools
 

@@ -363,7 +363,8 @@ cdef class Bodies:
             count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
             for j in range(4):
                 load(&operands[j], b, count, x[j])
-            m = self.mechanism(b, gathered)
+            if b == first or self.sets.elements >= 0:
+                m = self.mechanism(b, gathered)
             self.compute(&m, op, LANES, &block, status, x[4] + LANES * (size + 1))
             if not dynamics.are_states(entries, x[0], self.units, self.unit, 0.5 * unit_square):
                 self.invalidate(operands, x, size)
