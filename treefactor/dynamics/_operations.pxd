@@ -3,6 +3,7 @@
 cdef extern from "kernels/dynamics/bodies.h" nogil:
     ctypedef struct Body:
         Py_ssize_t kind, parent, q, v, freedoms, angle, joint, circle, copied, local, above
+        Py_ssize_t turn, leaf, last
         double ratio, offset, pitch
         double R[9]
         double p[3]
@@ -47,6 +48,9 @@ cdef extern from "kernels/dynamics/bodies.h" nogil:
         Recursions one
         Recursions lanes
         void (*sincos)(Py_ssize_t n, const double *x, double *s, double *c) noexcept nogil
+        int (*are_states)(Py_ssize_t entries, const double *x, Py_ssize_t units, const Py_ssize_t *unit,
+                          double tolerance) noexcept nogil
+        int (*are_pivots)(Py_ssize_t entries, const double *D) noexcept nogil
 
     const Dynamics dynamics_baseline
 

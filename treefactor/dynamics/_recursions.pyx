@@ -249,7 +249,7 @@ cdef class Bodies:
         if op == FACTOR or op == INVERSE:
             factor_and_solve(&self.pattern.shape, op, lanes, H, D, inverse,
                              full_H + lanes * self.m.start[self.m.n], args.out, failed)
-        if op == ABA:
+        if op == ABA and (lanes == 1 or not dynamics.are_pivots(self.nv, D)):
             find_failures(self.nv, lanes, D, failed)
         for lane in range(lanes):
             if failed[lane] != FACTORIZED and not (op == INVERSE and lanes == 1):  # which is not written then
@@ -336,7 +336,7 @@ cdef class Bodies:
     cdef bint compute_rows(self, int op, Py_ssize_t batch, const Operand *operands, const Rows *rows,
                            Py_ssize_t *failed, Py_ssize_t first, Py_ssize_t stop) noexcept nogil:
         """Run blocks as `batch` does; failed may be NULL; false without memory."""
-        cdef Py_ssize_t size = self.size(op), b, j
+        cdef Py_ssize_t size = self.size(op), b, j, entries
         cdef Py_ssize_t ignored[LANES]
         cdef Py_ssize_t *status
         cdef int count
@@ -356,15 +356,18 @@ cdef class Bodies:
         block.x = NULL if operands[2].data == NULL else x[2]
         block.fext = NULL if operands[3].data == NULL else x[3]
         block.out = x[4]
+        entries = (x[4] - x[0]) // LANES
         memset(x[4] + LANES * size, 0, LANES * sizeof(double))       # outside the pattern
         for b in range(first, stop):
             status = &ignored[0] if failed == NULL else failed + b * LANES
             count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
             for j in range(4):
                 load(&operands[j], b, count, x[j])
-            m = self.mechanism(b, gathered)
+            if b == first or self.sets.elements >= 0:
+                m = self.mechanism(b, gathered)
             self.compute(&m, op, LANES, &block, status, x[4] + LANES * (size + 1))
-            self.invalidate(operands, x, size)
+            if not dynamics.are_states(entries, x[0], self.units, self.unit, 0.5 * unit_square):
+                self.invalidate(operands, x, size)
             write(&self.pattern.shape, rows, b, count, size, x[4])
             for j in range(count, LANES):
                 status[j] = FACTORIZED

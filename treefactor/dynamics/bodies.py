@@ -26,6 +26,13 @@ SLIDING = (
     "freeflyer",
 )  # kinds of unlimited displacement
 TURNING = tuple(kind for kind in KINDS if kind not in ("prismatic", "translation"))
+ABOUT_Z = ("revolute", "continuous", "prismatic")  # kinds whose kernels are faster with permuted axes
+AXIS_ROUNDING = 1e-15  # difference between axes along each other, after products of rotations
+X, Y, Z = np.eye(3)
+TREE_TURNS = tuple(
+    np.column_stack(axes) for axes in ((Y, Z, X), (Z, Y, -X), (Z, X, Y), (X, Z, -Y), (X, Y, Z), (Y, X, -Z))
+)  # in the order of the enum TreeTurn of bodies.h, from 1
+QUARTER_BACK = np.column_stack((-Y, X, Z))  # of a body's axes by a right angle about z
 LONGEST_ARM = 16  # distance from a local origin, in radii of gyration
 
 
@@ -124,13 +131,17 @@ def table_of(model) -> list[dict]:
             motions = [("revolute", axis) for axis in joint.axis]
         for count, (kind, axis) in enumerate(motions):
             A = np.eye(3) if axis is None else _frame(axis)
-            table.append(_body(model, i, kind, parent, R @ A, p, table))
+            aligned, A, offset, turn = _aligned(kind, R @ A, A)
+            table.append(_body(model, i, kind, parent, aligned, p, table))
             table[-1]["q"] += count
+            table[-1]["offset"] += offset
+            table[-1]["turn"] = turn
             parent, R, p = len(table) - 1, A.T, np.zeros(3)
         table[-1] |= {"joint": i, "axes": A.T}
         last.append(parent)
         axes.append(A)
     _number_angles(table)
+    _name_children(table)
     _take_inertias(table, model)
     return table
 
@@ -153,6 +164,7 @@ def _body(model, i: int, kind: str, parent: int, R: np.ndarray, p: np.ndarray, t
         "copied": 6 if root == "freeflyer" else 0,
         "ratio": joint.mimic.ratio if joint.mimic else 1.0,
         "offset": joint.mimic.offset if joint.mimic else 0.0,
+        "turn": 0,
         "pitch": joint.pitch,
         "R": R,
         "p": p,
@@ -161,6 +173,26 @@ def _body(model, i: int, kind: str, parent: int, R: np.ndarray, p: np.ndarray, t
         "first": np.zeros(3),
         "tensor": np.zeros((3, 3)),
     }
+
+
+def _aligned(kind: str, R: np.ndarray, A: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, int]:
+    """Return a body's axes R in its parent and A in its joint, the offset of its angle and its `TreeTurn`.
+
+    A body whose z axis lies along or against an axis of its parent gets one of `TREE_TURNS` for R: its own x
+    and y axes are turned by right angles about z, or the angle of a revolute joint gets an offset.
+    """
+    if kind not in ABOUT_Z:
+        return R, A, 0.0, 0
+    for turn, C in enumerate(TREE_TURNS, start=1):
+        if np.abs(C[:, 2] - R[:, 2]).max() < AXIS_ROUNDING:
+            D = C.T @ R
+            angle = math.atan2(D[1, 0], D[0, 0])
+            quarters = round(angle / (math.pi / 2))
+            if abs(angle - quarters * (math.pi / 2)) < AXIS_ROUNDING:
+                return C, A @ np.linalg.matrix_power(QUARTER_BACK, quarters % 4), 0.0, turn
+            if kind == "revolute":
+                return C, A, angle, turn
+    return R, A, 0.0, 0
 
 
 def _frame(axis: np.ndarray) -> np.ndarray:
@@ -198,6 +230,15 @@ def _number_angles(table: list[dict]) -> None:
     turning = (body for body in table if KINDS[body["kind"]] in ("revolute", "helical"))
     for angle, body in enumerate(turning):
         body["angle"] = angle
+
+
+def _name_children(table: list[dict]) -> None:
+    """Store whether a body has children, and whether it is the last child of its parent."""
+    found: set[int] = set()
+    for i in range(len(table) - 1, -1, -1):
+        table[i]["leaf"] = i not in found
+        table[i]["last"] = table[i]["parent"] not in found
+        found.add(table[i]["parent"])
 
 
 def _choose_origins(table: list[dict]) -> None:

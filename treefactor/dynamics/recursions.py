@@ -80,8 +80,8 @@ def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1,
 
     Notes
     -----
-    Featherstone (2008), table 6.2: composite-rigid-body algorithm, in the axes of the root body; moments of
-    bodies far from it are taken about local origins.
+    Featherstone (2008), table 6.2: composite-rigid-body algorithm, every body in its own axes and about its
+    own origin.
     """
     if inertias is not None:
         model = with_inertias(model, inertias)
@@ -122,7 +122,7 @@ def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1, inert
 
     Notes
     -----
-    Featherstone (2008), table 5.1.
+    Luh, Walker and Paul (1980): recursive Newton-Euler algorithm, every body in its own axes.
     """
     if inertias is not None:
         model = with_inertias(model, inertias)

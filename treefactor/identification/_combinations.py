@@ -65,7 +65,7 @@ def combination(coefficients: np.ndarray, names: Sequence[str], first: int) -> s
     text = ""
     for k in at:
         value = coefficients[k]
-        size = f"{abs(value):.6g}"
+        size = f"{float(f'{abs(value):.12g}'):.6g}"  # rounding errors do not decide how halves are rounded
         term = names[k] if size == "1" else f"{size} {names[k]}"
         if text:
             text += f" - {term}" if value < 0 else f" + {term}"

@@ -8,8 +8,10 @@
  * kept in memory. */
 #ifdef __clang__
 #define UNROLL _Pragma("unroll")
+#define UNROLL_LONG UNROLL
 #else
 #define UNROLL _Pragma("GCC unroll 16")
+#define UNROLL_LONG _Pragma("GCC unroll 32")
 #endif
 
 #define PASTE_(a, b) a##b

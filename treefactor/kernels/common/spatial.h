@@ -6,6 +6,8 @@
 
 #define real REAL
 #define EACH(r, count) UNROLL for (int r = 0; r < (count); r++)
+/* every entry of the lower triangle of a 6 x 6 matrix */
+#define EACH_ENTRY(e) UNROLL_LONG for (int e = 0; e < 21; e++)
 /* y = R x, R in columns */
 #define ROTATE(R, x, y) EACH(r_, 3) (y)[r_] = (R)[r_] * (x)[0] + (R)[3 + r_] * (x)[1] + (R)[6 + r_] * (x)[2]
 /* y = R^T x, R in columns */

@@ -21,8 +21,7 @@
 #include "../common/motion_cross.h"
 #include "../dynamics/placements.h"
 #include "../dynamics/inertias.h"
-#include "../dynamics/crba.h"
-#include "../dynamics/rnea.h"
+#include "../dynamics/forces.h"
 #include "../dynamics/momenta.h"
 
 typedef struct { real rate[6], dd[6], d[3]; } NAME(Rates);      /* of S_k; of dS only the rotation is needed */

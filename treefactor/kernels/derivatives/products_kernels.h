@@ -9,8 +9,8 @@
 #include "../common/motion_cross.h"
 #include "../dynamics/placements.h"
 #include "../dynamics/inertias.h"
-#include "../dynamics/crba.h"
-#include "../dynamics/rnea.h"
+#include "../dynamics/composites.h"
+#include "../dynamics/forces.h"
 
 /* y <- the motion x of the parent of body i, at the local origin of the body; the base does not move */
 INLINE void NAME(motion_of_parent)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const real *x, real *y)

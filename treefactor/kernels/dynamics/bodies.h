@@ -7,6 +7,10 @@
 /* Kinds of motion of a body relative to its parent; the axis of a single-axis kind is its z axis. */
 typedef enum { REVOLUTE, CONTINUOUS, PRISMATIC, HELICAL, SPHERICAL, PLANAR, TRANSLATION, FREEFLYER } Kind;
 
+/* How the axes of a body, at zero displacement, lie in those of its parent: its z axis along or against one of them and
+ * x and y as turns.h has them, or any other way. */
+typedef enum { ANY_TURN, ALONG_X, AGAINST_X, ALONG_Y, AGAINST_Y, ALONG_Z, AGAINST_Z } TreeTurn;
+
 typedef struct {
     ptrdiff_t kind, parent;          /* parent < this body; -1: the base */
     ptrdiff_t q, v, freedoms;        /* first entry in q, first freedom, and number of freedoms */
@@ -16,6 +20,8 @@ typedef struct {
     ptrdiff_t copied;                /* 6 below a free-flyer, whose motions are the unit vectors; else 0 */
     ptrdiff_t local;                 /* body whose origin is the local origin: this one, or that of its parent */
     ptrdiff_t above;                 /* number of freedoms of all ancestors */
+    ptrdiff_t turn;                  /* a TreeTurn: ANY_TURN unless the joint turns about or slides along z */
+    ptrdiff_t leaf, last;            /* 1: it has no children; no later body has the same parent */
     double ratio, offset, pitch;     /* it turns by ratio q + offset, and moves by pitch times that */
     double R[9], p[3];               /* frame in that of the parent at zero displacement; columns of R */
     double axes[9];                  /* columns: axes of the joint's public frame, expressed in this frame */
@@ -87,6 +93,11 @@ typedef struct {
     Recursions one, lanes;           /* for 1 and for 8 configurations */
     /* s, c <- sines and cosines, with errors of at most 2 units in the last place */
     void (*sincos)(ptrdiff_t n, const double *x, double *s, double *c);
+    /* whether in all lanes all entries of x are finite, and the squares of its parts, each with its first entry and
+     * size in unit, add up to 1 within the tolerance */
+    int (*are_states)(ptrdiff_t entries, const double *x, ptrdiff_t units, const ptrdiff_t *unit, double tolerance);
+    /* whether in all lanes all entries of D lie in (0, inf) */
+    int (*are_pivots)(ptrdiff_t entries, const double *D);
 } Dynamics;
 
 extern const Dynamics dynamics_baseline;

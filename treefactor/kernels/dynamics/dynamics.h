@@ -61,11 +61,51 @@ static void ISA(coriolis_all)(const Mechanism *m, const double *q, const double 
     PASSES CALL(coriolis, q + l, v + l, C + l, workspace);
 }
 
+/* Return whether any entry of x is not 0. */
+INLINE int ISA(any_set)(ISA(I) x)
+{
+    long long any = 0;
+    UNROLL for (int l = 0; l < WIDTH; l++) any |= x[l];
+    return any != 0;
+}
+
+static int ISA(are_states)(ptrdiff_t entries, const double *x, ptrdiff_t units, const ptrdiff_t *unit,
+                           double tolerance)
+{
+    ISA(Register) sum[4] = {{0}};    /* 0, or NaN where an entry is not finite; four sums wait less for each other */
+    ISA(I) far = {0};
+    ptrdiff_t i = 0;
+    for (; i + 4 * WIDTH <= entries * LANES; i += 4 * WIDTH)
+        UNROLL for (int k = 0; k < 4; k++) sum[k] += 0.0 * READ_AS(ISA(Register), x + i + k * WIDTH);
+    for (; i < entries * LANES; i += WIDTH) sum[0] += 0.0 * READ_AS(ISA(Register), x + i);
+    for (ptrdiff_t j = 0; j < units; j++)
+        PASSES {
+            ISA(Register) error = {0};
+            error -= 1.0;
+            for (ptrdiff_t e = unit[2 * j]; e < unit[2 * j] + unit[2 * j + 1]; e++) {
+                ISA(Register) y = READ_AS(ISA(Register), x + e * LANES + l);
+                error += y * y;
+            }
+            far |= ~((error <= tolerance) & (error >= -tolerance));
+        }
+    return !ISA(any_set)(far | (sum[0] + sum[1] + sum[2] + sum[3] != 0.0));
+}
+
+static int ISA(are_pivots)(ptrdiff_t entries, const double *D)
+{
+    ISA(I) wrong = {0};
+    for (ptrdiff_t i = 0; i < entries * LANES; i += WIDTH) {
+        ISA(Register) d = READ_AS(ISA(Register), D + i);
+        wrong |= ~((d > 0.0) & (d <= DBL_MAX));
+    }
+    return !ISA(any_set)(wrong);
+}
+
 const Dynamics ISA(dynamics) = {
     ISA_NAME,
     {ISA(workspace_size_one), ISA(crba_one), ISA(rnea_one), ISA(reactions_one), ISA(equation_of_motion_one),
      ISA(aba_one), ISA(frames_one), ISA(static_forces_one), ISA(energy_one), ISA(coriolis_one)},
     {NAME(workspace_size), ISA(crba_all), ISA(rnea_all), ISA(reactions_all), ISA(equation_of_motion_all),
      ISA(aba_all), ISA(frames_all), ISA(static_forces_all), ISA(energy_all), ISA(coriolis_all)},
-    ISA(sincos),
+    ISA(sincos), ISA(are_states), ISA(are_pivots),
 };

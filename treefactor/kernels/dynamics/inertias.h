@@ -70,14 +70,19 @@ static void NAME(move_inertias)(const Mechanism *m, const Workspace *w)
     for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(move_inertia)(m, i, w->X + i, w->C + i);
 }
 
+/* y <- J w, of a lower triangle J */
+INLINE void NAME(tensor_product)(const real *J, const real *w, real *y)
+{
+    y[0] = J[0] * w[0] + J[1] * w[1] + J[3] * w[2];
+    y[1] = J[1] * w[0] + J[2] * w[1] + J[4] * w[2];
+    y[2] = J[3] * w[0] + J[4] * w[1] + J[5] * w[2];
+}
+
 /* f <- I (0, w) = (w x h, J w): momentum of a rotation */
 INLINE void NAME(rotational_momentum)(const Inertia *I, const real *w, real *f)
 {
-    const real *J = I->J;
     CROSS(w, I->h, f);
-    f[3] = J[0] * w[0] + J[1] * w[1] + J[3] * w[2];
-    f[4] = J[1] * w[0] + J[2] * w[1] + J[4] * w[2];
-    f[5] = J[3] * w[0] + J[4] * w[1] + J[5] * w[2];
+    NAME(tensor_product)(I->J, w, f + 3);
 }
 
 /* f <- I s: momentum of the motion s */
@@ -92,4 +97,17 @@ INLINE void NAME(momentum)(const Inertia *I, const real *s, real *f)
 INLINE real NAME(power)(const real *f, const real *s)
 {
     return (f[0] * s[0] + f[1] * s[1] + f[2] * s[2]) + (f[3] * s[3] + f[4] * s[4] + f[5] * s[5]);
+}
+
+/* A <- the lower triangle of the 6 x 6 matrix of a rigid-body inertia */
+INLINE void NAME(write_spatial_inertia)(const Inertia *I, real *A)
+{
+    const real zero = {0}, *h = I->h;
+    EACH(r, 3) EACH(c, r + 1) {
+        A[LOWER(r, c)] = r == c ? I->mass : zero;
+        A[LOWER(r + 3, c + 3)] = I->J[LOWER(r, c)];
+    }
+    A[LOWER(3, 0)] = zero; A[LOWER(3, 1)] = -h[2]; A[LOWER(3, 2)] = h[1];
+    A[LOWER(4, 0)] = h[2]; A[LOWER(4, 1)] = zero; A[LOWER(4, 2)] = -h[0];
+    A[LOWER(5, 0)] = -h[1]; A[LOWER(5, 1)] = h[0]; A[LOWER(5, 2)] = zero;
 }

@@ -9,8 +9,7 @@
 #include "../common/motion_cross.h"
 #include "../dynamics/placements.h"
 #include "../dynamics/inertias.h"
-#include "../dynamics/crba.h"
-#include "../dynamics/rnea.h"
+#include "../dynamics/forces.h"
 #include "../dynamics/velocities.h"
 #include "../derivatives/inertia_gradient.h"
 
