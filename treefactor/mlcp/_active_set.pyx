@@ -14,11 +14,14 @@ cnp.import_array()
 cdef enum:
     BISECTIONS = 200
     CORRECTIONS = 40             # steps that improve a certificate
-    STALLED = 40                 # steps that do not halve the residual: rounding decides the status of rows
+    SLOW = 2                     # steps that do not halve the residual: delta is lowered to LAST_DELTA
+    STALLED = 40                 # the same: rounding decides the status of rows
     PATIENCE = 16                # plain steps per line-search step; only these converge to a certificate
 
 cdef double FIRST_DELTA = 1e-2   # of a cold start
 cdef double SHRINK = 1e-2        # factor of delta after a multiplier step
+cdef double LAST_DELTA = 1e-9    # where rows that depend on each other contradict each other by little: a
+                                 # multiplier moves by gap / delta in one step
 cdef double BEYOND = 1e9         # infeasible when feasibility would need a norm of v above this multiple
 cdef double PROMISING = 2.0      # multiple from which a certificate is worth improving, which costs a solve;
 cdef double SUSPICIOUS = 0.1     # the same after more than FEW systems
@@ -108,6 +111,8 @@ cdef class ActiveSetSolver(Simplex):
                 best, since = residual, 0
             elif since >= STALLED:
                 break
+            elif since == SLOW and LAST_DELTA < self.delta <= least_delta():
+                self.set_delta(LAST_DELTA)
         return LIMIT_
 
     cdef void line_search_step(self) noexcept nogil:

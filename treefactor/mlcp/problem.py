@@ -303,10 +303,10 @@ def solve(
     Notes
     -----
     "auto" is the proximal method of multipliers with Newton steps and an exact line search: rows that are on
-    have E = delta in K = [H J^T; J -E], delta = 1e-2 .. 1e-6 of the scaled rows, and refinement removes the
-    effect of delta at the end, so that rows may depend on each other. The multipliers of an infeasible
-    problem grow along its certificate. A cold start turns on the rows that the free motion violates and those
-    with d >= 0, which touch already.
+    have E = delta in K = [H J^T; J -E], delta = 1e-2 .. 1e-6 of the scaled rows, 1e-9 if the residual stops
+    falling, and refinement removes the effect of delta at the end, so that rows may depend on each other. The
+    multipliers of an infeasible problem grow along its certificate. A cold start turns on the rows that the
+    free motion violates and those with d >= 0, which touch already.
 
     "simplex" is the method of the paper: from no active row, it switches one row at a time, with the same K
     and the same refinement. Perturbations of d by up to 1e-7 of the data keep rows from blocking at the same
