@@ -1,7 +1,7 @@
-"""Compute gaps, axes and rows of contacts in one state, and the rows of friction."""
+"""Find the near contacts of one state: their gaps, axes and rows."""
 
 cimport numpy as cnp
-from libc.math cimport copysign, sqrt
+from libc.math cimport copysign, fabs, fmax, sqrt
 from libc.string cimport memcpy
 
 from ..dynamics._recursions cimport RECORD, UNIT_MOTION, BodyMotion, Entry
@@ -13,15 +13,28 @@ cnp.import_array()
 ctypedef struct Contact:
     Py_ssize_t body[2]           # joint of the other body, of the sphere
     Py_ssize_t flat
-    Py_ssize_t entry, stop, columns   # range of the entries of a row; number of its columns
+    Py_ssize_t entry, stop       # range of the entries of a row
+    Py_ssize_t first, columns    # range of its columns: the first one, and their number
+    Py_ssize_t point, other      # indices of the sphere's centre, and of the point of the other side
     double anchor[3]
     double normal[3]
     double center[3]
     double radius, reach         # reach: sum of both radii
 
+ctypedef struct Point:
+    Py_ssize_t body
+    double position[3]
+    double normal[3]             # of a plane; 0 of a sphere
+
 cdef Contact empty_contact
 CONTACT = np.asarray(<Contact[:1]> &empty_contact).dtype
 assert CONTACT.itemsize == sizeof(Contact)
+
+cdef Point empty_point
+POINT = np.asarray(<Point[:1]> &empty_point).dtype
+assert POINT.itemsize == sizeof(Point)
+
+cdef double SLACK = 1e-13        # relative to coordinates in the base, whose rounding errors are smaller
 
 cdef BodyMotion BASE             # at rest, its axes those of coordinates
 for _ in range(3):
@@ -55,6 +68,19 @@ cdef void add_tangents(double *axes) noexcept nogil:
     axes[6], axes[7], axes[8] = b, sign + n[1] * n[1] * a, -n[1]
 
 
+cdef inline bint is_far(const Contact *c, const double *places, double margin) noexcept nogil:
+    """Return whether the gap of a contact is above the margin, from places in the base."""
+    cdef const double *b = places + 8 * c.point
+    cdef const double *a = places + 8 * c.other
+    cdef double x = b[0] - a[0]
+    cdef double y = b[1] - a[1]
+    cdef double z = b[2] - a[2]
+    cdef double reach = margin + c.reach
+    if c.flat:
+        return b[0] * a[3] + b[1] * a[4] + b[2] * a[5] - a[6] > reach
+    return reach < 0.0 or x * x + y * y + z * z > reach * reach
+
+
 cdef class ContactKernel:
     """Contacts of one model; assumes contiguous arrays of the right sizes.
 
@@ -62,24 +88,28 @@ cdef class ContactKernel:
     ----------
     joints : int
     contacts : ndarray of CONTACT
+    points : ndarray of POINT
+        Centres of all spheres and points of all planes.
     entries : ndarray of ENTRY
     columns : ndarray of int
         Columns of all rows, one contact after the other.
     """
 
-    cdef Py_ssize_t joints, count
+    cdef Py_ssize_t joints, count, points
     cdef const Contact *contact
+    cdef const Point *point
     cdef const Entry *entry
     cdef const Py_ssize_t *column
     cdef object kept
 
-    def __cinit__(self, Py_ssize_t joints, cnp.ndarray contacts not None, cnp.ndarray entries not None,
-                  cnp.ndarray columns not None):
-        self.joints, self.count = joints, len(contacts)
+    def __cinit__(self, Py_ssize_t joints, cnp.ndarray contacts not None, cnp.ndarray points not None,
+                  cnp.ndarray entries not None, cnp.ndarray columns not None):
+        self.joints, self.count, self.points = joints, len(contacts), len(points)
         self.contact = <const Contact *> contacts.data
+        self.point = <const Point *> points.data
         self.entry = <const Entry *> entries.data
         self.column = <const Py_ssize_t *> columns.data
-        self.kept = (contacts, entries, columns)
+        self.kept = (contacts, points, entries, columns)
 
     def __reduce__(self):
         return ContactKernel, (self.joints, *self.kept)
@@ -89,15 +119,20 @@ cdef class ContactKernel:
 
         Rows are given by the start of every contact, (k + 1,), their columns, and entries (3, nnz).
         """
-        cdef Py_ssize_t k, i, found = 0, size = 0, first = 0
-        which, gap, axes = np.empty(self.count, np.intp), np.empty(self.count), np.empty((self.count, 3, 3))
-        points = np.empty((self.count, 6))
+        cdef Py_ssize_t i, k, candidates, found = 0, size = 0
+        which = np.empty(self.count, np.intp)
         cdef Py_ssize_t[::1] number = which
+        places = np.empty((self.points, 8))
+        cdef double[:, ::1] place = places
+        with nogil:
+            candidates = self.find_candidates(&frames[0], margin, &place[0, 0], &number[0]) if self.count else 0
+        gap, axes, points = np.empty(candidates), np.empty((candidates, 3, 3)), np.empty((candidates, 6))
         cdef double[::1] far = gap
         cdef double[:, :, ::1] axis = axes
         cdef double[:, ::1] point = points
         with nogil:
-            for k in range(self.count):
+            for i in range(candidates):
+                k = number[i]
                 far[found] = self.measure(&self.contact[k], &frames[0], &axis[found, 0, 0], &point[found, 0])
                 if far[found] <= margin:
                     number[found] = k
@@ -108,25 +143,44 @@ cdef class ContactKernel:
         cdef double[:, ::1] rows = data
         cdef const Contact *c
         with nogil:
-            k = 0
             for i in range(found):
-                first += self.skip_columns(&k, number[i])
                 c = &self.contact[number[i]]
                 begin[i + 1] = begin[i] + c.columns
                 add_tangents(&axis[i, 0, 0])
                 if not c.columns:
                     continue
-                memcpy(&to[begin[i]], self.column + first, c.columns * sizeof(Py_ssize_t))
+                memcpy(&to[begin[i]], self.column + c.first, c.columns * sizeof(Py_ssize_t))
                 self.fill(c, &frames[0], &axis[i, 0, 0], &point[i, 0], &rows[0, begin[i]], size)
         return which[:found], gap[:found], axes[:found], start, column, data
 
-    cdef Py_ssize_t skip_columns(self, Py_ssize_t *k, Py_ssize_t stop) noexcept nogil:
-        """Count the columns of the contacts k .. stop-1 and set k = stop."""
-        cdef Py_ssize_t sum = 0
-        while k[0] < stop:
-            sum += self.contact[k[0]].columns
-            k[0] += 1
-        return sum
+    cdef Py_ssize_t find_candidates(self, const double *frames, double margin, double *places,
+                                    Py_ssize_t *number) noexcept nogil:
+        """List the contacts that are near, and some within rounding errors of the margin; return how many."""
+        cdef Py_ssize_t k, found = 0
+        cdef double slack = SLACK * self.locate(frames, places)
+        for k in range(self.count):
+            number[found] = k
+            found += not is_far(self.contact + k, places, margin + slack)
+        return found
+
+    cdef double locate(self, const double *frames, double *places) noexcept nogil:
+        """Compute all points and normals in the base, and their product; return the largest coordinate."""
+        cdef const BodyMotion *body
+        cdef const Point *p
+        cdef double *x
+        cdef double largest = 0.0
+        cdef Py_ssize_t i
+        cdef int r
+        for i in range(self.points):
+            p, x = self.point + i, places + 8 * i
+            body = body_motion(frames, p.body)
+            rotate(body.axes, p.position, x)
+            rotate(body.axes, p.normal, x + 3)
+            for r in range(3):
+                x[r] += body.root[r] + body.origin[r]
+                largest = fmax(largest, fabs(x[r]) + fabs(body.origin[r]) + fabs(p.position[r]))
+            x[6] = dot(x, x + 3)
+        return largest
 
     cdef double measure(self, const Contact *c, const double *frames, double *n,
                         double *point) noexcept nogil:
@@ -175,52 +229,3 @@ cdef class ContactKernel:
             u[2] = S[2] + S[3] * r[1] - S[4] * r[0]
             for axis in range(3):
                 rows[axis * size + e.place] += sign * dot(axes + 3 * axis, u)
-
-
-def friction_rows(const Py_ssize_t[::1] which not None, const Py_ssize_t[::1] start not None,
-                  const Py_ssize_t[::1] column not None, const double[:, ::1] data not None,
-                  const double[::1] mu not None, const double[:, ::1] forms not None, bint scaled,
-                  const Py_ssize_t[::1] limited not None, const double[::1] sign not None):
-    """Combine normals and tangents by the forms to rows; contacts without friction have the first form only.
-
-    Tangents are multiplied by mu if `scaled`. Rows of limits follow, one entry each.
-
-    Returns
-    -------
-    start, column, entries : ndarray
-        All rows in compressed form.
-    of, key : ndarray
-        For rows of contacts: index of the near contact; number of the contact times number of forms, plus
-        form.
-    along : ndarray, shape (rows, 3)
-        Forms of these rows.
-    """
-    cdef Py_ssize_t k, e, i, count, row = 0, at = 0, near = which.shape[0], rows = 0, size = 0
-    cdef double x, y, z
-    for k in range(near):
-        count = forms.shape[0] if mu[which[k]] > 0.0 else 1
-        rows += count
-        size += count * (start[k + 1] - start[k])
-    count, size = rows + limited.shape[0], size + limited.shape[0]
-    found = np.zeros(count + 1, np.intp), np.empty(size, np.intp), np.empty(size)
-    of_, key_, along_ = np.empty(rows, np.intp), np.empty(rows, np.intp), np.empty((rows, 3))
-    cdef Py_ssize_t[::1] begin = found[0], to = found[1], of = of_, key = key_
-    cdef double[::1] entry = found[2]
-    cdef double[:, ::1] along = along_
-    with nogil:
-        for k in range(near):
-            z = mu[which[k]] if scaled else 1.0
-            for i in range(forms.shape[0] if mu[which[k]] > 0.0 else 1):
-                x, y = z * forms[i, 1], z * forms[i, 2]
-                of[row], key[row] = k, which[k] * forms.shape[0] + i
-                along[row, 0], along[row, 1], along[row, 2] = forms[i, 0], x, y
-                for e in range(start[k], start[k + 1]):
-                    to[at], entry[at] = column[e], forms[i, 0] * data[0, e] + x * data[1, e] + y * data[2, e]
-                    at += 1
-                row += 1
-                begin[row] = at
-        for k in range(limited.shape[0]):
-            to[at], entry[at] = limited[k], sign[k]
-            at += 1
-            begin[row + k + 1] = at
-    return *found, of_, key_, along_

@@ -36,11 +36,12 @@ from ..dynamics.recursions import motion
 from ..exceptions import NonFiniteError, ShapeError, StepError
 from ..kinematics.jacobians import BodyMotions
 from ..linalg.solve_multiply import multiply
+from ..mlcp._input_copies import find_not_finite
 from ..mlcp._stacked_rows import SortedRows
 from ..model.model import Model, require_model
-from ._contacts import friction_rows
 from ._joint_integration import JointIntegrator, match_warm_start
 from ._step_derivatives import StepDerivatives, step_derivatives
+from ._unilateral_rows import UnilateralRows, all_gaps
 from .contacts import Contacts, Touch, limits_of
 from .drives import Drive, steps_at
 from .free_motion import FreeMotion, is_steady, joint_integrator
@@ -48,7 +49,6 @@ from .loops import Loops, driven_loops
 from .trajectory import Step, Trajectory
 
 FACETS, FRICTION, GYROSCOPIC = (4, 8), ("pyramid", "box"), ("implicit", "explicit")
-NOISE = 1e-9  # relative to momenta; a smaller normal impulse gives friction the bound zero
 
 
 class Stepper(Sealed):
@@ -118,7 +118,7 @@ class Stepper(Sealed):
     _integrator: JointIntegrator
     _motion: FreeMotion | None
     _limits: tuple[np.ndarray, ...]
-    _forms: np.ndarray
+    _rows: UnilateralRows
     _pressed: np.ndarray  # normal impulses of the last step
     _last: tuple[mlcp.Solution, np.ndarray] | None
 
@@ -151,12 +151,14 @@ class Stepper(Sealed):
             raise ValueError(f"a box of friction has 4 facets, got {facets}")
         own, implicit = vars(self), gyroscopic == "implicit" and not is_steady(model)
         own.update(model=model, h=h, stabilization=stabilization, margin=as_size(margin, "margin"))
-        own.update(friction=friction, _forms=_forms(friction, facets))
+        own.update(friction=friction)
         own.update(_contacts=Contacts(model, as_tuple(contacts, "contacts")))
         own["drives"], own["_loops"] = driven_loops(model, drives)
         own.update(gyroscopic=gyroscopic, _integrator=joint_integrator(model), _last=None)
         own["_motion"] = FreeMotion(model, self._integrator, h) if implicit else None
         own["_limits"] = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
+        forms, boxed = _forms(friction, facets), friction == "box"
+        own["_rows"] = UnilateralRows(self._contacts.mu, forms, boxed, self._limits, h, stabilization)
         own["_pressed"] = np.zeros(len(self._contacts.mu))
 
     def step(self, q, v, tau=None, t: float = 0.0) -> Step:
@@ -184,15 +186,16 @@ class Stepper(Sealed):
         made = self._solved(q, v, tau, t)
         touch, rows, solution = made.touch, made.rows, made.solution
         q_new, v_new = self._integrator.advanced(q, solution.v, self.h)
-        if not (np.isfinite(q_new).all() and np.isfinite(v_new).all()):
+        if find_not_finite(q_new) >= 0 or find_not_finite(v_new) >= 0:
             raise StepError("no step from here: numbers overflow", solution)
         own = vars(self)
         own["_last"] = solution, rows.key
         if self.friction == "box":
-            own["_pressed"] = self._normal(touch, rows, solution.gamma, solution.problem.g)
-        gap = np.full(len(self._contacts.mu), np.inf)
-        gap[touch.which] = touch.gap
-        impulse, bilateral = self._impulses(touch, rows, solution.gamma), solution.gamma_c
+            own["_pressed"] = self._rows.normal_impulses(
+                *(touch.which, touch.start, touch.column, rows.of, rows.along, solution.gamma, solution.problem.g)
+            )
+        gap, bilateral = all_gaps(len(self._contacts.mu), touch.which, touch.gap), solution.gamma_c
+        impulse = self._rows.impulses(touch.which, touch.axes, rows.of, rows.along, solution.gamma)
         of_loops, of_drives = bilateral[: len(self._loops.of)], bilateral[self._loops.driven]
         return Step(q_new, v_new, gap, impulse, of_loops, solution, of_drives)
 
@@ -317,16 +320,9 @@ class Stepper(Sealed):
 
     def _unilateral(self, q: np.ndarray, touch: Touch) -> _Unilateral:
         """Compute the rows of near contacts, then of limits."""
-        (i, k, sign, bound), boxed, forms = self._limits, self.friction == "box", len(self._forms)
-        mu = self._contacts.mu
-        *D, of, key, along = friction_rows(
-            *(touch.which, touch.start, touch.column, touch.data), mu, self._forms, not boxed, k, sign
+        *D, d, upper, key, of, along, gap = self._rows.rows(
+            touch.which, touch.gap, touch.start, touch.column, touch.data, q, self._pressed
         )
-        gap = np.concatenate([along[:, 0] * touch.gap[of], sign * (q[i] - bound)])
-        d = -np.where(gap > 0, 1.0, self.stabilization) / self.h * gap
-        key = np.concatenate([key, len(mu) * forms + np.arange(len(k))])
-        held = np.where(along[:, 0] > 0, np.inf, (mu * self._pressed)[touch.which[of]])
-        upper = np.concatenate([held, np.full(len(k), np.inf)]) if boxed else None
         return _Unilateral(SortedRows(*D), d, upper, key, of, along, gap)
 
     def _guess(self, key: np.ndarray, problem: mlcp.Problem) -> mlcp.Solution | None:
@@ -336,23 +332,6 @@ class Stepper(Sealed):
         last, before = self._last
         gamma, active = match_warm_start(key, before, last.gamma, last.active)
         return replace(last, gamma=gamma, active=active, problem=problem)
-
-    def _normal(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """Sum the normal impulses of all contacts; zero where they are rounding errors of the momenta g."""
-        size = np.append(np.abs(g)[touch.column], 0.0)
-        largest = np.maximum.reduceat(size, touch.start[:-1]) if len(touch.which) else touch.gap
-        normal = np.bincount(rows.of, gamma[: len(rows.of)] * rows.along[:, 0], len(touch.which))
-        pressed = np.zeros(len(self._contacts.mu))
-        pressed[touch.which] = np.where(normal > NOISE * largest, normal, 0.0)
-        return pressed
-
-    def _impulses(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray) -> np.ndarray:
-        """Sum the impulses of all contacts, in the axes of the base."""
-        pushed = gamma[: len(rows.of), None] * rows.along
-        local = np.stack([np.bincount(rows.of, part, len(touch.which)) for part in pushed.T], axis=1)
-        impulse = np.zeros((len(self._contacts.mu), 3))
-        impulse[touch.which] = (local[:, None] @ touch.axes)[:, 0]
-        return impulse
 
 
 @dataclass(frozen=True)
