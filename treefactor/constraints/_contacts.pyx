@@ -15,7 +15,6 @@ ctypedef struct Contact:
     Py_ssize_t flat
     Py_ssize_t entry, stop       # range of the entries of a row
     Py_ssize_t first, columns    # range of its columns: the first one, and their number
-    Py_ssize_t point, other      # indices of the sphere's centre, and of the point of the other side
     double anchor[3]
     double normal[3]
     double center[3]
@@ -26,6 +25,11 @@ ctypedef struct Point:
     double position[3]
     double normal[3]             # of a plane; 0 of a sphere
 
+ctypedef struct Pair:            # of a contact; small, because the search reads those of all contacts
+    int point, other             # indices of the sphere's centre, and of the point of the other side
+    double reach
+    Py_ssize_t flat
+
 cdef Contact empty_contact
 CONTACT = np.asarray(<Contact[:1]> &empty_contact).dtype
 assert CONTACT.itemsize == sizeof(Contact)
@@ -33,6 +37,10 @@ assert CONTACT.itemsize == sizeof(Contact)
 cdef Point empty_point
 POINT = np.asarray(<Point[:1]> &empty_point).dtype
 assert POINT.itemsize == sizeof(Point)
+
+cdef Pair empty_pair
+PAIR = np.asarray(<Pair[:1]> &empty_pair).dtype
+assert PAIR.itemsize == sizeof(Pair)
 
 cdef double SLACK = 1e-13        # relative to coordinates in the base, whose rounding errors are smaller
 
@@ -68,7 +76,7 @@ cdef void add_tangents(double *axes) noexcept nogil:
     axes[6], axes[7], axes[8] = b, sign + n[1] * n[1] * a, -n[1]
 
 
-cdef inline bint is_far(const Contact *c, const double *places, double margin) noexcept nogil:
+cdef inline bint is_far(const Pair *c, const double *places, double margin) noexcept nogil:
     """Return whether the gap of a contact is above the margin, from places in the base."""
     cdef const double *b = places + 8 * c.point
     cdef const double *a = places + 8 * c.other
@@ -88,6 +96,7 @@ cdef class ContactKernel:
     ----------
     joints : int
     contacts : ndarray of CONTACT
+    pairs : ndarray of PAIR
     points : ndarray of POINT
         Centres of all spheres and points of all planes.
     entries : ndarray of ENTRY
@@ -97,19 +106,21 @@ cdef class ContactKernel:
 
     cdef Py_ssize_t joints, count, points
     cdef const Contact *contact
+    cdef const Pair *pair
     cdef const Point *point
     cdef const Entry *entry
     cdef const Py_ssize_t *column
     cdef object kept
 
-    def __cinit__(self, Py_ssize_t joints, cnp.ndarray contacts not None, cnp.ndarray points not None,
-                  cnp.ndarray entries not None, cnp.ndarray columns not None):
+    def __cinit__(self, Py_ssize_t joints, cnp.ndarray contacts not None, cnp.ndarray pairs not None,
+                  cnp.ndarray points not None, cnp.ndarray entries not None, cnp.ndarray columns not None):
         self.joints, self.count, self.points = joints, len(contacts), len(points)
         self.contact = <const Contact *> contacts.data
+        self.pair = <const Pair *> pairs.data
         self.point = <const Point *> points.data
         self.entry = <const Entry *> entries.data
         self.column = <const Py_ssize_t *> columns.data
-        self.kept = (contacts, points, entries, columns)
+        self.kept = (contacts, pairs, points, entries, columns)
 
     def __reduce__(self):
         return ContactKernel, (self.joints, *self.kept)
@@ -160,7 +171,7 @@ cdef class ContactKernel:
         cdef double slack = SLACK * self.locate(frames, places)
         for k in range(self.count):
             number[found] = k
-            found += not is_far(self.contact + k, places, margin + slack)
+            found += not is_far(self.pair + k, places, margin + slack)
         return found
 
     cdef double locate(self, const double *frames, double *places) noexcept nogil:

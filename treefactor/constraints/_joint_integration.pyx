@@ -155,19 +155,3 @@ cdef class JointIntegrator:
             for r in range(3):
                 x[r] += lever[r] - turned[r]
             add_cross(-1.0, y + 3, m, y)
-
-
-def match_warm_start(const Py_ssize_t[::1] key not None, const Py_ssize_t[::1] before not None,
-                     const double[::1] gamma not None, active not None):
-    """Match rows to those of the last step by their ascending keys; return their impulses and row status."""
-    cdef const unsigned char[::1] on = active.view(np.uint8)
-    impulses, rows = np.zeros(key.shape[0]), np.zeros(key.shape[0], np.uint8)
-    cdef double[::1] x = impulses
-    cdef unsigned char[::1] y = rows
-    cdef Py_ssize_t i, j = 0
-    for i in range(key.shape[0]):
-        while j < before.shape[0] and before[j] < key[i]:
-            j += 1
-        if j < before.shape[0] and before[j] == key[i]:
-            x[i], y[i] = gamma[j], on[j]
-    return impulses, rows.view(bool)

@@ -204,3 +204,24 @@ def all_gaps(Py_ssize_t contacts, const Py_ssize_t[::1] which not None, const do
         for k in range(which.shape[0]):
             gap[which[k]] = near[k]
     return found
+
+
+def match_warm_start(const Py_ssize_t[::1] key not None, const Py_ssize_t[::1] before not None,
+                     const double[::1] gamma_c not None, const double[::1] gamma not None, active not None):
+    """Match rows to those of the last step by their ascending keys; return their impulses and row status.
+
+    Bilateral rows, which have gamma_c, are the same in every step and come first.
+    """
+    cdef Py_ssize_t i, j = 0, p = gamma_c.shape[0]
+    cdef const unsigned char[::1] on = active.view(np.uint8)
+    impulses, rows = np.zeros(p + key.shape[0]), np.zeros(p + key.shape[0], np.uint8)
+    cdef double[::1] x = impulses
+    cdef unsigned char[::1] y = rows
+    for i in range(p):
+        x[i], y[i] = gamma_c[i], 1
+    for i in range(key.shape[0]):
+        while j < before.shape[0] and before[j] < key[i]:
+            j += 1
+        if j < before.shape[0] and before[j] == key[i]:
+            x[p + i], y[p + i] = gamma[j], on[j]
+    return impulses, rows.view(bool)

@@ -16,7 +16,7 @@ lifts nothing, but lags by a step: what lands slides for one, and is held too fi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,11 +37,12 @@ from ..exceptions import NonFiniteError, ShapeError, StepError
 from ..kinematics.jacobians import BodyMotions
 from ..linalg.solve_multiply import multiply
 from ..mlcp._input_copies import find_not_finite
-from ..mlcp._stacked_rows import SortedRows
+from ..mlcp._stacked_rows import SortedRows, vector
+from ..mlcp.problem import solve_from
 from ..model.model import Model, require_model
-from ._joint_integration import JointIntegrator, match_warm_start
+from ._joint_integration import JointIntegrator
 from ._step_derivatives import StepDerivatives, step_derivatives
-from ._unilateral_rows import UnilateralRows, all_gaps
+from ._unilateral_rows import UnilateralRows, all_gaps, match_warm_start
 from .contacts import Contacts, Touch, limits_of
 from .drives import Drive, steps_at
 from .free_motion import FreeMotion, is_steady, joint_integrator
@@ -276,10 +277,9 @@ class Stepper(Sealed):
 
     def _state(self, q, v, tau) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return a validated state and forces."""
-        model = self.model
-        q = np.ascontiguousarray(as_vector(q, model.nq, "q"))
-        v = np.ascontiguousarray(as_vector(v, model.nv, "v"))
-        return q, v, np.zeros(model.nv) if tau is None else as_vector(tau, model.nv, "tau")
+        nv = self.model.nv
+        q, v = vector(q, self.model.nq, "q"), vector(v, nv, "v")
+        return q, v, np.zeros(nv) if tau is None else vector(tau, nv, "tau")
 
     def _solved(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> _Solved:
         """State and solve the problem of a step."""
@@ -292,7 +292,7 @@ class Stepper(Sealed):
             problem = mlcp.Problem(H, self.model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
         except NonFiniteError:
             raise StepError("no step from here: numbers overflow") from None
-        solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
+        solution = solve_from(problem, self._guess(rows.key))
         if solution.status is not mlcp.Status.SOLVED:
             raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
         return _Solved(touch, rows, H, solution)
@@ -325,13 +325,13 @@ class Stepper(Sealed):
         )
         return _Unilateral(SortedRows(*D), d, upper, key, of, along, gap)
 
-    def _guess(self, key: np.ndarray, problem: mlcp.Problem) -> mlcp.Solution | None:
-        """Reorder the last solution to the rows of this step; None in the first step."""
+    def _guess(self, key: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Match the rows of this step to impulses and row status of the last one; None in the first step."""
         if self._last is None:
             return None
         last, before = self._last
-        gamma, active = match_warm_start(key, before, last.gamma, last.active)
-        return replace(last, gamma=gamma, active=active, problem=problem)
+        impulse, on = match_warm_start(key, before, last.gamma_c, last.gamma, last.active)
+        return None if find_not_finite(impulse) >= 0 else (impulse, on)
 
 
 @dataclass(frozen=True)

@@ -330,12 +330,23 @@ def solve(
     if method == "simplex" and problem.upper is not None:
         raise ValueError('method "simplex" is for problems without upper bounds')
     warm = None if warm_start is None else _warm(warm_start, problem)
+    return solve_from(problem, warm, method == "simplex", polish, max_iter)
+
+
+def solve_from(
+    problem: Problem,
+    warm: tuple[np.ndarray, np.ndarray] | None,
+    simplex: bool = False,
+    polish: bool = False,
+    max_iter: int = 1000,
+) -> Solution:
+    """Solve from finite impulses and rows that are on, of C and D, or None; assumes validated arguments."""
     workspace, p = problem._workspace(), len(problem.c)
     solver, upper = workspace[1], problem.upper
     if upper is not None and p:
         upper = np.concatenate((np.full(p, np.inf), upper))
     solver.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, upper, p)
-    status, certificate = _run(problem, solver, method == "simplex", warm, polish, max_iter)
+    status, certificate = _run(problem, solver, simplex, warm, polish, max_iter)
     v, impulse, change, on, full = solver.results()
     pivots, factorizations = solver.pivots, solver.factorizations
     problem._symbolic.idle.append(workspace)
