@@ -296,9 +296,7 @@ class Contacts(Sealed):
             struct["reach"] = contact.sphere.radius + (0.0 if flat else contact.against.radius)
         pairs, points = _pairs_of_points(structs)
         mu.flags.writeable = structs.flags.writeable = False
-        kernel = ContactKernel(
-            model.njoints, structs, pairs, points, support.entries(model), support.indices
-        )
+        kernel = ContactKernel(model.njoints, structs, pairs, points, support.entries(model), support.indices)
         self._keep(mu=mu, structs=structs, _kernel=kernel)
 
     def near(self, at: BodyMotions, margin: float = np.inf) -> Touch:
@@ -311,10 +309,10 @@ class Contacts(Sealed):
 
 
 def _pairs_of_points(structs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs of points for all contacts, and these points, each once: centres of spheres, of planes any."""
+    """Return pairs of points for all contacts, and these points, each once: centres, or points of planes."""
     sides = np.zeros((2, len(structs), 7))
-    sides[0, :, 0], sides[0, :, 1:4], sides[0, :, 4:] = structs["body"][:, 0], structs["anchor"], structs["normal"]
-    sides[1, :, 0], sides[1, :, 1:4] = structs["body"][:, 1], structs["center"]
+    sides[0, :, 0], sides[1, :, 0] = structs["body"].T
+    sides[0, :, 1:4], sides[0, :, 4:], sides[1, :, 1:4] = (structs[x] for x in ("anchor", "normal", "center"))
     once, number = np.unique(sides.reshape(-1, 7), axis=0, return_inverse=True)
     points, pairs = np.zeros(len(once), dtype=POINT), np.zeros(len(structs), dtype=PAIR)
     points["body"], points["position"], points["normal"] = once[:, 0], once[:, 1:4], once[:, 4:]

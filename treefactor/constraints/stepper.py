@@ -25,15 +25,13 @@ from .._util.validation import (
     Sealed,
     as_count,
     as_number,
-    as_real,
     as_size,
     as_tuple,
-    as_vector,
     check_choice,
 )
 from ..dynamics.inertias import changed_model
 from ..dynamics.recursions import motion
-from ..exceptions import NonFiniteError, ShapeError, StepError
+from ..exceptions import NonFiniteError, StepError
 from ..kinematics.jacobians import BodyMotions
 from ..linalg.solve_multiply import multiply
 from ..mlcp._input_copies import find_not_finite
@@ -41,6 +39,7 @@ from ..mlcp._stacked_rows import SortedRows, vector
 from ..mlcp.problem import solve_from
 from ..model.model import Model, require_model
 from ._joint_integration import JointIntegrator
+from ._runs import run
 from ._step_derivatives import StepDerivatives, step_derivatives
 from ._unilateral_rows import UnilateralRows, all_gaps, match_warm_start
 from .contacts import Contacts, Touch, limits_of
@@ -192,9 +191,8 @@ class Stepper(Sealed):
         own = vars(self)
         own["_last"] = solution, rows.key
         if self.friction == "box":
-            own["_pressed"] = self._rows.normal_impulses(
-                *(touch.which, touch.start, touch.column, rows.of, rows.along, solution.gamma, solution.problem.g)
-            )
+            near, made_of = (touch.which, touch.start, touch.column), (rows.of, rows.along)
+            own["_pressed"] = self._rows.normal_impulses(*near, *made_of, solution.gamma, solution.problem.g)
         gap, bilateral = all_gaps(len(self._contacts.mu), touch.which, touch.gap), solution.gamma_c
         impulse = self._rows.impulses(touch.which, touch.axes, rows.of, rows.along, solution.gamma)
         of_loops, of_drives = bilateral[: len(self._loops.of)], bilateral[self._loops.driven]
@@ -239,15 +237,31 @@ class Stepper(Sealed):
         q, v, tau = self._state(q, v, tau)
         return step_derivatives(self, self._solved(q, v, tau, t), q, v)
 
-    def run(self, q, v, steps: int, tau: Callable | np.ndarray | None = None) -> Trajectory:
-        """Take many steps.
+    def run(
+        self,
+        q,
+        v,
+        steps: int,
+        tau: Callable | np.ndarray | None = None,
+        num_threads: int = 1,
+        keep_steps: bool = True,
+    ) -> Trajectory:
+        """Take many steps, from one state or from those of a batch of worlds.
 
         Parameters
         ----------
-        q, v : array_like, shape (nq,) and (nv,)
+        q, v : array_like, shapes (..., nq) and (..., nv)
+            Initial states. Leading axes are a batch; an array without them applies to every world. Each world
+            starts with the last step of this stepper as first guess and then keeps its own; a batch leaves
+            the stepper unchanged.
         steps : int
         tau : callable or array_like, optional
-            ``tau(t, q, v)``, or one force for all steps, (nv,), or one for each, (steps, nv).
+            ``tau(t, q, v)`` of one world, or one force for all steps, (nv,), or one for each, (steps, nv), or
+            for each of every world, (..., steps, nv). Worlds call it in their threads.
+        num_threads : int
+            For batches; -1 uses all cores. No bit of the results depends on it.
+        keep_steps : bool
+            False leaves ``Trajectory.steps`` empty, which saves memory: every step keeps its problem.
 
         Returns
         -------
@@ -258,22 +272,19 @@ class Stepper(Sealed):
         ValueError
             If steps is negative.
         StepError
-            With the time of the step that failed.
+            With the time of the step that failed. Of a batch, all other worlds take their steps, then the
+            error of the first one that failed is raised, with its index; so are the errors below.
         NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
         """
-        q, v = as_vector(q, self.model.nq, "q").copy(), as_vector(v, self.model.nv, "v").copy()
-        steps = as_count(steps, "steps")
-        control = tau if callable(tau) else _open_loop(tau, steps, self.model.nv)
-        t, made = self.h * np.arange(steps + 1), []
-        states = [(q, v)]
-        for k in range(steps):
-            try:
-                made.append(self.step(*states[-1], control(t[k], *states[-1]), t[k]))
-            except StepError as error:
-                raise StepError(f"{error}, at t = {t[k]:.6g} s", error.solution, float(t[k])) from None
-            states.append((made[-1].q, made[-1].v))
-        q, v = map(np.array, zip(*states, strict=True))
-        return Trajectory(t, q, v, made)
+        return run(self, q, v, steps, tau, num_threads, keep_steps)
+
+    def __copy__(self) -> Stepper:
+        """Return a stepper with the same last step that shares no workspace with this one."""
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
+        if self._motion is not None:
+            vars(made)["_motion"] = FreeMotion(self.model, self._integrator, self.h)
+        return made
 
     def _state(self, q, v, tau) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return a validated state and forces."""
@@ -323,7 +334,8 @@ class Stepper(Sealed):
         *D, d, upper, key, of, along, gap = self._rows.rows(
             touch.which, touch.gap, touch.start, touch.column, touch.data, q, self._pressed
         )
-        return _Unilateral(SortedRows(*D), d, upper, key, of, along, gap)
+        known = None if self._last is None else self._last[0].problem._symbolic
+        return _Unilateral(SortedRows(*D, known), d, upper, key, of, along, gap)
 
     def _guess(self, key: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Match the rows of this step to impulses and row status of the last one; None in the first step."""
@@ -362,16 +374,3 @@ def _forms(friction: str, facets: int) -> np.ndarray:
     angle = 2.0 * np.pi * np.arange(facets) / facets
     edges = np.stack([np.ones(facets), np.cos(angle), np.sin(angle)], axis=1).round(15)
     return edges if friction == "pyramid" else np.concatenate([[[1.0, 0.0, 0.0]], edges * [0.0, 1.0, 1.0]])
-
-
-def _open_loop(tau, steps: int, nv: int) -> Callable:
-    """Make a control function of forces that are known beforehand."""
-    if tau is None:
-        return lambda t, q, v: None
-    forces = as_real(tau, "tau")
-    if forces.shape not in ((nv,), (steps, nv)):
-        raise ShapeError(
-            f"tau must have shape ({nv},) or {(steps, nv)}, got {forces.shape}", forces.shape, (nv,)
-        )
-    rows = iter(np.broadcast_to(forces, (steps, nv)))
-    return lambda t, q, v: next(rows)

@@ -26,7 +26,7 @@ from ..tree.tree import Tree, require_tree
 from . import _dual
 from ._active_set import ActiveSetSolver
 from ._kkt import Kkt
-from ._stacked_rows import bounds, packed_rows, stacked, vector
+from ._stacked_rows import SortedRows, bounds, packed_rows, stacked, vector
 from .symbolic_kkt import SymbolicKkt, analyse
 
 METHODS = ("auto", "simplex")
@@ -129,7 +129,8 @@ class Problem(Sealed):
             if kept is not None:
                 kept.setflags(write=False)
         own.update(n=n, m=m, tree=tree, packed=packed, g=g, c=right[:p], d=right[p:], upper=upper)
-        own.update(_rows=rows, _right=right, _symbolic=analyse(tree, rows[0], rows[1]))
+        known = D.known if isinstance(D, SortedRows) else None
+        own.update(_rows=rows, _right=right, _symbolic=analyse(tree, rows[0], rows[1], known))
         own["_free"] = H.solve(g) if isinstance(H, Factor) else self._free_motion()
 
     def __reduce__(self):

@@ -67,10 +67,12 @@ REMEMBERED = 16
 _recent: list[SymbolicKkt] = []  # the latest first
 
 
-def analyse(tree: Tree, start: np.ndarray, column: np.ndarray) -> SymbolicKkt:
-    """Return the symbolic analysis of K; the last REMEMBERED results are kept."""
+def analyse(
+    tree: Tree, start: np.ndarray, column: np.ndarray, guess: SymbolicKkt | None = None
+) -> SymbolicKkt:
+    """Return the symbolic analysis of K: the guess if it fits, or of the last REMEMBERED, or a new one."""
     start, column = np.ascontiguousarray(start, np.intp), np.ascontiguousarray(column, np.intp)
-    known = _recent[:]
+    known = _recent[:] if guess is None else [guess, *_recent]
     at = find_fronts([one.fronts for one in known], tree, start, column)
     if at >= 0:
         return known[at]

@@ -1,0 +1,116 @@
+"""Take many steps, from one state or from the states of a batch of worlds in threads."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from .._util.threads import spread
+from .._util.validation import as_count, as_real, as_vector, thread_count
+from ..exceptions import ShapeError, StepError, TreefactorError
+from ..model._states import states
+from .trajectory import Step, Trajectory
+
+STEP = 2**12  # least cost of a step, in the entries of matrices that `spread` counts
+
+
+def run(stepper, q, v, steps, tau, num_threads, keep_steps: bool) -> Trajectory:
+    """Validate the arguments of `Stepper.run`, and take the steps."""
+    model, steps, threads = stepper.model, as_count(steps, "steps"), thread_count(num_threads)
+    t = stepper.h * np.arange(steps + 1)
+    if np.ndim(q) < 2 and np.ndim(v) < 2:
+        q, v = as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v")
+        found, made = _trajectories((), steps, q, v), list[Step]()
+        _take_steps(stepper, *found, t, _controls(tau, (), steps, model.nv)(0), made if keep_steps else None)
+        return Trajectory(t, *found, made)
+    arrays, batch = states({"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)}, None)
+    found = _trajectories(batch, steps, arrays["q"], arrays["v"])
+    worlds = Worlds(stepper, batch, found, t, _controls(tau, batch, steps, model.nv), keep_steps)
+    count = math.prod(batch)
+    spread(worlds.take_steps, count, threads, count * steps * max(STEP, model.tree.nnz))
+    worlds.require_no_failure()
+    return Trajectory(t, *found, worlds.made)
+
+
+class Worlds:
+    """Independent worlds with the contacts of one stepper; each has a copy of it, and so its own warm start.
+
+    Parameters
+    ----------
+    stepper : Stepper
+    batch : tuple of int
+        Leading axes.
+    found : tuple of ndarray, shapes (*batch, steps + 1, nq) and (*batch, steps + 1, nv)
+        Initial states in row 0; receive the others.
+    t : ndarray
+    controls : callable
+        Returns the control function of a world.
+    keep_steps : bool
+    """
+
+    def __init__(self, stepper, batch, found, t, controls, keep_steps: bool):
+        self.stepper, self.batch, self.t, self.controls = stepper, batch, t, controls
+        count = math.prod(batch)
+        self.q, self.v = (x.reshape(count, *x.shape[len(batch) :]) for x in found)
+        self.made: list[list[Step]] = [[] for _ in range(count)]
+        self.keep_steps, self.failures = keep_steps, dict[int, TreefactorError]()
+
+    def take_steps(self, first: int, stop: int) -> None:
+        """Take all steps of the worlds first .. stop - 1; keep their errors."""
+        for k in range(first, stop):
+            made = self.made[k] if self.keep_steps else None
+            try:
+                _take_steps(copy.copy(self.stepper), self.q[k], self.v[k], self.t, self.controls(k), made)
+            except TreefactorError as error:
+                self.failures[k] = error
+
+    def require_no_failure(self) -> None:
+        """Raise the error of the first world that failed, with its index."""
+        if not self.failures:
+            return
+        k = min(self.failures)
+        error, at = self.failures[k], [int(i) for i in np.unravel_index(k, self.batch)]
+        error.args = (f"world {at[0] if len(at) == 1 else tuple(at)}: {error.args[0]}", *error.args[1:])
+        raise error
+
+
+def _take_steps(stepper, q: np.ndarray, v: np.ndarray, t: np.ndarray, control: Callable, made) -> None:
+    """Fill the rows of q and v after the first one, and the list of steps unless that is None."""
+    for k in range(len(t) - 1):
+        try:
+            step = stepper.step(q[k], v[k], control(t[k], q[k], v[k]), t[k])
+        except StepError as error:
+            raise StepError(f"{error}, at t = {t[k]:.6g} s", error.solution, float(t[k])) from None
+        q[k + 1], v[k + 1] = step.q, step.v
+        if made is not None:
+            made.append(step)
+
+
+def _trajectories(batch: tuple[int, ...], steps: int, *start: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Make arrays for the states of all steps, with the initial ones in row 0."""
+    found = tuple(np.empty((*batch, steps + 1, x.shape[-1])) for x in start)
+    for array, x in zip(found, start, strict=True):
+        array[..., 0, :] = x
+    return found
+
+
+def _controls(tau, batch: tuple[int, ...], steps: int, nv: int) -> Callable:
+    """Return a function that makes the control function of world k."""
+    if callable(tau):
+        return lambda k: tau
+    if tau is None:
+        return lambda k: lambda t, q, v: None
+    forces, expected = as_real(tau, "tau"), {(nv,), (steps, nv), (*batch, steps, nv)}
+    if forces.shape not in expected:
+        shapes = " or ".join(map(str, sorted(expected, key=len)))
+        raise ShapeError(f"tau must have shape {shapes}, got {forces.shape}", forces.shape, (nv,))
+    each = np.broadcast_to(forces, (*batch, steps, nv)).reshape(-1, steps, nv)
+
+    def control(k: int) -> Callable:
+        rows = iter(each[k])
+        return lambda t, q, v: next(rows)
+
+    return control
