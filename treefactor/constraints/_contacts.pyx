@@ -4,31 +4,11 @@ cimport numpy as cnp
 from libc.math cimport copysign, fabs, fmax, sqrt
 from libc.string cimport memcpy
 
-from ..dynamics._recursions cimport RECORD, UNIT_MOTION, BodyMotion, Entry
+from ..dynamics._recursions cimport RECORD, UNIT_MOTION, BodyMotion
 
 import numpy as np
 
 cnp.import_array()
-
-ctypedef struct Contact:
-    Py_ssize_t body[2]           # joint of the other body, of the sphere
-    Py_ssize_t flat
-    Py_ssize_t entry, stop       # range of the entries of a row
-    Py_ssize_t first, columns    # range of its columns: the first one, and their number
-    double anchor[3]
-    double normal[3]
-    double center[3]
-    double radius, reach         # reach: sum of both radii
-
-ctypedef struct Point:
-    Py_ssize_t body
-    double position[3]
-    double normal[3]             # of a plane; 0 of a sphere
-
-ctypedef struct Pair:            # of a contact; small, because the search reads those of all contacts
-    int point, other             # indices of the sphere's centre, and of the point of the other side
-    double reach
-    Py_ssize_t flat
 
 cdef Contact empty_contact
 CONTACT = np.asarray(<Contact[:1]> &empty_contact).dtype
@@ -104,14 +84,6 @@ cdef class ContactKernel:
         Columns of all rows, one contact after the other.
     """
 
-    cdef Py_ssize_t joints, count, points
-    cdef const Contact *contact
-    cdef const Pair *pair
-    cdef const Point *point
-    cdef const Entry *entry
-    cdef const Py_ssize_t *column
-    cdef object kept
-
     def __cinit__(self, Py_ssize_t joints, cnp.ndarray contacts not None, cnp.ndarray pairs not None,
                   cnp.ndarray points not None, cnp.ndarray entries not None, cnp.ndarray columns not None):
         self.joints, self.count, self.points = joints, len(contacts), len(points)
@@ -130,7 +102,7 @@ cdef class ContactKernel:
 
         Rows are given by the start of every contact, (k + 1,), their columns, and entries (3, nnz).
         """
-        cdef Py_ssize_t i, k, candidates, found = 0, size = 0
+        cdef Py_ssize_t i, candidates, found = 0, size = 0
         which = np.empty(self.count, np.intp)
         cdef Py_ssize_t[::1] number = which
         places = np.empty((self.points, 8))
@@ -142,13 +114,11 @@ cdef class ContactKernel:
         cdef double[:, :, ::1] axis = axes
         cdef double[:, ::1] point = points
         with nogil:
-            for i in range(candidates):
-                k = number[i]
-                far[found] = self.measure(&self.contact[k], &frames[0], &axis[found, 0, 0], &point[found, 0])
-                if far[found] <= margin:
-                    number[found] = k
-                    size += self.contact[k].columns
-                    found += 1
+            if candidates:
+                found = self.measure_candidates(&frames[0], margin, candidates, &number[0], &far[0],
+                                                &axis[0, 0, 0], &point[0, 0])
+            for i in range(found):
+                size += self.contact[number[i]].columns
         start, column, data = np.zeros(found + 1, np.intp), np.empty(size, np.intp), np.zeros((3, size))
         cdef Py_ssize_t[::1] begin = start, to = column
         cdef double[:, ::1] rows = data
@@ -157,11 +127,11 @@ cdef class ContactKernel:
             for i in range(found):
                 c = &self.contact[number[i]]
                 begin[i + 1] = begin[i] + c.columns
-                add_tangents(&axis[i, 0, 0])
-                if not c.columns:
-                    continue
-                memcpy(&to[begin[i]], self.column + c.first, c.columns * sizeof(Py_ssize_t))
-                self.fill(c, &frames[0], &axis[i, 0, 0], &point[i, 0], &rows[0, begin[i]], size)
+                if c.columns:
+                    memcpy(&to[begin[i]], self.column + c.first, c.columns * sizeof(Py_ssize_t))
+            if found:
+                self.fill_all(&frames[0], found, &number[0], &begin[0], &axis[0, 0, 0], &point[0, 0],
+                              &rows[0, 0], size)
         return which[:found], gap[:found], axes[:found], start, column, data
 
     cdef Py_ssize_t find_candidates(self, const double *frames, double margin, double *places,
@@ -173,6 +143,28 @@ cdef class ContactKernel:
             number[found] = k
             found += not is_far(self.pair + k, places, margin + slack)
         return found
+
+    cdef Py_ssize_t measure_candidates(self, const double *frames, double margin, Py_ssize_t candidates,
+                                       Py_ssize_t *number, double *gap, double *axes,
+                                       double *points) noexcept nogil:
+        """Keep the candidates that are near, with gaps, normals and points; return how many these are."""
+        cdef Py_ssize_t i, k, found = 0
+        for i in range(candidates):
+            k = number[i]
+            gap[found] = self.measure(self.contact + k, frames, axes + 9 * found, points + 6 * found)
+            if gap[found] <= margin:
+                number[found] = k
+                found += 1
+        return found
+
+    cdef void fill_all(self, const double *frames, Py_ssize_t found, const Py_ssize_t *number,
+                       const Py_ssize_t *start, double *axes, const double *points, double *rows,
+                       Py_ssize_t size) noexcept nogil:
+        """Complete the axes of near contacts, and add their rows, `size` apart, to zeros."""
+        cdef Py_ssize_t i
+        for i in range(found):
+            add_tangents(axes + 9 * i)
+            self.fill(self.contact + number[i], frames, axes + 9 * i, points + 6 * i, rows + start[i], size)
 
     cdef double locate(self, const double *frames, double *places) noexcept nogil:
         """Compute all points and normals in the base, and their product; return the largest coordinate."""

@@ -27,10 +27,6 @@ cdef class JointIntegrator:
         Centres of mass of the bodies of planes and of free-flyers, in their own axes.
     """
 
-    cdef Py_ssize_t[:, ::1] lines, circles, spheres, planes, flyers
-    cdef const double[:, ::1] plane_com, flyer_com
-    cdef object kept
-
     def __init__(self, at, com):
         self.kept = at, com
         self.lines, self.circles, self.spheres, self.planes, self.flyers = at

@@ -15,6 +15,7 @@ from ..model._states import states
 from .trajectory import Step, Trajectory
 
 STEP = 2**12  # least cost of a step, in the entries of matrices that `spread` counts
+STRETCH = 1000  # most compiled steps in a row, after which Python may take an interrupt
 
 
 def run(stepper, q, v, steps, tau, num_threads, keep_steps: bool) -> Trajectory:
@@ -24,7 +25,7 @@ def run(stepper, q, v, steps, tau, num_threads, keep_steps: bool) -> Trajectory:
     if np.ndim(q) < 2 and np.ndim(v) < 2:
         q, v = as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v")
         found, made = _trajectories((), steps, q, v), list[Step]()
-        _take_steps(stepper, *found, t, _controls(tau, (), steps, model.nv)(0), made if keep_steps else None)
+        _take_steps(stepper, *found, t, _controls(tau, (), steps, model.nv)[0], made if keep_steps else None)
         return Trajectory(t, *found, made)
     arrays, batch = states({"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)}, None)
     found = _trajectories(batch, steps, arrays["q"], arrays["v"])
@@ -46,8 +47,7 @@ class Worlds:
     found : tuple of ndarray, shapes (*batch, steps + 1, nq) and (*batch, steps + 1, nv)
         Initial states in row 0; receive the others.
     t : ndarray
-    controls : callable
-        Returns the control function of a world.
+    controls : list of Control
     keep_steps : bool
     """
 
@@ -63,7 +63,7 @@ class Worlds:
         for k in range(first, stop):
             made = self.made[k] if self.keep_steps else None
             try:
-                _take_steps(copy.copy(self.stepper), self.q[k], self.v[k], self.t, self.controls(k), made)
+                _take_steps(copy.copy(self.stepper), self.q[k], self.v[k], self.t, self.controls[k], made)
             except TreefactorError as error:
                 self.failures[k] = error
 
@@ -77,16 +77,24 @@ class Worlds:
         raise error
 
 
-def _take_steps(stepper, q: np.ndarray, v: np.ndarray, t: np.ndarray, control: Callable, made) -> None:
-    """Fill the rows of q and v after the first one, and the list of steps unless that is None."""
-    for k in range(len(t) - 1):
+def _take_steps(stepper, q: np.ndarray, v: np.ndarray, t: np.ndarray, control, made) -> None:
+    """Fill the rows of q and v after the first one, and the list of steps unless that is None.
+
+    Steps that nobody sees are compiled while the near contacts stay the same.
+    """
+    k, stop, compiled = 0, len(t) - 1, made is None and control.forces is not None and stepper._is_compiled
+    while k < stop:
+        before = stepper._last
         try:
-            step = stepper.step(q[k], v[k], control(t[k], q[k], v[k]), t[k])
+            step = stepper.step(q[k], v[k], control(k, t[k], q[k], v[k]), t[k])
         except StepError as error:
             raise StepError(f"{error}, at t = {t[k]:.6g} s", error.solution, float(t[k])) from None
-        q[k + 1], v[k + 1] = step.q, step.v
+        k += 1
+        q[k], v[k] = step.q, step.v
         if made is not None:
             made.append(step)
+        if compiled and before is not None and np.array_equal(before.key, stepper._last.key):
+            k = stepper._advance(q, v, control.forces, k, min(stop, k + STRETCH))
 
 
 def _trajectories(batch: tuple[int, ...], steps: int, *start: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -97,20 +105,26 @@ def _trajectories(batch: tuple[int, ...], steps: int, *start: np.ndarray) -> tup
     return found
 
 
-def _controls(tau, batch: tuple[int, ...], steps: int, nv: int) -> Callable:
-    """Return a function that makes the control function of world k."""
+class Control:
+    """Forces of one world: by a function, or of every step, (steps, nv)."""
+
+    def __init__(self, function: Callable | None, forces: np.ndarray | None):
+        self.function, self.forces = function, forces
+
+    def __call__(self, k: int, t: float, q: np.ndarray, v: np.ndarray):
+        """Return the forces of step k."""
+        return self.forces[k] if self.forces is not None else self.function(t, q, v)
+
+
+def _controls(tau, batch: tuple[int, ...], steps: int, nv: int) -> list[Control]:
+    """Return the forces of every world."""
+    count = math.prod(batch)
     if callable(tau):
-        return lambda k: tau
-    if tau is None:
-        return lambda k: lambda t, q, v: None
-    forces, expected = as_real(tau, "tau"), {(nv,), (steps, nv), (*batch, steps, nv)}
+        return [Control(tau, None)] * count
+    forces = np.zeros(nv) if tau is None else as_real(tau, "tau")
+    expected = {(nv,), (steps, nv), (*batch, steps, nv)}
     if forces.shape not in expected:
         shapes = " or ".join(map(str, sorted(expected, key=len)))
         raise ShapeError(f"tau must have shape {shapes}, got {forces.shape}", forces.shape, (nv,))
-    each = np.broadcast_to(forces, (*batch, steps, nv)).reshape(-1, steps, nv)
-
-    def control(k: int) -> Callable:
-        rows = iter(each[k])
-        return lambda t, q, v: next(rows)
-
-    return control
+    each = np.broadcast_to(np.ascontiguousarray(forces), (*batch, steps, nv)).reshape(-1, steps, nv)
+    return [Control(None, rows) for rows in each]

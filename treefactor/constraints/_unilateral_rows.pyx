@@ -10,19 +10,6 @@ cnp.import_array()
 
 cdef double NOISE = 1e-9         # relative to momenta; a smaller normal impulse gives friction the bound zero
 
-ctypedef struct Rows:            # results, and where the next row begins
-    Py_ssize_t row, entry
-    Py_ssize_t *start
-    Py_ssize_t *column
-    double *entries
-    double *d
-    double *upper                # NULL without bounds
-    double *gap
-    Py_ssize_t *key
-    Py_ssize_t *of
-    double *along
-
-
 cdef inline Py_ssize_t *numbers(cnp.ndarray x):
     return <Py_ssize_t *> x.data
 
@@ -48,13 +35,6 @@ cdef class UnilateralRows:
         Index in q, index in v, sign and bound of every joint limit.
     h, stabilization : float
     """
-
-    cdef const double[::1] mu, sign, bound
-    cdef const double[:, ::1] forms
-    cdef const Py_ssize_t[::1] limited, column
-    cdef bint boxed
-    cdef double h, stabilization
-    cdef object kept
 
     def __init__(self, mu, forms, bint boxed, limits, double h, double stabilization):
         self.kept = mu, forms, boxed, limits, h, stabilization
@@ -99,23 +79,31 @@ cdef class UnilateralRows:
             rows += count
             size += count * (start[k + 1] - start[k])
         count, size = rows + limits, size + limits
-        starts, columns, entries = np.zeros(count + 1, np.intp), np.empty(size, np.intp), np.empty(size)
+        starts, columns, entries = np.empty(count + 1, np.intp), np.empty(size, np.intp), np.empty(size)
         d, upper, gap = np.empty(count), np.empty(count) if self.boxed else None, np.empty(count)
         key, of, along = np.empty(count, np.intp), np.empty(rows, np.intp), np.empty((rows, 3))
         cdef Rows r
-        r.row = r.entry = 0
         r.start, r.column, r.entries = numbers(starts), numbers(columns), doubles(entries)
         r.d, r.gap, r.upper = doubles(d), doubles(gap), doubles(upper) if self.boxed else NULL
         r.key, r.of, r.along = numbers(key), numbers(of), doubles(along)
+        cdef Near x
+        x.count, x.size, x.number, x.gap = which.shape[0], data.shape[1], &which[0], &near[0]
+        x.start, x.column, x.data = &start[0], &column[0], &data[0, 0]
         with nogil:
-            for k in range(which.shape[0]):
-                self.add_contact(&r, k, which[k], near[k], start[k + 1] - start[k], pressed[which[k]],
-                                 &column[0] + start[k], &data[0, 0] + start[k], data.shape[1])
-            for k in range(limits):
-                self.add_limit(&r, k, q[self.limited[k]])
-            for k in range(count):
-                r.d[k] = -(1.0 if r.gap[k] > 0.0 else self.stabilization) / self.h * r.gap[k]
+            self.combine(&x, &q[0], &pressed[0], &r)
         return starts, columns, entries, d, upper, key, of, along, gap
+
+    cdef void combine(self, const Near *x, const double *q, const double *pressed, Rows *r) noexcept nogil:
+        """Compute all results of `rows`."""
+        cdef Py_ssize_t k
+        r.row = r.entry = r.start[0] = 0
+        for k in range(x.count):
+            self.add_contact(r, k, x.number[k], x.gap[k], x.start[k + 1] - x.start[k], pressed[x.number[k]],
+                             x.column + x.start[k], x.data + x.start[k], x.size)
+        for k in range(self.limited.shape[0]):
+            self.add_limit(r, k, q[self.limited[k]])
+        for k in range(r.row):
+            r.d[k] = -(1.0 if r.gap[k] > 0.0 else self.stabilization) / self.h * r.gap[k]
 
     cdef void add_contact(self, Rows *r, Py_ssize_t k, Py_ssize_t contact, double gap, Py_ssize_t size,
                           double pressed, const Py_ssize_t *column, const double *data,
@@ -177,20 +165,28 @@ cdef class UnilateralRows:
                         const double[:, ::1] along not None, const double[::1] gamma not None,
                         const double[::1] g not None):
         """Sum the normal impulses of all contacts; zero where they are rounding errors of the momenta g."""
-        cdef Py_ssize_t row, k, e
-        cdef double largest
         found = np.zeros(self.mu.shape[0])
         cdef double[::1] normal = found
-        with nogil:
-            for row in range(of.shape[0]):
-                normal[which[of[row]]] += gamma[row] * along[row, 0]
-            for k in range(which.shape[0]):
-                largest = 0.0
-                for e in range(start[k], start[k + 1]):
-                    largest = fmax(largest, fabs(g[column[e]]))
-                if not normal[which[k]] > NOISE * largest:
-                    normal[which[k]] = 0.0
+        if which.shape[0]:
+            sum_normals(of.shape[0], &of[0], &along[0, 0], &gamma[0], which.shape[0], &which[0], &start[0],
+                        &column[0], &g[0], &normal[0])
         return found
+
+
+cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along, const double *gamma,
+                      Py_ssize_t near, const Py_ssize_t *which, const Py_ssize_t *start,
+                      const Py_ssize_t *column, const double *g, double *normal) noexcept nogil:
+    """Add the result of `normal_impulses` to zeros."""
+    cdef Py_ssize_t row, k, e
+    cdef double largest
+    for row in range(rows):
+        normal[which[of[row]]] += gamma[row] * along[3 * row]
+    for k in range(near):
+        largest = 0.0
+        for e in range(start[k], start[k + 1]):
+            largest = fmax(largest, fabs(g[column[e]]))
+        if not normal[which[k]] > NOISE * largest:
+            normal[which[k]] = 0.0
 
 
 def all_gaps(Py_ssize_t contacts, const Py_ssize_t[::1] which not None, const double[::1] near not None):

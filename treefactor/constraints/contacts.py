@@ -274,7 +274,7 @@ class Contacts(Sealed):
 
     mu: np.ndarray
     structs: np.ndarray
-    _kernel: ContactKernel
+    kernel: ContactKernel
 
     def __init__(self, model: Model, contacts):
         require_model(model)
@@ -297,7 +297,7 @@ class Contacts(Sealed):
         pairs, points = _pairs_of_points(structs)
         mu.flags.writeable = structs.flags.writeable = False
         kernel = ContactKernel(model.njoints, structs, pairs, points, support.entries(model), support.indices)
-        self._keep(mu=mu, structs=structs, _kernel=kernel)
+        self._keep(mu=mu, structs=structs, kernel=kernel)
 
     def near(self, at: BodyMotions, margin: float = np.inf) -> Touch:
         """Find the contacts whose gap is at most the margin in one state.
@@ -305,7 +305,7 @@ class Contacts(Sealed):
         Rows are the velocities, along the axes, of the point of the sphere that is closest to the other side
         against the other body: the first one is the rate of the gap.
         """
-        return Touch(*self._kernel.near(at.frames, margin))
+        return Touch(*self.kernel.near(at.frames, margin))
 
 
 def _pairs_of_points(structs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

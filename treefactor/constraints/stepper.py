@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,8 +37,9 @@ from ..kinematics.jacobians import BodyMotions
 from ..linalg.solve_multiply import multiply
 from ..mlcp._input_copies import find_not_finite
 from ..mlcp._stacked_rows import SortedRows, vector
-from ..mlcp.problem import solve_from
+from ..mlcp.problem import SYSTEMS, TARGET, solve_from
 from ..model.model import Model, require_model
+from ._compiled_steps import CompiledSteps
 from ._joint_integration import JointIntegrator
 from ._runs import run
 from ._step_derivatives import StepDerivatives, step_derivatives
@@ -120,7 +122,7 @@ class Stepper(Sealed):
     _limits: tuple[np.ndarray, ...]
     _rows: UnilateralRows
     _pressed: np.ndarray  # normal impulses of the last step
-    _last: tuple[mlcp.Solution, np.ndarray] | None
+    _last: LastStep | None
 
     def __init__(
         self,
@@ -189,7 +191,7 @@ class Stepper(Sealed):
         if find_not_finite(q_new) >= 0 or find_not_finite(v_new) >= 0:
             raise StepError("no step from here: numbers overflow", solution)
         own = vars(self)
-        own["_last"] = solution, rows.key
+        own["_last"] = LastStep(touch, rows.key, solution, solution.gamma, solution.active)
         if self.friction == "box":
             near, made_of = (touch.which, touch.start, touch.column), (rows.of, rows.along)
             own["_pressed"] = self._rows.normal_impulses(*near, *made_of, solution.gamma, solution.problem.g)
@@ -286,6 +288,29 @@ class Stepper(Sealed):
             vars(made)["_motion"] = FreeMotion(self.model, self._integrator, self.h)
         return made
 
+    @property
+    def _is_compiled(self) -> bool:
+        """Return whether `_advance` has all that a step of this model needs."""
+        return self._motion is None and not self.model.loops and not self.drives
+
+    def _advance(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, first: int, stop: int) -> int:
+        """Compute states after row `first` by compiled steps, at most to row `stop`; return the last one computed.
+
+        They end before a step that has other near contacts or fails.
+        """
+        last, pressed = self._last, self._pressed.copy()
+        gamma, on, problem = last.gamma.copy(), last.active.copy(), last.solution.problem
+        workspace, touch = problem._workspace(), last.touch
+        steps = CompiledSteps(
+            *(self.model.bodies, self.model.tree.pattern, self._contacts.kernel, self._rows, self._integrator),
+            *(workspace[1], (touch.which, touch.start, touch.column), len(problem._rows[1])),
+            *(self.h, self.margin, TARGET, SYSTEMS),
+        )
+        row = steps.advance(q, v, tau, first, stop, gamma, on.view(np.uint8), pressed)
+        problem._symbolic.idle.append(workspace)
+        vars(self).update(_last=last._replace(gamma=gamma, active=on), _pressed=pressed)
+        return row
+
     def _state(self, q, v, tau) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return a validated state and forces."""
         nv = self.model.nv
@@ -334,16 +359,29 @@ class Stepper(Sealed):
         *D, d, upper, key, of, along, gap = self._rows.rows(
             touch.which, touch.gap, touch.start, touch.column, touch.data, q, self._pressed
         )
-        known = None if self._last is None else self._last[0].problem._symbolic
+        known = None if self._last is None else self._last.solution.problem._symbolic
         return _Unilateral(SortedRows(*D, known), d, upper, key, of, along, gap)
 
     def _guess(self, key: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Match the rows of this step to impulses and row status of the last one; None in the first step."""
         if self._last is None:
             return None
-        last, before = self._last
-        impulse, on = match_warm_start(key, before, last.gamma_c, last.gamma, last.active)
+        last = self._last
+        impulse, on = match_warm_start(key, last.key, last.solution.gamma_c, last.gamma, last.active)
         return None if find_not_finite(impulse) >= 0 else (impulse, on)
+
+
+class LastStep(NamedTuple):
+    """What the next step starts from: near contacts, keys of rows, a solution, and impulses and row status.
+
+    Impulses and row status are those of the solution, or of later steps with the same rows.
+    """
+
+    touch: Touch
+    key: np.ndarray
+    solution: mlcp.Solution
+    gamma: np.ndarray
+    active: np.ndarray
 
 
 @dataclass(frozen=True)

@@ -48,15 +48,22 @@ cdef class ActiveSetSolver(Simplex):
             impulse = <const double *> (<cnp.ndarray> warm[0]).data
             on = <const unsigned char *> (<cnp.ndarray> warm[1]).data
         with nogil:
-            self.pivots = self.factorizations = self.iterations = 0
-            self.begin(impulse, on, False)
-            status = -1 if isfinite(self.size) else INVALID_
-            if simplex and status < 0:
-                status = self.simplex(limit)
-            if status < 0:
-                status = self.proximal_newton(target, limit, impulse != NULL or simplex)
-            if impulse != NULL and status == SOLVED_ and not self.impulses_are_moderate():
-                status = LIMIT_          # impulses of the warm start cancel each other and hide the residual
+            status = self.solve(impulse, on, simplex, target, limit)
+        return status
+
+    cdef int solve(self, const double *impulse, const unsigned char *on, bint simplex, double target,
+                   Py_ssize_t limit) noexcept nogil:
+        """Solve from unscaled impulses and rows that are on, or NULL; return the status."""
+        cdef int status
+        self.pivots = self.factorizations = self.iterations = 0
+        self.begin(impulse, on, False)
+        status = -1 if isfinite(self.size) else INVALID_
+        if simplex and status < 0:
+            status = self.simplex(limit)
+        if status < 0:
+            status = self.proximal_newton(target, limit, impulse != NULL or simplex)
+        if impulse != NULL and status == SOLVED_ and not self.impulses_are_moderate():
+            status = LIMIT_              # impulses of the warm start cancel each other and hide the residual
         return status
 
     def solve_with_status(self, warm, double target):

@@ -59,6 +59,8 @@ cdef class Iterate:
     cdef tuple kept, loaded
     cdef dict vectors
 
+    cdef void load_values(self, const double *H, const double *g, const double *free, const double *J,
+                          const double *b, const double *upper, Py_ssize_t equal) noexcept nogil
     cdef void scale_rows(self, const double *H, const double *J, const double *b,
                          const double *upper) noexcept nogil
     cdef double row_size(self, Py_ssize_t i, const double *J) noexcept nogil

@@ -86,12 +86,17 @@ cdef class Iterate:
         All are contiguous float64; the first `equal` constraints are bilateral.
         """
         self.loaded = (H, g)
-        self.g = <const double *> g.data
-        self.equal = equal
-        memcpy(self.v_free, free.data, self.n * sizeof(double))
         with nogil:
-            self.scale_rows(<const double *> H.data, <const double *> J.data, <const double *> b.data,
-                            NULL if upper is None else <const double *> upper.data)
+            self.load_values(<const double *> H.data, <const double *> g.data, <const double *> free.data,
+                             <const double *> J.data, <const double *> b.data,
+                             NULL if upper is None else <const double *> upper.data, equal)
+
+    cdef void load_values(self, const double *H, const double *g, const double *free, const double *J,
+                          const double *b, const double *upper, Py_ssize_t equal) noexcept nogil:
+        """Load what `load` does; H and g are referred to."""
+        self.g, self.equal = g, equal
+        memcpy(self.v_free, free, self.n * sizeof(double))
+        self.scale_rows(H, J, b, upper)
 
     cdef void scale_rows(self, const double *H, const double *J, const double *b,
                          const double *upper) noexcept nogil:

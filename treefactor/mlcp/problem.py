@@ -32,6 +32,7 @@ from .symbolic_kkt import SymbolicKkt, analyse
 METHODS = ("auto", "simplex")
 LAYOUTS = ("dense", "packed")
 TARGET, POLISHED = 1e-11, 1e-14  # residual to stop at, relative to the data
+SYSTEMS = 1000  # linear systems that an attempt may solve
 
 
 class Status(Enum):
@@ -271,7 +272,7 @@ def solve(
     warm_start: Solution | None = None,
     method: str = "auto",
     polish: bool = False,
-    max_iter: int = 1000,
+    max_iter: int = SYSTEMS,
 ) -> Solution:
     """Solve a mixed linear complementarity problem.
 
@@ -339,7 +340,7 @@ def solve_from(
     warm: tuple[np.ndarray, np.ndarray] | None,
     simplex: bool = False,
     polish: bool = False,
-    max_iter: int = 1000,
+    max_iter: int = SYSTEMS,
 ) -> Solution:
     """Solve from finite impulses and rows that are on, of C and D, or None; assumes validated arguments."""
     workspace, p = problem._workspace(), len(problem.c)
