@@ -1,17 +1,18 @@
 """Take time steps of one world in compiled code, without the GIL, while its near contacts stay the same."""
 
 cimport numpy as cnp
+from libc.math cimport INFINITY
 from libc.string cimport memcmp, memcpy, memset
 
 from .._util._fast_arrays cimport all_finite
-from ..dynamics._recursions cimport FRAMES, MOTION, Arguments, Bodies
+from ..dynamics._recursions cimport BIAS, FRAMES, MOTION, Arguments, Bodies
 from ..linalg._multi_rhs cimport h_mul
 from ..linalg._single cimport InputMatrix, SingleKernel
 from ..mlcp._active_set cimport ActiveSetSolver
 from ..mlcp._iterate cimport FULL, ON, SOLVED_
-from ..tree._pattern cimport SOLVE, Pattern, Workspace, active, carve_workspace, workspace_size
+from ..tree._pattern cimport MULTIPLY, SOLVE, Pattern, Workspace, active, carve_workspace, workspace_size
 from ._contacts cimport ContactKernel
-from ._joint_integration cimport JointIntegrator
+from ._joint_integration cimport CONVERGED, IMPROVES, ROUNDS, JointIntegrator, midpoint_status
 from ._unilateral_rows cimport Near, Rows, UnilateralRows, sum_normals
 
 import numpy as np
@@ -22,7 +23,7 @@ cnp.import_array()
 
 
 cdef class CompiledSteps:
-    """Steps of a model without loops and midpoint rule, whose near contacts are those of its last step.
+    """Steps of a model without loops and drives, whose near contacts are those of its last step.
 
     Each has the bits of `Stepper.step`. A step that needs other rows or fails is left to `Stepper.step`.
 
@@ -43,6 +44,8 @@ cdef class CompiledSteps:
         Step; margin of contacts; residual at which the solver stops.
     limit : int
         Linear systems that the solver may solve in a step.
+    implicit : bool
+        Forces that depend on the velocity act by the midpoint rule, as in `FreeMotion`.
     """
 
     cdef Bodies bodies
@@ -56,6 +59,7 @@ cdef class CompiledSteps:
     cdef Workspace padded
     cdef double h, margin, target
     cdef Py_ssize_t limit, n
+    cdef bint implicit
     cdef Near near
     cdef Rows results
     cdef Py_ssize_t *number      # of near contacts of this step
@@ -68,16 +72,19 @@ cdef class CompiledSteps:
     cdef double *motion          # forces, then packed rows of H
     cdef double *momentum
     cdef double *free
-    cdef double *turned
+    cdef double *turned          # velocity without impulses
+    cdef double *middle          # mean velocity of the step
+    cdef double *a
     cdef list kept
 
     def __cinit__(self, Bodies bodies not None, Pattern pattern not None, ContactKernel contacts not None,
                   UnilateralRows rows not None, JointIntegrator integrator not None,
                   ActiveSetSolver solver not None, tuple near not None, Py_ssize_t size, double h,
-                  double margin, double target, Py_ssize_t limit):
+                  double margin, double target, Py_ssize_t limit, bint implicit):
         self.bodies, self.pattern, self.contacts, self.rows = bodies, pattern, contacts, rows
         self.integrator, self.solver, self.n = integrator, solver, bodies.nv
         self.h, self.margin, self.target, self.limit = h, margin, target, limit
+        self.implicit = implicit
         self.factor, self.kept = SingleKernel(pattern, True), [near]
         which, start, column = near
         self.near.count, self.near.size = len(which), len(column)
@@ -92,6 +99,7 @@ cdef class CompiledSteps:
         cdef cnp.npy_intp nnz = self.pattern.shape.start[self.n]
         self.frames, self.motion = self.doubles(self.bodies.size(FRAMES)), self.doubles(self.bodies.size(MOTION))
         self.momentum, self.free, self.turned = self.doubles(self.n), self.doubles(self.n), self.doubles(self.n)
+        self.middle, self.a = self.doubles(self.n), self.doubles(self.n)
         self.padded = carve_workspace(&self.pattern.shape, self.doubles(workspace_size(&self.pattern.shape)))
         self.packed_H.data, self.packed_H.dense = <const char *> (self.motion + self.n), False
         self.packed_H.to_entry = sizeof(double)
@@ -148,9 +156,9 @@ cdef class CompiledSteps:
         args.out = self.motion
         if not (self.bodies.run_one(MOTION, &args) and all_finite(self.pattern.shape.start[self.n], H)):
             return False
-        self.compute_momentum(v)
-        if not (all_finite(self.n, self.momentum) and self.compute_free_motion()):
+        if self.factor.eliminate(&self.packed_H, NULL) >= 0 or not self.compute_momentum(q, v, tau):
             return False
+        self.solve_h(self.momentum, self.free)
         self.solver.load_values(H, self.momentum, self.free, self.results.entries, self.results.d,
                                 self.results.upper, 0)
         if not (all_finite(self.solver.m, gamma)
@@ -178,25 +186,54 @@ cdef class CompiledSteps:
                                self.data, self.near.size)
         return True
 
-    cdef void compute_momentum(self, const double *v) noexcept nogil:
-        """Compute g = H (v + h rates) + h force."""
+    cdef bint compute_momentum(self, const double *q, const double *v, const double *tau) noexcept nogil:
+        """Compute the momentum after the step without impulses; return whether it is finite."""
         cdef Py_ssize_t k
-        memset(self.turned, 0, self.n * sizeof(double))
-        self.integrator.add_velocity_rates(v, self.turned)
-        for k in range(self.n):
-            self.turned[k] = v[k] + self.h * self.turned[k]
-        active.single.load_packed(&self.pattern.shape, self.packed_H.data, sizeof(double), 0, self.padded.X)
-        h_mul(&self.pattern.shape, self.padded.X, self.turned, self.momentum, 1, self.padded.path)
-        for k in range(self.n):
-            self.momentum[k] += self.h * self.motion[k]
+        if self.implicit:
+            if not self.take_midpoint(q, v, tau):
+                return False
+            memcpy(self.momentum, self.turned, self.n * sizeof(double))
+            self.factor.apply_one(MULTIPLY, self.momentum, self.padded.path)
+            for k in range(self.n):
+                self.momentum[k] += self.h * tau[k]
+        else:
+            memset(self.turned, 0, self.n * sizeof(double))
+            self.integrator.add_velocity_rates(v, self.turned)
+            for k in range(self.n):
+                self.turned[k] = v[k] + self.h * self.turned[k]
+            active.single.load_packed(&self.pattern.shape, self.packed_H.data, sizeof(double), 0, self.padded.X)
+            h_mul(&self.pattern.shape, self.padded.X, self.turned, self.momentum, 1, self.padded.path)
+            for k in range(self.n):
+                self.momentum[k] += self.h * self.motion[k]
+        return all_finite(self.n, self.momentum)
 
-    cdef bint compute_free_motion(self) noexcept nogil:
-        """Compute H^-1 g; return whether H is positive definite."""
-        if self.factor.eliminate(&self.packed_H, NULL) >= 0:
-            return False
-        memcpy(self.free, self.momentum, self.n * sizeof(double))
-        self.factor.apply_one(SOLVE, self.free, self.factor.w.path)
-        return True
+    cdef bint take_midpoint(self, const double *q, const double *v, const double *tau) noexcept nogil:
+        """Compute the velocity after the step without tau and impulses; return whether the iteration converges."""
+        cdef double error = 0.0, before, scale = 0.0
+        cdef Py_ssize_t k
+        cdef int count, status = CONVERGED
+        cdef Arguments args
+        args.q, args.v, args.x, args.fext, args.out = q, self.middle, NULL, NULL, self.a
+        memcpy(self.turned, v, self.n * sizeof(double))
+        memcpy(self.middle, v, self.n * sizeof(double))
+        for k in range(self.n):
+            self.a[k] = tau[k] - self.motion[k]
+        for count in range(ROUNDS if self.n else 0):
+            if count and not self.bodies.run_one(BIAS, &args):
+                return False
+            self.solve_h(self.a, self.a)
+            before = error if count > 1 else INFINITY
+            error = self.integrator.improve(self.n, v, self.a, self.h, self.middle, self.turned, &scale)
+            status = midpoint_status(count, error, before, scale)
+            if status != IMPROVES:
+                break
+        return status == CONVERGED
+
+    cdef void solve_h(self, const double *b, double *x) noexcept nogil:
+        """Compute x = H^-1 b; x may be b."""
+        if x != b:
+            memcpy(x, b, self.n * sizeof(double))
+        self.factor.apply_one(SOLVE, x, self.padded.path)
 
     cdef void keep_impulses(self, double *gamma, unsigned char *on, double *pressed) noexcept nogil:
         """Copy impulses and row status of the solution, and sum normal impulses if friction is a box."""

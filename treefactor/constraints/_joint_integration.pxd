@@ -1,5 +1,13 @@
 """Declarations of joint integration; see _joint_integration.pyx."""
 
+cdef enum:
+    ROUNDS = 60                  # of the fixed-point iteration, which converges linearly
+    IMPROVES = 0                 # status of the iteration
+    CONVERGED = 1
+    DIVERGES = 2
+
+cdef int midpoint_status(int count, double error, double before, double scale) noexcept nogil
+
 cdef class JointIntegrator:
     cdef Py_ssize_t[:, ::1] lines, circles, spheres, planes, flyers
     cdef const double[:, ::1] plane_com, flyer_com

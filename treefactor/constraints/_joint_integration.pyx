@@ -10,10 +10,24 @@ import numpy as np
 
 cnp.import_array()
 
-cdef int ROUNDS = 60             # of the fixed-point iteration, which converges linearly
 cdef double ACCURACY = 1e-13     # relative to velocities
 cdef double ROUNDED = 1e-8       # relative error that rounding may leave where H is ill-conditioned
 cdef double SLOWER = 0.6         # a larger ratio of successive corrections ends the iteration
+
+
+cdef int midpoint_status(int count, double error, double before, double scale) noexcept nogil:
+    """Return whether round `count` of the midpoint rule, from 0, is the last one, and why."""
+    if not error <= DBL_MAX:
+        return DIVERGES
+    if not count:
+        return IMPROVES
+    if error <= ACCURACY * scale or (error <= ROUNDED * scale and error >= before):
+        return CONVERGED
+    if error <= 0.1 * before < INFINITY and error * (error / before) <= ACCURACY * scale:
+        return CONVERGED                         # the next correction is smaller by this ratio
+    if error > ROUNDED * scale and not error < (SLOWER if count > 3 else 2.0) * before:
+        return DIVERGES
+    return IMPROVES if count < ROUNDS - 1 else CONVERGED if error <= ROUNDED * scale else DIVERGES
 
 
 cdef class JointIntegrator:
@@ -68,24 +82,17 @@ cdef class JointIntegrator:
         """
         cdef cnp.ndarray u = v.copy()
         cdef double error = 0.0, before, scale = 0.0
-        cdef int count
+        cdef int count, status
         for count in range(ROUNDS if v.shape[0] else 0):
             if count:
                 decelerate()
             before = error if count > 1 else INFINITY
             error = self.improve(v.shape[0], <const double *> v.data, <double *> a.data, h,
                                  <double *> middle.data, <double *> u.data, &scale)
-            if not error <= DBL_MAX:
-                return None
-            if not count:
-                continue
-            if error <= ACCURACY * scale or (error <= ROUNDED * scale and error >= before):
-                return u
-            if error <= 0.1 * before < INFINITY and error * (error / before) <= ACCURACY * scale:
-                return u                         # the next correction is smaller by this ratio
-            if error > ROUNDED * scale and not error < (SLOWER if count > 3 else 2.0) * before:
-                return None
-        return u if error <= ROUNDED * scale else None
+            status = midpoint_status(count, error, before, scale)
+            if status != IMPROVES:
+                return u if status == CONVERGED else None
+        return u
 
     cdef double improve(self, Py_ssize_t n, const double *v, double *a, double h, double *middle, double *u,
                         double *scale) noexcept nogil:

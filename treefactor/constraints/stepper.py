@@ -291,7 +291,7 @@ class Stepper(Sealed):
     @property
     def _is_compiled(self) -> bool:
         """Return whether `_advance` has all that a step of this model needs."""
-        return self._motion is None and not self.model.loops and not self.drives
+        return not self.model.loops and not self.drives
 
     def _advance(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, first: int, stop: int) -> int:
         """Compute states after row `first` by compiled steps, at most to row `stop`; return the last one computed.
@@ -304,7 +304,7 @@ class Stepper(Sealed):
         steps = CompiledSteps(
             *(self.model.bodies, self.model.tree.pattern, self._contacts.kernel, self._rows, self._integrator),
             *(workspace[1], (touch.which, touch.start, touch.column), len(problem._rows[1])),
-            *(self.h, self.margin, TARGET, SYSTEMS),
+            *(self.h, self.margin, TARGET, SYSTEMS, self._motion is not None),
         )
         row = steps.advance(q, v, tau, first, stop, gamma, on.view(np.uint8), pressed)
         problem._symbolic.idle.append(workspace)
