@@ -302,7 +302,13 @@ class Stepper(Sealed):
         gamma, on, problem = last.gamma.copy(), last.active.copy(), last.solution.problem
         workspace, touch = problem._workspace(), last.touch
         steps = CompiledSteps(
-            *(self.model.bodies, self.model.tree.pattern, self._contacts.kernel, self._rows, self._integrator),
+            *(
+                self.model.bodies,
+                self.model.tree.pattern,
+                self._contacts.kernel,
+                self._rows,
+                self._integrator,
+            ),
             *(workspace[1], (touch.which, touch.start, touch.column), len(problem._rows[1])),
             *(self.h, self.margin, TARGET, SYSTEMS, self._motion is not None),
         )
