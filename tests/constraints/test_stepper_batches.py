@@ -53,7 +53,8 @@ def test_compiled_steps_have_the_bits_of_single_steps(parts, friction, compiled_
         expected = stepper.run(scene.q, scene.v, STEPS, tau)
         found = other.run(scene.q, scene.v, STEPS, tau, keep_steps=False)
         assert equal(found, expected)
-        assert len(expected.steps) == STEPS and found.steps == []
+        assert len(expected.steps) == STEPS
+        assert found.steps == []
         last = [one.step(expected.q[-1], expected.v[-1]) for one in (stepper, other)]
         assert np.array_equal(last[0].v, last[1].v)
         assert np.array_equal(last[0].solution.gamma, last[1].solution.gamma)
@@ -82,9 +83,11 @@ def test_a_batch_has_the_bits_of_single_worlds(friction, keep_steps):
     alone = [copy.copy(stepper).run(*state, STEPS) for state in zip(q, v, strict=True)]
     for num_threads in (1, 2, -1):
         run = stepper.run(q, v, STEPS, num_threads=num_threads, keep_steps=keep_steps)
-        assert run.q.shape == (5, STEPS + 1, 7) and run.v.shape == (5, STEPS + 1, 6)
+        assert run.q.shape == (5, STEPS + 1, 7)
+        assert run.v.shape == (5, STEPS + 1, 6)
         for k, expected in enumerate(alone):
-            assert np.array_equal(run.q[k], expected.q) and np.array_equal(run.v[k], expected.v)
+            assert np.array_equal(run.q[k], expected.q)
+            assert np.array_equal(run.v[k], expected.v)
             assert len(run.steps[k]) == STEPS * keep_steps
             for one, other in zip(run.steps[k], expected.steps, strict=False):
                 assert np.array_equal(one.impulse, other.impulse)
@@ -129,7 +132,8 @@ def test_errors_name_the_world(num_threads):
     q = np.stack([at([0, 0, height]) for height in (5.0, 0.45, -5.0, 0.45)])
     with pytest.raises(StepError, match=r"world 1: .*INFEASIBLE.* at t = 0 s") as caught:
         stepper.run(q, np.zeros(6), 3, num_threads=num_threads)
-    assert caught.value.time == 0.0 and caught.value.solution.certificate is not None
+    assert caught.value.time == 0.0
+    assert caught.value.solution.certificate is not None
     with pytest.raises(StepError, match=r"world \(1, 0\)"):
         stepper.run(q[[0, 0, 1, 1]].reshape(2, 2, 7), np.zeros(6), 3, num_threads=num_threads)
     free, q, v = falling(4)

@@ -294,7 +294,7 @@ class Stepper(Sealed):
         return not self.model.loops and not self.drives
 
     def _advance(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, first: int, stop: int) -> int:
-        """Compute states after row `first` by compiled steps, at most to row `stop`; return the last one computed.
+        """Compute states after row `first`, at most to row `stop`, by compiled steps; return the last row.
 
         They end before a step that has other near contacts or fails.
         """
