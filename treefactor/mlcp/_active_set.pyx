@@ -5,7 +5,8 @@ from libc.math cimport INFINITY, fabs, isfinite, sqrt
 from libc.string cimport memset
 
 from ..tree._pattern cimport active
-from ._iterate cimport FULL, INFEASIBLE_, INVALID_, LIMIT_, ON, SOLVED_, approach, least_delta
+from ._iterate cimport FULL, INFEASIBLE_, INVALID_, LIMIT_, ON, SOLVED_
+from ._iterate cimport add_rows, approach, least_delta, rows_times
 from ._simplex cimport Simplex
 from ..linalg._vector cimport axpy, dot
 
@@ -124,29 +125,23 @@ cdef class ActiveSetSolver(Simplex):
 
     cdef void line_search_step(self) noexcept nogil:
         """Take a proximal step with an exact line search, for active rows that are nearly dependent."""
-        #   S dv = -J_on^T gap / delta,  dlambda = -(gap + J_on dv) / delta,  t = -dlambda gap / dlambda J dv
+        #   t = -dlambda gap / dlambda J dv
         cdef Py_ssize_t i
         cdef double power = 0.0, work = 0.0, t
-        memset(self.u, 0, self.n * sizeof(double))
+        self.proximal_direction(NULL)
         for i in range(self.m):
-            if self.status[i] == ON:
-                self.add_row(i, -self.gap[i] / self.delta, self.u)
-        self.kkt.solve(self.u)
-        for i in range(self.m):
-            self.gap_u[i] = self.row_times(i, self.u)
-            self.change[i] = -(self.gap[i] + self.gap_u[i]) / self.delta if self.status[i] == ON else 0.0
-            power -= self.change[i] * self.gap[i]
-            work += self.change[i] * self.gap_u[i]
+            power -= self.weight[i] * self.gap[i]
+            work += self.weight[i] * self.gap_u[i]
         if not (work > 0.0 and power > 0.0):
             return
         t = power / work
         for i in range(self.equal, self.m):
-            if self.impulse[i] + t * self.change[i] < 0.0:
-                t = self.impulse[i] / -self.change[i]
-            elif self.impulse[i] + t * self.change[i] > self.upper[i]:
-                t = (self.upper[i] - self.impulse[i]) / self.change[i]
+            if self.impulse[i] + t * self.weight[i] < 0.0:
+                t = self.impulse[i] / -self.weight[i]
+            elif self.impulse[i] + t * self.weight[i] > self.upper[i]:
+                t = (self.upper[i] - self.impulse[i]) / self.weight[i]
         for i in range(self.m):
-            self.impulse[i] = self.impulse[i] + t * self.change[i]
+            self.impulse[i] = self.impulse[i] + t * self.weight[i]
             if i >= self.equal:
                 self.impulse[i] = min(max(self.impulse[i], 0.0), self.upper[i])
         axpy(self.n, t, self.u, self.v)
@@ -168,7 +163,7 @@ cdef class ActiveSetSolver(Simplex):
             if first:                    # the status of the rows was guessed, not derived from v
                 first = False
                 self.accept()
-                self.h_times(self.v, self.Hv)
+                self.newton_momentum(self.Hv)
                 self.update_statuses()
                 continue
             t = self.line_search()
@@ -178,7 +173,7 @@ cdef class ActiveSetSolver(Simplex):
             axpy(self.n, t, self.force, self.Hv)
             approach(self.m, t, self.gap_u, self.gap)
             for i in range(self.m):
-                self.change[i] = self.next_multiplier(i) - self.impulse[i]
+                self.change[i] = next_multiplier(self, i) - self.impulse[i]
             if self.is_infeasible():
                 return INFEASIBLE_
             if not self.update_statuses():        # u differs by rounding errors only
@@ -194,7 +189,8 @@ cdef class ActiveSetSolver(Simplex):
         for k in range(self.n):
             self.step[k] = self.u[k] - self.v[k]
             a0 += self.step[k] * (self.Hv[k] - self.g[k])
-        self.h_times(self.step, self.force)
+        self.newton_momentum(self.force)
+        axpy(self.n, -1.0, self.Hv, self.force)
         a1 = dot(self.n, self.step, self.force)
         for count in range(BISECTIONS):
             active.fronts.line_search_sums(self.m - q, self.gap + q, self.gap_u + q, self.impulse + q,
@@ -205,8 +201,8 @@ cdef class ActiveSetSolver(Simplex):
                 s = self.delta * self.impulse[i] - self.gap[i] - t * slope
                 value -= slope * s
                 rise += slope * slope
-            value = a0 + a1 * t + value / self.delta
-            rise = a1 + rise / self.delta
+            value = a0 + a1 * t + value * self.stiffness
+            rise = a1 + rise * self.stiffness
             if value < 0.0:
                 low = t
             else:
@@ -224,15 +220,9 @@ cdef class ActiveSetSolver(Simplex):
         cdef Py_ssize_t i
         cdef double new
         for i in range(self.m):
-            new = self.next_multiplier(i)
+            new = next_multiplier(self, i)
             self.change[i] = new - self.impulse[i]
             self.impulse[i] = new
-
-    cdef double next_multiplier(self, Py_ssize_t i) noexcept nogil:
-        """Return the next lambda of a row."""
-        if self.status[i] == ON:
-            return self.impulse[i] - self.gap[i] / self.delta
-        return self.upper[i] if self.status[i] == FULL else 0.0
 
     cdef bint is_infeasible(self) noexcept nogil:
         """Return whether y, the change of lambda, certifies that no v of sensible size is feasible."""
@@ -244,7 +234,6 @@ cdef class ActiveSetSolver(Simplex):
         cdef double most = 1.0 / (SUSPICIOUS if self.iterations > FEW else PROMISING)
         for count in range(CORRECTIONS):
             power, reach, force, size, length, least = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-            memset(self.u, 0, self.n * sizeof(double))
             for i in range(self.m):
                 if i >= self.equal:
                     self.change[i] = max(self.change[i], 0.0) if self.upper[i] == INFINITY else 0.0
@@ -252,19 +241,30 @@ cdef class ActiveSetSolver(Simplex):
                     power += self.b[i] * self.change[i]
                     size += (self.change[i] * self.scale[i]) ** 2
                     length += fabs(self.change[i])
-                    self.add_row(i, self.change[i], self.u)
+            if not power > SHARE * self.accepted * length:
+                return False             # a smaller contradiction counts as solved
+            memset(self.u, 0, self.n * sizeof(double))
+            add_rows(&self.rows, self.change, self.u)
             for k in range(self.n):
                 force += self.u[k] ** 2
                 reach += fabs(self.u[k] * self.v[k])
                 least += (self.u[k] / self.root[k]) ** 2
             largest = max(reach, self.size * (sqrt(least) - EXACT * length))
-            if not (power > SHARE * self.accepted * length and (largest if count else reach) <= most * power):
-                return False             # a smaller contradiction counts as solved
+            if not (largest if count else reach) <= most * power:
+                return False
             if BEYOND * largest <= power and force <= BALANCE * BALANCE * size:
                 return True
             most = FALLING * largest / power
             self.kkt.solve(self.u)
+            rows_times(&self.rows, self.u, NULL, self.gap_u)
             for i in range(self.m):
                 if self.status[i] == ON:
-                    self.change[i] = self.change[i] - self.row_times(i, self.u) / self.delta
+                    self.change[i] = self.change[i] - self.gap_u[i] * self.stiffness
         return False
+
+
+cdef inline double next_multiplier(ActiveSetSolver self, Py_ssize_t i) noexcept nogil:
+    """Return the next lambda of a row."""
+    if self.status[i] == ON:
+        return self.impulse[i] - self.gap[i] * self.stiffness
+    return self.upper[i] if self.status[i] == FULL else 0.0
