@@ -10,5 +10,4 @@ cdef class ActiveSetSolver(Simplex):
     cdef int minimise(self, Py_ssize_t limit, bint first) noexcept nogil
     cdef double line_search(self) noexcept nogil
     cdef void update_multipliers(self) noexcept nogil
-    cdef double next_multiplier(self, Py_ssize_t i) noexcept nogil
     cdef bint is_infeasible(self) noexcept nogil
