@@ -33,13 +33,14 @@ def falling(count=5, friction="pyramid", **options):
 @pytest.fixture
 def compiled_steps(monkeypatch):
     """Count the compiled steps."""
-    counts, advance = [], Stepper._advance
+    counts, advance = [], _runs.advance
 
-    def counted(self, q, v, tau, first, stop):
-        counts.append(advance(self, q, v, tau, first, stop) - first)
-        return first + counts[-1]
+    def counted(*arguments):
+        row, first = advance(*arguments), arguments[-2]
+        counts.append(row - first)
+        return row
 
-    monkeypatch.setattr(Stepper, "_advance", counted)
+    monkeypatch.setattr(_runs, "advance", counted)
     return counts
 
 

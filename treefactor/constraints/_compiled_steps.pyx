@@ -96,9 +96,10 @@ cdef class CompiledSteps:
     cdef allocate_motion(self):
         """Allocate kinematics, momenta and H, and gaps of all contacts."""
         cdef Py_ssize_t count = self.contacts.count
-        cdef cnp.npy_intp nnz = self.pattern.shape.start[self.n]
-        self.frames, self.motion = self.doubles(self.bodies.size(FRAMES)), self.doubles(self.bodies.size(MOTION))
-        self.momentum, self.free, self.turned = self.doubles(self.n), self.doubles(self.n), self.doubles(self.n)
+        self.frames = self.doubles(self.bodies.size(FRAMES))
+        self.motion = self.doubles(self.bodies.size(MOTION))
+        self.momentum, self.free = self.doubles(self.n), self.doubles(self.n)
+        self.turned = self.doubles(self.n)
         self.middle, self.a = self.doubles(self.n), self.doubles(self.n)
         self.padded = carve_workspace(&self.pattern.shape, self.doubles(workspace_size(&self.pattern.shape)))
         self.packed_H.data, self.packed_H.dense = <const char *> (self.motion + self.n), False
@@ -132,7 +133,7 @@ cdef class CompiledSteps:
     def advance(self, double[:, ::1] q not None, double[:, ::1] v not None, const double[:, :] tau not None,
                 Py_ssize_t first, Py_ssize_t stop, double[::1] gamma not None,
                 unsigned char[::1] on not None, double[::1] pressed not None):
-        """Compute the states after row `first` of q and v, at most to row `stop`; return the last one computed.
+        """Compute the states after row `first` of q and v, at most to row `stop`; return the last row.
 
         Impulses `gamma`, row status `on` and normal impulses `pressed` of the last step are overwritten.
         Rows of tau are contiguous.
@@ -146,7 +147,7 @@ cdef class CompiledSteps:
 
     cdef bint step(self, const double *q, const double *v, const double *tau, double *gamma,
                    unsigned char *on, double *pressed, double *q_new, double *v_new) noexcept nogil:
-        """Take one step; return False, with nothing but q_new and v_new changed, where it is left to Python."""
+        """Take one step; return False, with only q_new and v_new changed, where it is left to Python."""
         cdef Arguments args
         cdef double *H = self.motion + self.n
         args.q, args.v, args.x, args.fext, args.out = q, v, tau, NULL, self.frames
@@ -201,14 +202,15 @@ cdef class CompiledSteps:
             self.integrator.add_velocity_rates(v, self.turned)
             for k in range(self.n):
                 self.turned[k] = v[k] + self.h * self.turned[k]
-            active.single.load_packed(&self.pattern.shape, self.packed_H.data, sizeof(double), 0, self.padded.X)
+            active.single.load_packed(&self.pattern.shape, self.packed_H.data, sizeof(double), 0,
+                                      self.padded.X)
             h_mul(&self.pattern.shape, self.padded.X, self.turned, self.momentum, 1, self.padded.path)
             for k in range(self.n):
                 self.momentum[k] += self.h * self.motion[k]
         return all_finite(self.n, self.momentum)
 
     cdef bint take_midpoint(self, const double *q, const double *v, const double *tau) noexcept nogil:
-        """Compute the velocity after the step without tau and impulses; return whether the iteration converges."""
+        """Compute the velocity after the step without tau and impulses; return whether that converges."""
         cdef double error = 0.0, before, scale = 0.0
         cdef Py_ssize_t k
         cdef int count, status = CONVERGED
@@ -248,4 +250,5 @@ cdef class CompiledSteps:
             return
         memset(pressed, 0, self.contacts.count * sizeof(double))
         sum_normals(r.row - self.rows.limited.shape[0], r.of, r.along, gamma, self.near.count,
-                    self.near.number, self.near.start, self.near.column, self.momentum, pressed)
+                    self.near.number, self.near.start, self.near.column, self.momentum, self.rows.noise,
+                    pressed)

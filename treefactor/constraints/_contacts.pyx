@@ -56,6 +56,20 @@ cdef void add_tangents(double *axes) noexcept nogil:
     axes[6], axes[7], axes[8] = b, sign + n[1] * n[1] * a, -n[1]
 
 
+def pairs_of_points(contacts):
+    """Return pairs of points for all contacts, and these points, each once: centres or points of planes."""
+    sides = np.zeros((2, len(contacts), 7))
+    sides[0, :, 0], sides[1, :, 0] = contacts["body"].T
+    sides[0, :, 1:4], sides[0, :, 4:] = contacts["anchor"], contacts["normal"]
+    sides[1, :, 1:4] = contacts["center"]
+    once, number = np.unique(sides.reshape(-1, 7), axis=0, return_inverse=True)
+    points, pairs = np.zeros(len(once), dtype=POINT), np.zeros(len(contacts), dtype=PAIR)
+    points["body"], points["position"], points["normal"] = once[:, 0], once[:, 1:4], once[:, 4:]
+    pairs["other"], pairs["point"] = number.reshape(2, -1)
+    pairs["reach"], pairs["flat"] = contacts["reach"], contacts["flat"]
+    return pairs, points
+
+
 cdef inline bint is_far(const Pair *c, const double *places, double margin) noexcept nogil:
     """Return whether the gap of a contact is above the margin, from places in the base."""
     cdef const double *b = places + 8 * c.point
@@ -76,39 +90,39 @@ cdef class ContactKernel:
     ----------
     joints : int
     contacts : ndarray of CONTACT
-    pairs : ndarray of PAIR
-    points : ndarray of POINT
-        Centres of all spheres and points of all planes.
     entries : ndarray of ENTRY
     columns : ndarray of int
         Columns of all rows, one contact after the other.
     """
 
-    def __cinit__(self, Py_ssize_t joints, cnp.ndarray contacts not None, cnp.ndarray pairs not None,
-                  cnp.ndarray points not None, cnp.ndarray entries not None, cnp.ndarray columns not None):
+    def __cinit__(self, Py_ssize_t joints, cnp.ndarray contacts not None, cnp.ndarray entries not None,
+                  cnp.ndarray columns not None):
+        cdef cnp.ndarray pairs, points
+        pairs, points = pairs_of_points(contacts)
         self.joints, self.count, self.points = joints, len(contacts), len(points)
         self.contact = <const Contact *> contacts.data
         self.pair = <const Pair *> pairs.data
         self.point = <const Point *> points.data
         self.entry = <const Entry *> entries.data
         self.column = <const Py_ssize_t *> columns.data
-        self.kept = (contacts, pairs, points, entries, columns)
+        self.kept = (contacts, entries, columns, pairs, points)
 
     def __reduce__(self):
-        return ContactKernel, (self.joints, *self.kept)
+        return ContactKernel, (self.joints, *self.kept[:3])
 
     def near(self, const double[::1] frames not None, double margin):
         """Find contacts with gaps up to the margin: numbers, gaps, axes (k, 3, 3), and their rows.
 
         Rows are given by the start of every contact, (k + 1,), their columns, and entries (3, nnz).
         """
-        cdef Py_ssize_t i, candidates, found = 0, size = 0
+        cdef Py_ssize_t i, candidates = 0, found = 0, size = 0
         which = np.empty(self.count, np.intp)
         cdef Py_ssize_t[::1] number = which
         places = np.empty((self.points, 8))
         cdef double[:, ::1] place = places
         with nogil:
-            candidates = self.find_candidates(&frames[0], margin, &place[0, 0], &number[0]) if self.count else 0
+            if self.count:
+                candidates = self.find_candidates(&frames[0], margin, &place[0, 0], &number[0])
         gap, axes, points = np.empty(candidates), np.empty((candidates, 3, 3)), np.empty((candidates, 6))
         cdef double[::1] far = gap
         cdef double[:, :, ::1] axis = axes

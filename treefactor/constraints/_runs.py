@@ -11,7 +11,9 @@ import numpy as np
 from .._util.threads import spread
 from .._util.validation import as_count, as_real, as_vector, thread_count
 from ..exceptions import ShapeError, StepError, TreefactorError
+from ..mlcp.problem import SYSTEMS, TARGET
 from ..model._states import states
+from ._compiled_steps import CompiledSteps
 from .trajectory import Step, Trajectory
 
 STEP = 2**12  # least cost of a step, in the entries of matrices that `spread` counts
@@ -82,7 +84,8 @@ def _take_steps(stepper, q: np.ndarray, v: np.ndarray, t: np.ndarray, control, m
 
     Steps that nobody sees are compiled while the near contacts stay the same.
     """
-    k, stop, compiled = 0, len(t) - 1, made is None and control.forces is not None and stepper._is_compiled
+    k, stop, compiled = 0, len(t) - 1, made is None and control.forces is not None
+    compiled = compiled and not stepper.model.loops and not stepper.drives
     while k < stop:
         before = stepper._last
         try:
@@ -94,7 +97,25 @@ def _take_steps(stepper, q: np.ndarray, v: np.ndarray, t: np.ndarray, control, m
         if made is not None:
             made.append(step)
         if compiled and before is not None and np.array_equal(before.key, stepper._last.key):
-            k = stepper._advance(q, v, control.forces, k, min(stop, k + STRETCH))
+            k = advance(stepper, q, v, control.forces, k, min(stop, k + STRETCH))
+
+
+def advance(stepper, q: np.ndarray, v: np.ndarray, tau: np.ndarray, first: int, stop: int) -> int:
+    """Compute states after row `first`, at most to row `stop`, by compiled steps; return the last row.
+
+    They end before a step that has other near contacts or fails.
+    """
+    last, model, pressed = stepper._last, stepper.model, stepper._pressed.copy()
+    gamma, on, problem = last.gamma.copy(), last.active.copy(), last.solution.problem
+    workspace, near = problem._workspace(), (last.touch.which, last.touch.start, last.touch.column)
+    kernels = model.bodies, model.tree.pattern, stepper._contacts.kernel, stepper._rows, stepper._integrator
+    size, implicit = len(problem._rows[1]), stepper._motion is not None
+    numbers = stepper.h, stepper.margin, TARGET, SYSTEMS
+    steps = CompiledSteps(*kernels, workspace[1], near, size, *numbers, implicit)
+    row = steps.advance(q, v, tau, first, stop, gamma, on.view(np.uint8), pressed)
+    problem._symbolic.idle.append(workspace)
+    vars(stepper).update(_last=last._replace(gamma=gamma, active=on), _pressed=pressed)
+    return row
 
 
 def _trajectories(batch: tuple[int, ...], steps: int, *start: np.ndarray) -> tuple[np.ndarray, ...]:

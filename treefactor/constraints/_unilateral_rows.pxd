@@ -25,7 +25,7 @@ cdef class UnilateralRows:
     cdef const double[:, ::1] forms
     cdef const Py_ssize_t[::1] limited, column
     cdef bint boxed
-    cdef double h, stabilization
+    cdef double h, stabilization, noise
     cdef object kept
 
     cdef void combine(self, const Near *x, const double *q, const double *pressed, Rows *r) noexcept nogil
@@ -38,4 +38,4 @@ cdef class UnilateralRows:
 
 cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along, const double *gamma,
                       Py_ssize_t near, const Py_ssize_t *which, const Py_ssize_t *start,
-                      const Py_ssize_t *column, const double *g, double *normal) noexcept nogil
+                      const Py_ssize_t *column, const double *g, double noise, double *normal) noexcept nogil

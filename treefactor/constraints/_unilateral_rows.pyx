@@ -8,8 +8,6 @@ import numpy as np
 
 cnp.import_array()
 
-cdef double NOISE = 1e-9         # relative to momenta; a smaller normal impulse gives friction the bound zero
-
 cdef inline Py_ssize_t *numbers(cnp.ndarray x):
     return <Py_ssize_t *> x.data
 
@@ -34,13 +32,16 @@ cdef class UnilateralRows:
     limits : tuple of ndarray
         Index in q, index in v, sign and bound of every joint limit.
     h, stabilization : float
+    noise : float
+        Relative to momenta; a smaller normal impulse gives friction the bound zero.
     """
 
-    def __init__(self, mu, forms, bint boxed, limits, double h, double stabilization):
-        self.kept = mu, forms, boxed, limits, h, stabilization
+    def __init__(self, mu, forms, bint boxed, limits, double h, double stabilization,
+                 double noise):
+        self.kept = mu, forms, boxed, limits, h, stabilization, noise
         self.mu, self.forms, self.boxed = mu, forms, boxed
         self.limited, self.column, self.sign, self.bound = limits
-        self.h, self.stabilization = h, stabilization
+        self.h, self.stabilization, self.noise = h, stabilization, noise
 
     def __reduce__(self):
         return UnilateralRows, self.kept
@@ -144,7 +145,7 @@ cdef class UnilateralRows:
     def impulses(self, const Py_ssize_t[::1] which not None, const double[:, :, ::1] axes not None,
                  const Py_ssize_t[::1] of not None, const double[:, ::1] along not None,
                  const double[::1] gamma not None):
-        """Sum the impulses of all contacts in the axes of the base: (contacts, 3), zero for those not near."""
+        """Sum the impulses of all contacts in axes of the base: (contacts, 3), zero for those not near."""
         cdef Py_ssize_t row, r
         found = np.zeros((self.mu.shape[0], 3))
         cdef double[:, ::1] impulse = found
@@ -169,13 +170,13 @@ cdef class UnilateralRows:
         cdef double[::1] normal = found
         if which.shape[0]:
             sum_normals(of.shape[0], &of[0], &along[0, 0], &gamma[0], which.shape[0], &which[0], &start[0],
-                        &column[0], &g[0], &normal[0])
+                        &column[0], &g[0], self.noise, &normal[0])
         return found
 
 
 cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along, const double *gamma,
                       Py_ssize_t near, const Py_ssize_t *which, const Py_ssize_t *start,
-                      const Py_ssize_t *column, const double *g, double *normal) noexcept nogil:
+                      const Py_ssize_t *column, const double *g, double noise, double *normal) noexcept nogil:
     """Add the result of `normal_impulses` to zeros."""
     cdef Py_ssize_t row, k, e
     cdef double largest
@@ -185,7 +186,7 @@ cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along
         largest = 0.0
         for e in range(start[k], start[k + 1]):
             largest = fmax(largest, fabs(g[column[e]]))
-        if not normal[which[k]] > NOISE * largest:
+        if not normal[which[k]] > noise * largest:
             normal[which[k]] = 0.0
 
 

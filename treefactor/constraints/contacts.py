@@ -16,7 +16,7 @@ from ..kinematics.jacobians import BodyMotions, Support
 from ..model.configuration import random_configuration
 from ..model.frames import Frame, body_number, located
 from ..model.model import Model, require_model
-from ._contacts import CONTACT, PAIR, POINT, ContactKernel
+from ._contacts import CONTACT, ContactKernel
 from .loops import close, loops_of
 
 SAMPLES = 4  # random configurations in which rates of gaps are compared with zero
@@ -294,9 +294,8 @@ class Contacts(Sealed):
             struct["center"] = located(model, contact.sphere.body, None, contact.sphere.center)[2]
             struct["anchor"], struct["normal"] = _surface(model, contact.against)
             struct["reach"] = contact.sphere.radius + (0.0 if flat else contact.against.radius)
-        pairs, points = _pairs_of_points(structs)
         mu.flags.writeable = structs.flags.writeable = False
-        kernel = ContactKernel(model.njoints, structs, pairs, points, support.entries(model), support.indices)
+        kernel = ContactKernel(model.njoints, structs, support.entries(model), support.indices)
         self._keep(mu=mu, structs=structs, kernel=kernel)
 
     def near(self, at: BodyMotions, margin: float = np.inf) -> Touch:
@@ -306,19 +305,6 @@ class Contacts(Sealed):
         against the other body: the first one is the rate of the gap.
         """
         return Touch(*self.kernel.near(at.frames, margin))
-
-
-def _pairs_of_points(structs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs of points for all contacts, and these points, each once: centres, or points of planes."""
-    sides = np.zeros((2, len(structs), 7))
-    sides[0, :, 0], sides[1, :, 0] = structs["body"].T
-    sides[0, :, 1:4], sides[0, :, 4:], sides[1, :, 1:4] = (structs[x] for x in ("anchor", "normal", "center"))
-    once, number = np.unique(sides.reshape(-1, 7), axis=0, return_inverse=True)
-    points, pairs = np.zeros(len(once), dtype=POINT), np.zeros(len(structs), dtype=PAIR)
-    points["body"], points["position"], points["normal"] = once[:, 0], once[:, 1:4], once[:, 4:]
-    pairs["other"], pairs["point"] = number.reshape(2, -1)
-    pairs["reach"], pairs["flat"] = structs["reach"], structs["flat"]
-    return pairs, points
 
 
 def _names(model: Model, contact: Contact) -> tuple[str, str]:

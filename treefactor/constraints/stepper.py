@@ -16,8 +16,6 @@ lifts nothing, but lags by a step: what lands slides for one, and is held too fi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -37,12 +35,12 @@ from ..kinematics.jacobians import BodyMotions
 from ..linalg.solve_multiply import multiply
 from ..mlcp._input_copies import find_not_finite
 from ..mlcp._stacked_rows import SortedRows, vector
-from ..mlcp.problem import SYSTEMS, TARGET, solve_from
+from ..mlcp.problem import solve_from
 from ..model.model import Model, require_model
-from ._compiled_steps import CompiledSteps
 from ._joint_integration import JointIntegrator
 from ._runs import run
 from ._step_derivatives import StepDerivatives, step_derivatives
+from ._step_records import LastStep, Solved, Unilateral
 from ._unilateral_rows import UnilateralRows, all_gaps, match_warm_start
 from .contacts import Contacts, Touch, limits_of
 from .drives import Drive, steps_at
@@ -51,6 +49,7 @@ from .loops import Loops, driven_loops
 from .trajectory import Step, Trajectory
 
 FACETS, FRICTION, GYROSCOPIC = (4, 8), ("pyramid", "box"), ("implicit", "explicit")
+NOISE = 1e-9  # relative to momenta; a smaller normal impulse gives friction the bound zero
 
 
 class Stepper(Sealed):
@@ -160,7 +159,7 @@ class Stepper(Sealed):
         own["_motion"] = FreeMotion(model, self._integrator, h) if implicit else None
         own["_limits"] = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         forms, boxed = _forms(friction, facets), friction == "box"
-        own["_rows"] = UnilateralRows(self._contacts.mu, forms, boxed, self._limits, h, stabilization)
+        own["_rows"] = UnilateralRows(self._contacts.mu, forms, boxed, self._limits, h, stabilization, NOISE)
         own["_pressed"] = np.zeros(len(self._contacts.mu))
 
     def step(self, q, v, tau=None, t: float = 0.0) -> Step:
@@ -288,42 +287,13 @@ class Stepper(Sealed):
             vars(made)["_motion"] = FreeMotion(self.model, self._integrator, self.h)
         return made
 
-    @property
-    def _is_compiled(self) -> bool:
-        """Return whether `_advance` has all that a step of this model needs."""
-        return not self.model.loops and not self.drives
-
-    def _advance(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, first: int, stop: int) -> int:
-        """Compute states after row `first`, at most to row `stop`, by compiled steps; return the last row.
-
-        They end before a step that has other near contacts or fails.
-        """
-        last, pressed = self._last, self._pressed.copy()
-        gamma, on, problem = last.gamma.copy(), last.active.copy(), last.solution.problem
-        workspace, touch = problem._workspace(), last.touch
-        steps = CompiledSteps(
-            *(
-                self.model.bodies,
-                self.model.tree.pattern,
-                self._contacts.kernel,
-                self._rows,
-                self._integrator,
-            ),
-            *(workspace[1], (touch.which, touch.start, touch.column), len(problem._rows[1])),
-            *(self.h, self.margin, TARGET, SYSTEMS, self._motion is not None),
-        )
-        row = steps.advance(q, v, tau, first, stop, gamma, on.view(np.uint8), pressed)
-        problem._symbolic.idle.append(workspace)
-        vars(self).update(_last=last._replace(gamma=gamma, active=on), _pressed=pressed)
-        return row
-
     def _state(self, q, v, tau) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return a validated state and forces."""
         nv = self.model.nv
         q, v = vector(q, self.model.nq, "q"), vector(v, nv, "v")
         return q, v, np.zeros(nv) if tau is None else vector(tau, nv, "tau")
 
-    def _solved(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> _Solved:
+    def _solved(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> Solved:
         """State and solve the problem of a step."""
         at = BodyMotions(self.model, q, v)
         touch = self._contacts.near(at, self.margin)
@@ -337,7 +307,7 @@ class Stepper(Sealed):
         solution = solve_from(problem, self._guess(rows.key))
         if solution.status is not mlcp.Status.SOLVED:
             raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
-        return _Solved(touch, rows, H, solution)
+        return Solved(touch, rows, H, solution)
 
     def _free(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute the momentum after the step without impulses, and the packed rows of H."""
@@ -360,13 +330,13 @@ class Stepper(Sealed):
         c[self._loops.driven] += moved / self.h
         return J, c
 
-    def _unilateral(self, q: np.ndarray, touch: Touch) -> _Unilateral:
+    def _unilateral(self, q: np.ndarray, touch: Touch) -> Unilateral:
         """Compute the rows of near contacts, then of limits."""
         *D, d, upper, key, of, along, gap = self._rows.rows(
             touch.which, touch.gap, touch.start, touch.column, touch.data, q, self._pressed
         )
         known = None if self._last is None else self._last.solution.problem._symbolic
-        return _Unilateral(SortedRows(*D, known), d, upper, key, of, along, gap)
+        return Unilateral(SortedRows(*D, known), d, upper, key, of, along, gap)
 
     def _guess(self, key: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Match the rows of this step to impulses and row status of the last one; None in the first step."""
@@ -375,42 +345,6 @@ class Stepper(Sealed):
         last = self._last
         impulse, on = match_warm_start(key, last.key, last.solution.gamma_c, last.gamma, last.active)
         return None if find_not_finite(impulse) >= 0 else (impulse, on)
-
-
-class LastStep(NamedTuple):
-    """What the next step starts from: near contacts, keys of rows, a solution, and impulses and row status.
-
-    Impulses and row status are those of the solution, or of later steps with the same rows.
-    """
-
-    touch: Touch
-    key: np.ndarray
-    solution: mlcp.Solution
-    gamma: np.ndarray
-    active: np.ndarray
-
-
-@dataclass(frozen=True)
-class _Unilateral:
-    """Unilateral rows D v >= d with keys; rows of contacts have a contact `of` and a direction `along`."""
-
-    D: SortedRows
-    d: np.ndarray
-    upper: np.ndarray | None
-    key: np.ndarray
-    of: np.ndarray
-    along: np.ndarray
-    gap: np.ndarray
-
-
-@dataclass(frozen=True)
-class _Solved:
-    """Contacts, rows, packed H and solution of the problem of a step."""
-
-    touch: Touch
-    rows: _Unilateral
-    H: np.ndarray
-    solution: mlcp.Solution
 
 
 def _forms(friction: str, facets: int) -> np.ndarray:

@@ -67,6 +67,12 @@ class Pile:
         self.q, self.v = made.q, made.v
         return made
 
+    def run(self, steps: int):
+        """Take several steps, of which the states are kept."""
+        made = self.stepper.run(self.q, self.v, steps, keep_steps=False)
+        self.q, self.v = made.q[-1], made.v[-1]
+        return made
+
 
 def mujoco_pile(q: np.ndarray) -> tuple[Callable[[], object], Callable[[], np.ndarray]]:
     """Return a call that takes MuJoCo's next step from q, and one that returns the configuration."""
