@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,18 +25,20 @@ def run(stepper, q, v, steps, tau, num_threads, keep_steps: bool) -> Trajectory:
     """Validate the arguments of `Stepper.run`, and take the steps."""
     model, steps, threads = stepper.model, as_count(steps, "steps"), thread_count(num_threads)
     t = stepper.h * np.arange(steps + 1)
-    if np.ndim(q) < 2 and np.ndim(v) < 2:
+    q, v = as_real(q, "q"), as_real(v, "v")
+    if q.ndim < 2 and v.ndim < 2:
         q, v = as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v")
-        found, made = _trajectories((), steps, q, v), list[Step]()
-        _take_steps(stepper, *found, t, _controls(tau, (), steps, model.nv)[0], made if keep_steps else None)
-        return Trajectory(t, *found, made)
+        qs, vs = _states((), steps, q), _states((), steps, v)
+        made: list[Step] = []
+        _take_steps(stepper, qs, vs, t, _controls(tau, (), steps, model.nv)[0], made if keep_steps else None)
+        return Trajectory(t, qs, vs, made)
     arrays, batch = states({"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)}, None)
-    found = _trajectories(batch, steps, arrays["q"], arrays["v"])
-    worlds = Worlds(stepper, batch, found, t, _controls(tau, batch, steps, model.nv), keep_steps)
+    qs, vs = _states(batch, steps, arrays["q"]), _states(batch, steps, arrays["v"])
+    worlds = Worlds(stepper, batch, qs, vs, t, _controls(tau, batch, steps, model.nv), keep_steps)
     count = math.prod(batch)
     spread(worlds.take_steps, count, threads, count * steps * max(STEP, model.tree.nnz))
     worlds.require_no_failure()
-    return Trajectory(t, *found, worlds.made)
+    return Trajectory(t, qs, vs, worlds.made)
 
 
 class Worlds:
@@ -46,17 +49,17 @@ class Worlds:
     stepper : Stepper
     batch : tuple of int
         Leading axes.
-    found : tuple of ndarray, shapes (*batch, steps + 1, nq) and (*batch, steps + 1, nv)
+    q, v : ndarray, shapes (*batch, steps + 1, nq) and (*batch, steps + 1, nv)
         Initial states in row 0; receive the others.
     t : ndarray
     controls : list of Control
     keep_steps : bool
     """
 
-    def __init__(self, stepper, batch, found, t, controls, keep_steps: bool):
+    def __init__(self, stepper, batch, q, v, t, controls, keep_steps: bool):
         self.stepper, self.batch, self.t, self.controls = stepper, batch, t, controls
         count = math.prod(batch)
-        self.q, self.v = (x.reshape(count, *x.shape[len(batch) :]) for x in found)
+        self.q, self.v = (x.reshape(count, *x.shape[len(batch) :]) for x in (q, v))
         self.made: list[list[Step]] = [[] for _ in range(count)]
         self.keep_steps, self.failures = keep_steps, dict[int, TreefactorError]()
 
@@ -84,7 +87,7 @@ def _take_steps(stepper, q: np.ndarray, v: np.ndarray, t: np.ndarray, control, m
 
     Steps that nobody sees are compiled while the near contacts stay the same.
     """
-    k, stop, compiled = 0, len(t) - 1, made is None and control.forces is not None
+    k, stop, compiled = 0, len(t) - 1, made is None and control.function is None
     compiled = compiled and not stepper.model.loops and not stepper.drives
     while k < stop:
         before = stepper._last
@@ -118,34 +121,34 @@ def advance(stepper, q: np.ndarray, v: np.ndarray, tau: np.ndarray, first: int, 
     return row
 
 
-def _trajectories(batch: tuple[int, ...], steps: int, *start: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Make arrays for the states of all steps, with the initial ones in row 0."""
-    found = tuple(np.empty((*batch, steps + 1, x.shape[-1])) for x in start)
-    for array, x in zip(found, start, strict=True):
-        array[..., 0, :] = x
+def _states(batch: tuple[int, ...], steps: int, start: np.ndarray) -> np.ndarray:
+    """Make an array for all steps, with the initial values in row 0."""
+    found = np.empty((*batch, steps + 1, start.shape[-1]))
+    found[..., 0, :] = start
     return found
 
 
+@dataclass
 class Control:
-    """Forces of one world: by a function, or of every step, (steps, nv)."""
+    """Forces of one world: of every step, (steps, nv), or by a function."""
 
-    def __init__(self, function: Callable | None, forces: np.ndarray | None):
-        self.function, self.forces = function, forces
+    forces: np.ndarray
+    function: Callable | None = None
 
     def __call__(self, k: int, t: float, q: np.ndarray, v: np.ndarray):
         """Return the forces of step k."""
-        return self.forces[k] if self.forces is not None else self.function(t, q, v)
+        return self.forces[k] if self.function is None else self.function(t, q, v)
 
 
 def _controls(tau, batch: tuple[int, ...], steps: int, nv: int) -> list[Control]:
     """Return the forces of every world."""
     count = math.prod(batch)
     if callable(tau):
-        return [Control(tau, None)] * count
+        return [Control(np.empty((0, nv)), tau)] * count
     forces = np.zeros(nv) if tau is None else as_real(tau, "tau")
     expected = {(nv,), (steps, nv), (*batch, steps, nv)}
     if forces.shape not in expected:
         shapes = " or ".join(map(str, sorted(expected, key=len)))
         raise ShapeError(f"tau must have shape {shapes}, got {forces.shape}", forces.shape, (nv,))
     each = np.broadcast_to(np.ascontiguousarray(forces), (*batch, steps, nv)).reshape(-1, steps, nv)
-    return [Control(None, rows) for rows in each]
+    return [Control(rows) for rows in each]

@@ -332,11 +332,11 @@ class Stepper(Sealed):
 
     def _unilateral(self, q: np.ndarray, touch: Touch) -> Unilateral:
         """Compute the rows of near contacts, then of limits."""
-        *D, d, upper, key, of, along, gap = self._rows.rows(
+        start, column, entries, d, upper, key, of, along, gap = self._rows.rows(
             touch.which, touch.gap, touch.start, touch.column, touch.data, q, self._pressed
         )
         known = None if self._last is None else self._last.solution.problem._symbolic
-        return Unilateral(SortedRows(*D, known), d, upper, key, of, along, gap)
+        return Unilateral(SortedRows(start, column, entries, known), d, upper, key, of, along, gap)
 
     def _guess(self, key: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Match the rows of this step to impulses and row status of the last one; None in the first step."""
