@@ -183,12 +183,12 @@ cdef class ActiveSetSolver(Simplex):
         for k in range(self.n):
             self.step[k] = self.u[k] - self.v[k]
             a0 += self.step[k] * (self.Hv[k] - self.g[k])
-        if self.delta < least_delta():
-            self.h_times(self.step, self.force)
-        else:                            # fewer operations, and rounding errors of lambda
-            self.newton_momentum(self.force)
-            axpy(self.n, -1.0, self.Hv, self.force)
+        self.newton_momentum(self.force)
+        axpy(self.n, -1.0, self.Hv, self.force)
         a1 = dot(self.n, self.step, self.force)
+        if self.delta < least_delta() or not a1 > 0.0:   # rounding errors of lambda may be larger than a1
+            self.h_times(self.step, self.force)
+            a1 = dot(self.n, self.step, self.force)
         for count in range(BISECTIONS):
             active.fronts.line_search_sums(self.m - q, self.gap + q, self.gap_u + q, self.impulse + q,
                                            self.upper + q, self.delta, t, sums)
