@@ -146,6 +146,7 @@ cdef class ActiveSetSolver(Simplex):
                 self.impulse[i] = min(max(self.impulse[i], 0.0), self.upper[i])
         axpy(self.n, t, self.u, self.v)
         self.gaps(self.v, self.gap)
+        self.h_times(self.v, self.Hv)
 
     cdef int minimise(self, Py_ssize_t limit, bint first) noexcept nogil:
         """Minimise phi by Newton steps with line search; return -1, or the status that ends the solver."""
@@ -192,6 +193,9 @@ cdef class ActiveSetSolver(Simplex):
         self.newton_momentum(self.force)
         axpy(self.n, -1.0, self.Hv, self.force)
         a1 = dot(self.n, self.step, self.force)
+        if self.delta < least_delta() or not a1 > 0.0:   # rounding errors of lambda may be larger than a1
+            self.h_times(self.step, self.force)
+            a1 = dot(self.n, self.step, self.force)
         for count in range(BISECTIONS):
             active.fronts.line_search_sums(self.m - q, self.gap + q, self.gap_u + q, self.impulse + q,
                                            self.upper + q, self.delta, t, sums)

@@ -109,6 +109,7 @@ cdef class Iterate:
         self.size = self.free_terms = 0.0
         for k in range(self.n):
             self.root[k] = sqrt(H[self.pattern.shape.start[k + 1] - 1])
+            self.step[k] = 1.0 / self.root[k]
             self.size = max(self.size, fabs(self.g[k]) / self.root[k])
             self.free_terms = max(self.free_terms, fabs(self.v_free[k]) * self.root[k])
         for i in range(self.m):
@@ -120,8 +121,9 @@ cdef class Iterate:
             self.scale[i] = 1.0 / size
             if not isfinite(self.scale[i]) or self.scale[i] == 0.0:
                 self.scale[i], self.size = 1.0, INFINITY
+            size = self.finite_upper[i] * self.scale[i]
             for p in range(start[i], start[i + 1]):
-                self.J[p] = self.finite_upper[i] * self.scale[i] * J[p]
+                self.J[p] = size * J[p]
             self.b[i] = max(self.scale[i] * b[i], NEVER)
             self.upper[i] = INFINITY if upper == NULL else upper[i] / self.scale[i]
             if self.finite_upper[i] > 0.0:
@@ -140,7 +142,7 @@ cdef class Iterate:
         cdef Py_ssize_t p, first = self.rows.start[i], stop = self.rows.start[i + 1]
         cdef const Py_ssize_t *column = self.rows.column
         for p in range(first, stop):
-            square += (J[p] / self.root[column[p]]) ** 2
+            square += (J[p] * self.step[column[p]]) ** 2
         if SMALL <= square <= 1.0 / SMALL:
             return sqrt(square)
         square = 0.0

@@ -25,6 +25,7 @@ from ..linalg.solve_multiply import multiply
 from ..tree.tree import Tree, require_tree
 from . import _dual
 from ._active_set import ActiveSetSolver
+from ._input_copies import copy_warm_start
 from ._kkt import Kkt
 from ._stacked_rows import SortedRows, bounds, packed_rows, stacked, vector
 from .symbolic_kkt import SymbolicKkt, analyse
@@ -383,6 +384,9 @@ def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray]
     """Validate a warm start; return its impulses and active rows, None if it was not solved."""
     if not isinstance(solution, Solution):
         raise TypeError(f"warm_start must be a treefactor.mlcp.Solution, got {type(solution).__name__}")
+    plain = copy_warm_start(solution.gamma_c, solution.gamma, solution.active, len(problem.c), len(problem.d))
+    if plain is not None:
+        return plain if solution.status is Status.SOLVED else None
     names = "gamma_c", "gamma", "active"
     given = [as_real(getattr(solution, name), f"warm_start.{name}") for name in names]
     received = tuple(x.shape for x in given)
