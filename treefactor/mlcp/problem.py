@@ -337,13 +337,9 @@ def solve(
 
 
 def solve_from(
-    problem: Problem,
-    warm: tuple[np.ndarray, np.ndarray] | None,
-    simplex: bool = False,
-    polish: bool = False,
-    max_iter: int = SYSTEMS,
+    problem: Problem, warm, simplex: bool = False, polish: bool = False, max_iter: int = SYSTEMS
 ) -> Solution:
-    """Solve from finite impulses and rows that are on, of C and D, or None; assumes validated arguments."""
+    """Solve from finite impulses and rows that are on, or from None; assumes validated arguments."""
     workspace, p = problem._workspace(), len(problem.c)
     solver, upper = workspace[1], problem.upper
     if upper is not None and p:
