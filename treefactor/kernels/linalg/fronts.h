@@ -100,18 +100,32 @@ static ptrdiff_t fronts_eliminate_indefinite(const Front *f, double *F, double *
     return eliminate_pivots(f, F, inverse, 0);
 }
 
+/* Add four rows of U from their diagonal on, F(at[a], at[b]) += U(a, b): each place is read once for all of them. */
+INLINE void add_four_rows(ptrdiff_t size, ptrdiff_t a, ptrdiff_t stride, const double *U, const ptrdiff_t *at,
+                          ptrdiff_t above, double *F) {
+    const double *from = U + a * stride;
+    double *to[4];
+    UNROLL for (int r = 0; r < 4; r++) {
+        to[r] = F + at[a + r] * above;
+        for (ptrdiff_t b = a + r; b < a + 4; b++) to[r][at[b]] += from[r * stride + b];
+    }
+    for (ptrdiff_t b = a + 4; b < size; b++) {
+        const ptrdiff_t place = at[b];
+        UNROLL for (int r = 0; r < 4; r++) to[r][place] += from[r * stride + b];
+    }
+}
+
 /* Add the Schur complement U of f to the front above, F(at[a], at[b]) += U(a, b); rows whose places are
  * consecutive are added as vectors. */
 static void fronts_extend_add(const Front *f, const double *U, const ptrdiff_t *at, const Front *above, double *F) {
-    const ptrdiff_t size = f->size;
-    for (ptrdiff_t a = f->width; a < size; a++) {
+    const ptrdiff_t size = f->size, last = at[size - 1] - size;
+    ptrdiff_t a = f->width;
+    for (; a + 4 <= size && at[a] - a != last; a += 4) add_four_rows(size, a, f->stride, U, at, above->stride, F);
+    for (; a < size; a++) {
         const double *from = U + a * f->stride;
         double *to = F + at[a] * above->stride;
-        if (at[size - 1] - at[a] == size - 1 - a) {
-            add_multiple(size - a, 1, from + a, to + at[a]);
-            continue;
-        }
-        for (ptrdiff_t b = a; b < size; b++) to[at[b]] += from[b];
+        if (at[a] - a == last) add_multiple(size - a, 1, from + a, to + at[a]);
+        else for (ptrdiff_t b = a; b < size; b++) to[at[b]] += from[b];
     }
 }
 
