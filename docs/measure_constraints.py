@@ -75,13 +75,13 @@ def stepping() -> dict[str, dict[str, float]]:
     pile = piles.Pile()
     mujoco, pybullet = piles.mujoco_pile(pile.q), piles.pybullet_pile(pile.q)
     ways = {
-        "Stepper.step": bench.Call(pile.step),
-        f"Stepper.run, {RUN} steps, states only": bench.Call(partial(pile.run, RUN), RUN),
+        "Stepper.step": bench.Call(partial(pile.step, RUN), RUN),
+        "Stepper.run, states only": bench.Call(partial(pile.run, RUN), RUN),
         "MuJoCo": bench.Call(mujoco[0]),
         "PyBullet": bench.Call(pybullet[0]),
     }
     times = np.median(bench.times_in_turns(list(ways.values()), process_time, PATIENCE), axis=0)
-    reached = [pile.q, pile.q, mujoco[1](), pybullet[1]()]
+    reached = [pile.step(RUN), pile.run(RUN), mujoco[1](), pybullet[1]()]
     return {
         way: {"seconds": time, "overlap": max(pile.overlap(q), 0.0)}
         for way, time, q in zip(ways, times.tolist(), reached, strict=True)

@@ -61,17 +61,17 @@ class Pile:
         """Return how deep spheres are in each other, in pegs or walls, m."""
         return -float(self._contacts.near(BodyMotions(self.stepper.model, q)).gap.min())
 
-    def step(self):
-        """Take the next step."""
-        made = self.stepper.step(self.q, self.v)
-        self.q, self.v = made.q, made.v
-        return made
+    def step(self, count: int) -> np.ndarray:
+        """Take steps from rest, one by one; return the last configuration."""
+        q, v = self.q, self.v
+        for _ in range(count):
+            made = self.stepper.step(q, v)
+            q, v = made.q, made.v
+        return q
 
-    def run(self, steps: int):
-        """Take several steps, of which the states are kept."""
-        made = self.stepper.run(self.q, self.v, steps, keep_steps=False)
-        self.q, self.v = made.q[-1], made.v[-1]
-        return made
+    def run(self, count: int) -> np.ndarray:
+        """Take the same steps in one run that keeps states only."""
+        return self.stepper.run(self.q, self.v, count, keep_steps=False).q[-1]
 
 
 def mujoco_pile(q: np.ndarray) -> tuple[Callable[[], object], Callable[[], np.ndarray]]:
