@@ -1,4 +1,4 @@
-"""Measure the times of loops and contacts for the page on choosing an algorithm: `make measure`.
+"""Measure the times of loops, contacts and time steps for the page on choosing an algorithm: `make measure`.
 
 Processor times, taken in turns; no path and no name of the machine is stored.
 """
@@ -17,6 +17,7 @@ import treefactor as tf
 from treefactor import bench, constraints, mechanisms, mlcp, report
 from treefactor.bench.comparisons import loops as loops_times
 from treefactor.bench.comparisons import mlcp as mlcp_times
+from treefactor.bench.comparisons import piles
 from treefactor.bench.comparisons.mlcp_peers import CLARABEL, DANTZIG, DAQP, PROXQP, PeerInput
 from treefactor.mlcp_families import FAMILIES
 
@@ -25,6 +26,7 @@ LOOPED = ("four-bar", "five-bar", "stewart")
 TOUCHING = {"robot": "legs on one base", "spheres": "spheres"}
 ROWS = (10, 20, 50, 100, 200, 500)
 PATIENCE = 1.0  # seconds
+RUN = 20  # steps in a run
 
 
 def main() -> None:
@@ -32,7 +34,8 @@ def main() -> None:
     with threadpool_limits(1):
         loops = {name: seconds(closing(name)) for name in LOOPED}
         contacts = {status: list(touching(family)) for family, status in TOUCHING.items()}
-    content = {"config": tf.show_config("dicts"), "loops": loops, "contacts": contacts}
+        pile = stepping()
+    content = {"config": tf.show_config("dicts"), "loops": loops, "contacts": contacts, "pile": pile}
     report.write_json(FILE, content)
 
 
@@ -65,6 +68,24 @@ def touching(family: str) -> Iterator[dict]:
             if peer.available():
                 ways[f"{peer.name}, A given" if peer is DANTZIG else peer.name] = peer.prepare(given)
         yield {"count": problem.m, "seconds": seconds(ways)}
+
+
+def stepping() -> dict[str, dict[str, float]]:
+    """Return seconds per step of a settled pile, and how deep its spheres are in each other afterwards, m."""
+    pile = piles.Pile()
+    mujoco, pybullet = piles.mujoco_pile(pile.q), piles.pybullet_pile(pile.q)
+    ways = {
+        "Stepper.step": bench.Call(partial(pile.step, RUN), RUN),
+        "Stepper.run, states only": bench.Call(partial(pile.run, RUN), RUN),
+        "MuJoCo": bench.Call(mujoco[0]),
+        "PyBullet": bench.Call(pybullet[0]),
+    }
+    times = np.median(bench.times_in_turns(list(ways.values()), process_time, PATIENCE), axis=0)
+    reached = [pile.step(RUN), pile.run(RUN), mujoco[1](), pybullet[1]()]
+    return {
+        way: {"seconds": time, "overlap": max(pile.overlap(q), 0.0)}
+        for way, time, q in zip(ways, times.tolist(), reached, strict=True)
+    }
 
 
 def seconds(ways: dict) -> dict[str, float]:

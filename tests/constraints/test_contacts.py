@@ -86,6 +86,28 @@ def test_gaps_of_spheres_and_planes():
     assert np.array_equal(dense(near, pair), dense(touch, pair)[:, :2])
 
 
+@pytest.mark.parametrize("far", [0.0, 1e4, 1e9])
+def test_near_contacts_are_those_within_the_margin(far):
+    """The search leaves out what is far, and nothing that rounding puts on the other side of the margin."""
+    rng = np.random.default_rng(0)
+    pile = tf.Model([tf.Joint(f"ball{i}", "freeflyer", inertia=tf.Inertia(1.0)) for i in range(9)])
+    spheres = [Sphere(i, rng.normal(size=3), rng.uniform(0.0, 0.5)) for i in range(9)]
+    others = [Plane(3, rng.normal(size=3)), Plane(-1, point=[far, 0, 0]), Sphere(-1, [far, 0, 0], 0.3)]
+    contacts = Contacts(pile, contacts_between(spheres, others))
+    for _ in range(5):
+        q = tf.random_configuration(pile, rng).reshape(9, 7)
+        q[:, :3] = 2.0 * rng.normal(size=(9, 3)) + [far, 0, 0]
+        at = BodyMotions(pile, q.ravel())
+        every = contacts.near(at)
+        assert len(every.which) == len(contacts.mu)
+        for margin in (0.0, 0.1, *every.gap[every.gap > 0]):
+            found, within = contacts.near(at, margin), every.gap <= margin
+            assert found.which.tolist() == np.flatnonzero(within).tolist()
+            assert np.array_equal(found.gap, every.gap[within])
+            assert np.array_equal(found.axes, every.axes[within])
+            assert np.array_equal(found.data, every.data[:, np.repeat(within, np.diff(every.start))])
+
+
 def test_spheres_at_one_place_have_a_normal():
     pair = tf.Model([tf.Joint(name, "translation", inertia=tf.Inertia(1.0)) for name in "ab"])
     touch = Contacts(pair, [Contact(Sphere(0, radius=1.0), Sphere(1))]).near(BodyMotions(pair, np.zeros(6)))

@@ -116,6 +116,7 @@ CALLS = {
     "jacobian": lambda: constraints.jacobian(MODEL, Q[0], 4),
     "step": lambda: Stepper(BALLS, PILE, h=0.01).step(PLACES, MOVING).q,
     "run": lambda: Stepper(BARS, h=0.01).run(AT, np.zeros(BARS.nv), 3).v,
+    "worlds": lambda: Stepper(BALLS, PILE, h=0.01).run([PLACES] * 2, MOVING, 6, keep_steps=False).v,
     "problem": lambda: mlcp.solve(analysed(TIED)).v,
     "problem with loops": lambda: mlcp.solve(analysed(LOOPED)).gamma_c,
     "warm": lambda: mlcp.solve(TIED, warm_start=BEFORE).gamma,

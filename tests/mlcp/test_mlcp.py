@@ -277,6 +277,19 @@ def test_warm_starts_of_other_shapes_and_types():
         solve(problem, replace(cold, active=np.ones(1, bool)))
 
 
+def test_a_warm_start_may_hold_any_arrays():
+    problem = mlcp_families.FAMILIES["loops"](30, 0)
+    cold = solve(problem)
+    plain = solve(problem, cold)
+    other = replace(
+        cold, gamma=np.repeat(cold.gamma, 2)[::2], gamma_c=list(cold.gamma_c), active=list(cold.active)
+    )
+    found = solve(problem, other)
+    for name in ("v", "gamma", "gamma_c", "active"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(plain, name))
+    assert solve(problem, replace(cold, gamma=np.full(30, np.nan))).pivots == cold.pivots
+
+
 @pytest.mark.parametrize("angle", [1e-3, 1e-4, 1e-5])
 @pytest.mark.parametrize("method", mlcp.METHODS)
 def test_rows_that_almost_say_the_same(angle, method):

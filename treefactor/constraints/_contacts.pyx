@@ -1,27 +1,28 @@
-"""Compute gaps, axes and rows of contacts in one state, and the rows of friction."""
+"""Find the near contacts of one state: their gaps, axes and rows."""
 
 cimport numpy as cnp
-from libc.math cimport copysign, sqrt
+from libc.math cimport copysign, fabs, fmax, sqrt
 from libc.string cimport memcpy
 
-from ..dynamics._recursions cimport RECORD, UNIT_MOTION, BodyMotion, Entry
+from ..dynamics._recursions cimport RECORD, UNIT_MOTION, BodyMotion
 
 import numpy as np
 
 cnp.import_array()
 
-ctypedef struct Contact:
-    Py_ssize_t body[2]           # joint of the other body, of the sphere
-    Py_ssize_t flat
-    Py_ssize_t entry, stop, columns   # range of the entries of a row; number of its columns
-    double anchor[3]
-    double normal[3]
-    double center[3]
-    double radius, reach         # reach: sum of both radii
-
 cdef Contact empty_contact
 CONTACT = np.asarray(<Contact[:1]> &empty_contact).dtype
 assert CONTACT.itemsize == sizeof(Contact)
+
+cdef Point empty_point
+POINT = np.asarray(<Point[:1]> &empty_point).dtype
+assert POINT.itemsize == sizeof(Point)
+
+cdef Pair empty_pair
+PAIR = np.asarray(<Pair[:1]> &empty_pair).dtype
+assert PAIR.itemsize == sizeof(Pair)
+
+cdef double SLACK = 1e-13        # relative to coordinates in the base, whose rounding errors are smaller
 
 cdef BodyMotion BASE             # at rest, its axes those of coordinates
 for _ in range(3):
@@ -55,6 +56,33 @@ cdef void add_tangents(double *axes) noexcept nogil:
     axes[6], axes[7], axes[8] = b, sign + n[1] * n[1] * a, -n[1]
 
 
+def pairs_of_points(contacts):
+    """Return pairs of points for all contacts, and these points, each once: centres or points of planes."""
+    sides = np.zeros((2, len(contacts), 7))
+    sides[0, :, 0], sides[1, :, 0] = contacts["body"].T
+    sides[0, :, 1:4], sides[0, :, 4:] = contacts["anchor"], contacts["normal"]
+    sides[1, :, 1:4] = contacts["center"]
+    once, number = np.unique(sides.reshape(-1, 7), axis=0, return_inverse=True)
+    points, pairs = np.zeros(len(once), dtype=POINT), np.zeros(len(contacts), dtype=PAIR)
+    points["body"], points["position"], points["normal"] = once[:, 0], once[:, 1:4], once[:, 4:]
+    pairs["other"], pairs["point"] = number.reshape(2, -1)
+    pairs["reach"], pairs["flat"] = contacts["reach"], contacts["flat"]
+    return pairs, points
+
+
+cdef inline bint is_far(const Pair *c, const double *places, double margin) noexcept nogil:
+    """Return whether the gap of a contact is above the margin, from places in the base."""
+    cdef const double *b = places + 8 * c.point
+    cdef const double *a = places + 8 * c.other
+    cdef double x = b[0] - a[0]
+    cdef double y = b[1] - a[1]
+    cdef double z = b[2] - a[2]
+    cdef double reach = margin + c.reach
+    if c.flat:
+        return b[0] * a[3] + b[1] * a[4] + b[2] * a[5] - a[6] > reach
+    return reach < 0.0 or x * x + y * y + z * z > reach * reach
+
+
 cdef class ContactKernel:
     """Contacts of one model; assumes contiguous arrays of the right sizes.
 
@@ -67,66 +95,109 @@ cdef class ContactKernel:
         Columns of all rows, one contact after the other.
     """
 
-    cdef Py_ssize_t joints, count
-    cdef const Contact *contact
-    cdef const Entry *entry
-    cdef const Py_ssize_t *column
-    cdef object kept
-
     def __cinit__(self, Py_ssize_t joints, cnp.ndarray contacts not None, cnp.ndarray entries not None,
                   cnp.ndarray columns not None):
-        self.joints, self.count = joints, len(contacts)
+        cdef cnp.ndarray pairs, points
+        pairs, points = pairs_of_points(contacts)
+        self.joints, self.count, self.points = joints, len(contacts), len(points)
         self.contact = <const Contact *> contacts.data
+        self.pair = <const Pair *> pairs.data
+        self.point = <const Point *> points.data
         self.entry = <const Entry *> entries.data
         self.column = <const Py_ssize_t *> columns.data
-        self.kept = (contacts, entries, columns)
+        self.kept = (contacts, entries, columns, pairs, points)
 
     def __reduce__(self):
-        return ContactKernel, (self.joints, *self.kept)
+        return ContactKernel, (self.joints, *self.kept[:3])
 
     def near(self, const double[::1] frames not None, double margin):
         """Find contacts with gaps up to the margin: numbers, gaps, axes (k, 3, 3), and their rows.
 
         Rows are given by the start of every contact, (k + 1,), their columns, and entries (3, nnz).
         """
-        cdef Py_ssize_t k, i, found = 0, size = 0, first = 0
-        which, gap, axes = np.empty(self.count, np.intp), np.empty(self.count), np.empty((self.count, 3, 3))
-        points = np.empty((self.count, 6))
+        cdef Py_ssize_t i, candidates = 0, found = 0, size = 0
+        which = np.empty(self.count, np.intp)
         cdef Py_ssize_t[::1] number = which
+        places = np.empty((self.points, 8))
+        cdef double[:, ::1] place = places
+        with nogil:
+            if self.count:
+                candidates = self.find_candidates(&frames[0], margin, &place[0, 0], &number[0])
+        gap, axes, points = np.empty(candidates), np.empty((candidates, 3, 3)), np.empty((candidates, 6))
         cdef double[::1] far = gap
         cdef double[:, :, ::1] axis = axes
         cdef double[:, ::1] point = points
         with nogil:
-            for k in range(self.count):
-                far[found] = self.measure(&self.contact[k], &frames[0], &axis[found, 0, 0], &point[found, 0])
-                if far[found] <= margin:
-                    number[found] = k
-                    size += self.contact[k].columns
-                    found += 1
+            if candidates:
+                found = self.measure_candidates(&frames[0], margin, candidates, &number[0], &far[0],
+                                                &axis[0, 0, 0], &point[0, 0])
+            for i in range(found):
+                size += self.contact[number[i]].columns
         start, column, data = np.zeros(found + 1, np.intp), np.empty(size, np.intp), np.zeros((3, size))
         cdef Py_ssize_t[::1] begin = start, to = column
         cdef double[:, ::1] rows = data
         cdef const Contact *c
         with nogil:
-            k = 0
             for i in range(found):
-                first += self.skip_columns(&k, number[i])
                 c = &self.contact[number[i]]
                 begin[i + 1] = begin[i] + c.columns
-                add_tangents(&axis[i, 0, 0])
-                if not c.columns:
-                    continue
-                memcpy(&to[begin[i]], self.column + first, c.columns * sizeof(Py_ssize_t))
-                self.fill(c, &frames[0], &axis[i, 0, 0], &point[i, 0], &rows[0, begin[i]], size)
+                if c.columns:
+                    memcpy(&to[begin[i]], self.column + c.first, c.columns * sizeof(Py_ssize_t))
+            if found:
+                self.fill_all(&frames[0], found, &number[0], &begin[0], &axis[0, 0, 0], &point[0, 0],
+                              &rows[0, 0], size)
         return which[:found], gap[:found], axes[:found], start, column, data
 
-    cdef Py_ssize_t skip_columns(self, Py_ssize_t *k, Py_ssize_t stop) noexcept nogil:
-        """Count the columns of the contacts k .. stop-1 and set k = stop."""
-        cdef Py_ssize_t sum = 0
-        while k[0] < stop:
-            sum += self.contact[k[0]].columns
-            k[0] += 1
-        return sum
+    cdef Py_ssize_t find_candidates(self, const double *frames, double margin, double *places,
+                                    Py_ssize_t *number) noexcept nogil:
+        """List the contacts that are near, and some within rounding errors of the margin; return how many."""
+        cdef Py_ssize_t k, found = 0
+        cdef double slack = SLACK * self.locate(frames, places)
+        for k in range(self.count):
+            number[found] = k
+            found += not is_far(self.pair + k, places, margin + slack)
+        return found
+
+    cdef Py_ssize_t measure_candidates(self, const double *frames, double margin, Py_ssize_t candidates,
+                                       Py_ssize_t *number, double *gap, double *axes,
+                                       double *points) noexcept nogil:
+        """Keep the candidates that are near, with gaps, normals and points; return how many these are."""
+        cdef Py_ssize_t i, k, found = 0
+        for i in range(candidates):
+            k = number[i]
+            gap[found] = self.measure(self.contact + k, frames, axes + 9 * found, points + 6 * found)
+            if gap[found] <= margin:
+                number[found] = k
+                found += 1
+        return found
+
+    cdef void fill_all(self, const double *frames, Py_ssize_t found, const Py_ssize_t *number,
+                       const Py_ssize_t *start, double *axes, const double *points, double *rows,
+                       Py_ssize_t size) noexcept nogil:
+        """Complete the axes of near contacts, and add their rows, `size` apart, to zeros."""
+        cdef Py_ssize_t i
+        for i in range(found):
+            add_tangents(axes + 9 * i)
+            self.fill(self.contact + number[i], frames, axes + 9 * i, points + 6 * i, rows + start[i], size)
+
+    cdef double locate(self, const double *frames, double *places) noexcept nogil:
+        """Compute all points and normals in the base, and their product; return the largest coordinate."""
+        cdef const BodyMotion *body
+        cdef const Point *p
+        cdef double *x
+        cdef double largest = 0.0
+        cdef Py_ssize_t i
+        cdef int r
+        for i in range(self.points):
+            p, x = self.point + i, places + 8 * i
+            body = body_motion(frames, p.body)
+            rotate(body.axes, p.position, x)
+            rotate(body.axes, p.normal, x + 3)
+            for r in range(3):
+                x[r] += body.root[r] + body.origin[r]
+                largest = fmax(largest, fabs(x[r]) + fabs(body.origin[r]) + fabs(p.position[r]))
+            x[6] = dot(x, x + 3)
+        return largest
 
     cdef double measure(self, const Contact *c, const double *frames, double *n,
                         double *point) noexcept nogil:
@@ -175,52 +246,3 @@ cdef class ContactKernel:
             u[2] = S[2] + S[3] * r[1] - S[4] * r[0]
             for axis in range(3):
                 rows[axis * size + e.place] += sign * dot(axes + 3 * axis, u)
-
-
-def friction_rows(const Py_ssize_t[::1] which not None, const Py_ssize_t[::1] start not None,
-                  const Py_ssize_t[::1] column not None, const double[:, ::1] data not None,
-                  const double[::1] mu not None, const double[:, ::1] forms not None, bint scaled,
-                  const Py_ssize_t[::1] limited not None, const double[::1] sign not None):
-    """Combine normals and tangents by the forms to rows; contacts without friction have the first form only.
-
-    Tangents are multiplied by mu if `scaled`. Rows of limits follow, one entry each.
-
-    Returns
-    -------
-    start, column, entries : ndarray
-        All rows in compressed form.
-    of, key : ndarray
-        For rows of contacts: index of the near contact; number of the contact times number of forms, plus
-        form.
-    along : ndarray, shape (rows, 3)
-        Forms of these rows.
-    """
-    cdef Py_ssize_t k, e, i, count, row = 0, at = 0, near = which.shape[0], rows = 0, size = 0
-    cdef double x, y, z
-    for k in range(near):
-        count = forms.shape[0] if mu[which[k]] > 0.0 else 1
-        rows += count
-        size += count * (start[k + 1] - start[k])
-    count, size = rows + limited.shape[0], size + limited.shape[0]
-    found = np.zeros(count + 1, np.intp), np.empty(size, np.intp), np.empty(size)
-    of_, key_, along_ = np.empty(rows, np.intp), np.empty(rows, np.intp), np.empty((rows, 3))
-    cdef Py_ssize_t[::1] begin = found[0], to = found[1], of = of_, key = key_
-    cdef double[::1] entry = found[2]
-    cdef double[:, ::1] along = along_
-    with nogil:
-        for k in range(near):
-            z = mu[which[k]] if scaled else 1.0
-            for i in range(forms.shape[0] if mu[which[k]] > 0.0 else 1):
-                x, y = z * forms[i, 1], z * forms[i, 2]
-                of[row], key[row] = k, which[k] * forms.shape[0] + i
-                along[row, 0], along[row, 1], along[row, 2] = forms[i, 0], x, y
-                for e in range(start[k], start[k + 1]):
-                    to[at], entry[at] = column[e], forms[i, 0] * data[0, e] + x * data[1, e] + y * data[2, e]
-                    at += 1
-                row += 1
-                begin[row] = at
-        for k in range(limited.shape[0]):
-            to[at], entry[at] = limited[k], sign[k]
-            at += 1
-            begin[row + k + 1] = at
-    return *found, of_, key_, along_

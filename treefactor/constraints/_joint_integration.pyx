@@ -10,10 +10,24 @@ import numpy as np
 
 cnp.import_array()
 
-cdef int ROUNDS = 60             # of the fixed-point iteration, which converges linearly
 cdef double ACCURACY = 1e-13     # relative to velocities
 cdef double ROUNDED = 1e-8       # relative error that rounding may leave where H is ill-conditioned
 cdef double SLOWER = 0.6         # a larger ratio of successive corrections ends the iteration
+
+
+cdef int midpoint_status(int count, double error, double before, double scale) noexcept nogil:
+    """Return whether round `count` of the midpoint rule, from 0, is the last one, and why."""
+    if not error <= DBL_MAX:
+        return DIVERGES
+    if not count:
+        return IMPROVES
+    if error <= ACCURACY * scale or (error <= ROUNDED * scale and error >= before):
+        return CONVERGED
+    if error <= 0.1 * before < INFINITY and error * (error / before) <= ACCURACY * scale:
+        return CONVERGED                         # the next correction is smaller by this ratio
+    if error > ROUNDED * scale and not error < (SLOWER if count > 3 else 2.0) * before:
+        return DIVERGES
+    return IMPROVES if count < ROUNDS - 1 else CONVERGED if error <= ROUNDED * scale else DIVERGES
 
 
 cdef class JointIntegrator:
@@ -26,10 +40,6 @@ cdef class JointIntegrator:
     com : sequence of two ndarrays of float, shapes (joints, 2) and (joints, 3)
         Centres of mass of the bodies of planes and of free-flyers, in their own axes.
     """
-
-    cdef Py_ssize_t[:, ::1] lines, circles, spheres, planes, flyers
-    cdef const double[:, ::1] plane_com, flyer_com
-    cdef object kept
 
     def __init__(self, at, com):
         self.kept = at, com
@@ -72,24 +82,17 @@ cdef class JointIntegrator:
         """
         cdef cnp.ndarray u = v.copy()
         cdef double error = 0.0, before, scale = 0.0
-        cdef int count
+        cdef int count, status
         for count in range(ROUNDS if v.shape[0] else 0):
             if count:
                 decelerate()
             before = error if count > 1 else INFINITY
             error = self.improve(v.shape[0], <const double *> v.data, <double *> a.data, h,
                                  <double *> middle.data, <double *> u.data, &scale)
-            if not error <= DBL_MAX:
-                return None
-            if not count:
-                continue
-            if error <= ACCURACY * scale or (error <= ROUNDED * scale and error >= before):
-                return u
-            if error <= 0.1 * before < INFINITY and error * (error / before) <= ACCURACY * scale:
-                return u                         # the next correction is smaller by this ratio
-            if error > ROUNDED * scale and not error < (SLOWER if count > 3 else 2.0) * before:
-                return None
-        return u if error <= ROUNDED * scale else None
+            status = midpoint_status(count, error, before, scale)
+            if status != IMPROVES:
+                return u if status == CONVERGED else None
+        return u
 
     cdef double improve(self, Py_ssize_t n, const double *v, double *a, double h, double *middle, double *u,
                         double *scale) noexcept nogil:
@@ -155,19 +158,3 @@ cdef class JointIntegrator:
             for r in range(3):
                 x[r] += lever[r] - turned[r]
             add_cross(-1.0, y + 3, m, y)
-
-
-def match_warm_start(const Py_ssize_t[::1] key not None, const Py_ssize_t[::1] before not None,
-                     const double[::1] gamma not None, active not None):
-    """Match rows to those of the last step by their ascending keys; return their impulses and row status."""
-    cdef const unsigned char[::1] on = active.view(np.uint8)
-    impulses, rows = np.zeros(key.shape[0]), np.zeros(key.shape[0], np.uint8)
-    cdef double[::1] x = impulses
-    cdef unsigned char[::1] y = rows
-    cdef Py_ssize_t i, j = 0
-    for i in range(key.shape[0]):
-        while j < before.shape[0] and before[j] < key[i]:
-            j += 1
-        if j < before.shape[0] and before[j] == key[i]:
-            x[i], y[i] = gamma[j], on[j]
-    return impulses, rows.view(bool)

@@ -274,7 +274,7 @@ class Contacts(Sealed):
 
     mu: np.ndarray
     structs: np.ndarray
-    _kernel: ContactKernel
+    kernel: ContactKernel
 
     def __init__(self, model: Model, contacts):
         require_model(model)
@@ -287,6 +287,7 @@ class Contacts(Sealed):
         support, structs = Support(model, *bodies.T), np.zeros(len(contacts), dtype=CONTACT)
         structs["body"], structs["columns"] = bodies, np.diff(support.indptr)
         structs["entry"], structs["stop"] = support.ranges(np.arange(len(contacts)))
+        structs["first"] = support.indptr[:-1]
         for struct, contact in zip(structs, contacts, strict=True):
             flat = isinstance(contact.against, Plane)
             struct["flat"], struct["radius"] = flat, contact.sphere.radius
@@ -295,7 +296,7 @@ class Contacts(Sealed):
             struct["reach"] = contact.sphere.radius + (0.0 if flat else contact.against.radius)
         mu.flags.writeable = structs.flags.writeable = False
         kernel = ContactKernel(model.njoints, structs, support.entries(model), support.indices)
-        self._keep(mu=mu, structs=structs, _kernel=kernel)
+        self._keep(mu=mu, structs=structs, kernel=kernel)
 
     def near(self, at: BodyMotions, margin: float = np.inf) -> Touch:
         """Find the contacts whose gap is at most the margin in one state.
@@ -303,7 +304,7 @@ class Contacts(Sealed):
         Rows are the velocities, along the axes, of the point of the sphere that is closest to the other side
         against the other body: the first one is the rate of the gap.
         """
-        return Touch(*self._kernel.near(at.frames, margin))
+        return Touch(*self.kernel.near(at.frames, margin))
 
 
 def _names(model: Model, contact: Contact) -> tuple[str, str]:

@@ -16,7 +16,6 @@ lifts nothing, but lags by a step: what lands slides for one, and is held too fi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,22 +24,24 @@ from .._util.validation import (
     Sealed,
     as_count,
     as_number,
-    as_real,
     as_size,
     as_tuple,
-    as_vector,
     check_choice,
 )
 from ..dynamics.inertias import changed_model
 from ..dynamics.recursions import motion
-from ..exceptions import NonFiniteError, ShapeError, StepError
+from ..exceptions import NonFiniteError, StepError
 from ..kinematics.jacobians import BodyMotions
 from ..linalg.solve_multiply import multiply
-from ..mlcp._stacked_rows import SortedRows
+from ..mlcp._input_copies import find_not_finite
+from ..mlcp._stacked_rows import SortedRows, vector
+from ..mlcp.problem import solve_from
 from ..model.model import Model, require_model
-from ._contacts import friction_rows
-from ._joint_integration import JointIntegrator, match_warm_start
+from ._joint_integration import JointIntegrator
+from ._runs import run
 from ._step_derivatives import StepDerivatives, step_derivatives
+from ._step_records import LastStep, Solved, Unilateral
+from ._unilateral_rows import UnilateralRows, all_gaps, match_warm_start
 from .contacts import Contacts, Touch, limits_of
 from .drives import Drive, steps_at
 from .free_motion import FreeMotion, is_steady, joint_integrator
@@ -118,9 +119,9 @@ class Stepper(Sealed):
     _integrator: JointIntegrator
     _motion: FreeMotion | None
     _limits: tuple[np.ndarray, ...]
-    _forms: np.ndarray
+    _rows: UnilateralRows
     _pressed: np.ndarray  # normal impulses of the last step
-    _last: tuple[mlcp.Solution, np.ndarray] | None
+    _last: LastStep | None
 
     def __init__(
         self,
@@ -151,12 +152,14 @@ class Stepper(Sealed):
             raise ValueError(f"a box of friction has 4 facets, got {facets}")
         own, implicit = vars(self), gyroscopic == "implicit" and not is_steady(model)
         own.update(model=model, h=h, stabilization=stabilization, margin=as_size(margin, "margin"))
-        own.update(friction=friction, _forms=_forms(friction, facets))
+        own.update(friction=friction)
         own.update(_contacts=Contacts(model, as_tuple(contacts, "contacts")))
         own["drives"], own["_loops"] = driven_loops(model, drives)
         own.update(gyroscopic=gyroscopic, _integrator=joint_integrator(model), _last=None)
         own["_motion"] = FreeMotion(model, self._integrator, h) if implicit else None
         own["_limits"] = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
+        forms, boxed = _forms(friction, facets), friction == "box"
+        own["_rows"] = UnilateralRows(self._contacts.mu, forms, boxed, self._limits, h, stabilization, NOISE)
         own["_pressed"] = np.zeros(len(self._contacts.mu))
 
     def step(self, q, v, tau=None, t: float = 0.0) -> Step:
@@ -184,15 +187,15 @@ class Stepper(Sealed):
         made = self._solved(q, v, tau, t)
         touch, rows, solution = made.touch, made.rows, made.solution
         q_new, v_new = self._integrator.advanced(q, solution.v, self.h)
-        if not (np.isfinite(q_new).all() and np.isfinite(v_new).all()):
+        if find_not_finite(q_new) >= 0 or find_not_finite(v_new) >= 0:
             raise StepError("no step from here: numbers overflow", solution)
         own = vars(self)
-        own["_last"] = solution, rows.key
+        own["_last"] = LastStep(touch, rows.key, solution, solution.gamma, solution.active)
         if self.friction == "box":
-            own["_pressed"] = self._normal(touch, rows, solution.gamma, solution.problem.g)
-        gap = np.full(len(self._contacts.mu), np.inf)
-        gap[touch.which] = touch.gap
-        impulse, bilateral = self._impulses(touch, rows, solution.gamma), solution.gamma_c
+            near, made_of = (touch.which, touch.start, touch.column), (rows.of, rows.along)
+            own["_pressed"] = self._rows.normal_impulses(*near, *made_of, solution.gamma, solution.problem.g)
+        gap, bilateral = all_gaps(len(self._contacts.mu), touch.which, touch.gap), solution.gamma_c
+        impulse = self._rows.impulses(touch.which, touch.axes, rows.of, rows.along, solution.gamma)
         of_loops, of_drives = bilateral[: len(self._loops.of)], bilateral[self._loops.driven]
         return Step(q_new, v_new, gap, impulse, of_loops, solution, of_drives)
 
@@ -235,15 +238,31 @@ class Stepper(Sealed):
         q, v, tau = self._state(q, v, tau)
         return step_derivatives(self, self._solved(q, v, tau, t), q, v)
 
-    def run(self, q, v, steps: int, tau: Callable | np.ndarray | None = None) -> Trajectory:
-        """Take many steps.
+    def run(
+        self,
+        q,
+        v,
+        steps: int,
+        tau: Callable | np.ndarray | None = None,
+        num_threads: int = 1,
+        keep_steps: bool = True,
+    ) -> Trajectory:
+        """Take many steps, from one state or from those of a batch of worlds.
 
         Parameters
         ----------
-        q, v : array_like, shape (nq,) and (nv,)
+        q, v : array_like, shapes (..., nq) and (..., nv)
+            Initial states. Leading axes are a batch; an array without them applies to every world. Each world
+            starts with the last step of this stepper as first guess and then keeps its own; a batch leaves
+            the stepper unchanged.
         steps : int
         tau : callable or array_like, optional
-            ``tau(t, q, v)``, or one force for all steps, (nv,), or one for each, (steps, nv).
+            ``tau(t, q, v)`` of one world, or one force for all steps, (nv,), or one for each, (steps, nv), or
+            for each of every world, (..., steps, nv). Worlds call it in their threads.
+        num_threads : int
+            For batches; -1 uses all cores. No bit of the results depends on it.
+        keep_steps : bool
+            False leaves ``Trajectory.steps`` empty, which saves memory: every step keeps its problem.
 
         Returns
         -------
@@ -254,31 +273,27 @@ class Stepper(Sealed):
         ValueError
             If steps is negative.
         StepError
-            With the time of the step that failed.
+            With the time of the step that failed. Of a batch, all other worlds take their steps, then the
+            error of the first one that failed is raised, with its index; so are the errors below.
         NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
         """
-        q, v = as_vector(q, self.model.nq, "q").copy(), as_vector(v, self.model.nv, "v").copy()
-        steps = as_count(steps, "steps")
-        control = tau if callable(tau) else _open_loop(tau, steps, self.model.nv)
-        t, made = self.h * np.arange(steps + 1), []
-        states = [(q, v)]
-        for k in range(steps):
-            try:
-                made.append(self.step(*states[-1], control(t[k], *states[-1]), t[k]))
-            except StepError as error:
-                raise StepError(f"{error}, at t = {t[k]:.6g} s", error.solution, float(t[k])) from None
-            states.append((made[-1].q, made[-1].v))
-        q, v = map(np.array, zip(*states, strict=True))
-        return Trajectory(t, q, v, made)
+        return run(self, q, v, steps, tau, num_threads, keep_steps)
+
+    def __copy__(self) -> Stepper:
+        """Return a stepper with the same last step that shares no workspace with this one."""
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
+        if self._motion is not None:
+            vars(made)["_motion"] = FreeMotion(self.model, self._integrator, self.h)
+        return made
 
     def _state(self, q, v, tau) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return a validated state and forces."""
-        model = self.model
-        q = np.ascontiguousarray(as_vector(q, model.nq, "q"))
-        v = np.ascontiguousarray(as_vector(v, model.nv, "v"))
-        return q, v, np.zeros(model.nv) if tau is None else as_vector(tau, model.nv, "tau")
+        nv = self.model.nv
+        q, v = vector(q, self.model.nq, "q"), vector(v, nv, "v")
+        return q, v, np.zeros(nv) if tau is None else vector(tau, nv, "tau")
 
-    def _solved(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> _Solved:
+    def _solved(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> Solved:
         """State and solve the problem of a step."""
         at = BodyMotions(self.model, q, v)
         touch = self._contacts.near(at, self.margin)
@@ -289,10 +304,10 @@ class Stepper(Sealed):
             problem = mlcp.Problem(H, self.model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
         except NonFiniteError:
             raise StepError("no step from here: numbers overflow") from None
-        solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
+        solution = solve_from(problem, self._guess(rows.key))
         if solution.status is not mlcp.Status.SOLVED:
             raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
-        return _Solved(touch, rows, H, solution)
+        return Solved(touch, rows, H, solution)
 
     def _free(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute the momentum after the step without impulses, and the packed rows of H."""
@@ -315,67 +330,21 @@ class Stepper(Sealed):
         c[self._loops.driven] += moved / self.h
         return J, c
 
-    def _unilateral(self, q: np.ndarray, touch: Touch) -> _Unilateral:
+    def _unilateral(self, q: np.ndarray, touch: Touch) -> Unilateral:
         """Compute the rows of near contacts, then of limits."""
-        (i, k, sign, bound), boxed, forms = self._limits, self.friction == "box", len(self._forms)
-        mu = self._contacts.mu
-        *D, of, key, along = friction_rows(
-            *(touch.which, touch.start, touch.column, touch.data), mu, self._forms, not boxed, k, sign
+        start, column, entries, d, upper, key, of, along, gap = self._rows.rows(
+            touch.which, touch.gap, touch.start, touch.column, touch.data, q, self._pressed
         )
-        gap = np.concatenate([along[:, 0] * touch.gap[of], sign * (q[i] - bound)])
-        d = -np.where(gap > 0, 1.0, self.stabilization) / self.h * gap
-        key = np.concatenate([key, len(mu) * forms + np.arange(len(k))])
-        held = np.where(along[:, 0] > 0, np.inf, (mu * self._pressed)[touch.which[of]])
-        upper = np.concatenate([held, np.full(len(k), np.inf)]) if boxed else None
-        return _Unilateral(SortedRows(*D), d, upper, key, of, along, gap)
+        known = None if self._last is None else self._last.solution.problem._symbolic
+        return Unilateral(SortedRows(start, column, entries, known), d, upper, key, of, along, gap)
 
-    def _guess(self, key: np.ndarray, problem: mlcp.Problem) -> mlcp.Solution | None:
-        """Reorder the last solution to the rows of this step; None in the first step."""
+    def _guess(self, key: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Match the rows of this step to impulses and row status of the last one; None in the first step."""
         if self._last is None:
             return None
-        last, before = self._last
-        gamma, active = match_warm_start(key, before, last.gamma, last.active)
-        return replace(last, gamma=gamma, active=active, problem=problem)
-
-    def _normal(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """Sum the normal impulses of all contacts; zero where they are rounding errors of the momenta g."""
-        size = np.append(np.abs(g)[touch.column], 0.0)
-        largest = np.maximum.reduceat(size, touch.start[:-1]) if len(touch.which) else touch.gap
-        normal = np.bincount(rows.of, gamma[: len(rows.of)] * rows.along[:, 0], len(touch.which))
-        pressed = np.zeros(len(self._contacts.mu))
-        pressed[touch.which] = np.where(normal > NOISE * largest, normal, 0.0)
-        return pressed
-
-    def _impulses(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray) -> np.ndarray:
-        """Sum the impulses of all contacts, in the axes of the base."""
-        pushed = gamma[: len(rows.of), None] * rows.along
-        local = np.stack([np.bincount(rows.of, part, len(touch.which)) for part in pushed.T], axis=1)
-        impulse = np.zeros((len(self._contacts.mu), 3))
-        impulse[touch.which] = (local[:, None] @ touch.axes)[:, 0]
-        return impulse
-
-
-@dataclass(frozen=True)
-class _Unilateral:
-    """Unilateral rows D v >= d with keys; rows of contacts have a contact `of` and a direction `along`."""
-
-    D: SortedRows
-    d: np.ndarray
-    upper: np.ndarray | None
-    key: np.ndarray
-    of: np.ndarray
-    along: np.ndarray
-    gap: np.ndarray
-
-
-@dataclass(frozen=True)
-class _Solved:
-    """Contacts, rows, packed H and solution of the problem of a step."""
-
-    touch: Touch
-    rows: _Unilateral
-    H: np.ndarray
-    solution: mlcp.Solution
+        last = self._last
+        impulse, on = match_warm_start(key, last.key, last.solution.gamma_c, last.gamma, last.active)
+        return None if find_not_finite(impulse) >= 0 else (impulse, on)
 
 
 def _forms(friction: str, facets: int) -> np.ndarray:
@@ -383,16 +352,3 @@ def _forms(friction: str, facets: int) -> np.ndarray:
     angle = 2.0 * np.pi * np.arange(facets) / facets
     edges = np.stack([np.ones(facets), np.cos(angle), np.sin(angle)], axis=1).round(15)
     return edges if friction == "pyramid" else np.concatenate([[[1.0, 0.0, 0.0]], edges * [0.0, 1.0, 1.0]])
-
-
-def _open_loop(tau, steps: int, nv: int) -> Callable:
-    """Make a control function of forces that are known beforehand."""
-    if tau is None:
-        return lambda t, q, v: None
-    forces = as_real(tau, "tau")
-    if forces.shape not in ((nv,), (steps, nv)):
-        raise ShapeError(
-            f"tau must have shape ({nv},) or {(steps, nv)}, got {forces.shape}", forces.shape, (nv,)
-        )
-    rows = iter(np.broadcast_to(forces, (steps, nv)))
-    return lambda t, q, v: next(rows)

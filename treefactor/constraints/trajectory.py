@@ -48,8 +48,10 @@ class Trajectory:
     ----------
     t : ndarray, shape (steps + 1,)
         s.
-    q, v : ndarray, shape (steps + 1, nq) and (steps + 1, nv)
+    q, v : ndarray, shape (..., steps + 1, nq) and (..., steps + 1, nv)
     steps : list of Step
+        Of a batch, a list for every world, the last axis of the batch fastest. Empty if the run keeps no
+        steps.
 
     Notes
     -----
@@ -59,4 +61,4 @@ class Trajectory:
     t: np.ndarray
     q: np.ndarray
     v: np.ndarray
-    steps: list[Step]
+    steps: list[Step] | list[list[Step]]

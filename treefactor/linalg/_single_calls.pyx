@@ -110,7 +110,7 @@ def multiply_fast(H, tree, x, out, layout, triangle):
         r = cnp.PyArray_DIM(<cnp.ndarray> x, 1)
         if not is_plain_matrix(x, n, r):
             return None
-    if n * n + n * r > 16 * SHORT:
+    if (n * n if dense else pattern.shape.start[n]) + n * r > 16 * SHORT:
         return None
     y = cnp.PyArray_SimpleNew(cnp.PyArray_NDIM(<cnp.ndarray> x), cnp.PyArray_DIMS(<cnp.ndarray> x),
                               cnp.NPY_DOUBLE)

@@ -5,7 +5,8 @@ from libc.math cimport INFINITY, fabs, isfinite, sqrt
 from libc.string cimport memset
 
 from ..tree._pattern cimport active
-from ._iterate cimport FULL, INFEASIBLE_, INVALID_, LIMIT_, ON, SOLVED_, approach, least_delta
+from ._iterate cimport FULL, INFEASIBLE_, INVALID_, LIMIT_, ON, SOLVED_
+from ._iterate cimport add_rows, approach, least_delta, rows_times
 from ._simplex cimport Simplex
 from ..linalg._vector cimport axpy, dot
 
@@ -14,11 +15,14 @@ cnp.import_array()
 cdef enum:
     BISECTIONS = 200
     CORRECTIONS = 40             # steps that improve a certificate
-    STALLED = 40                 # steps that do not halve the residual: rounding decides the status of rows
+    SLOW = 2                     # steps that do not halve the residual: delta is lowered to LAST_DELTA
+    STALLED = 40                 # the same: rounding decides the status of rows
     PATIENCE = 16                # plain steps per line-search step; only these converge to a certificate
 
 cdef double FIRST_DELTA = 1e-2   # of a cold start
 cdef double SHRINK = 1e-2        # factor of delta after a multiplier step
+cdef double LAST_DELTA = 1e-9    # where rows that depend on each other contradict each other by little: a
+                                 # multiplier moves by gap / delta in one step
 cdef double BEYOND = 1e9         # infeasible when feasibility would need a norm of v above this multiple
 cdef double PROMISING = 2.0      # multiple from which a certificate is worth improving, which costs a solve;
 cdef double SUSPICIOUS = 0.1     # the same after more than FEW systems
@@ -45,15 +49,22 @@ cdef class ActiveSetSolver(Simplex):
             impulse = <const double *> (<cnp.ndarray> warm[0]).data
             on = <const unsigned char *> (<cnp.ndarray> warm[1]).data
         with nogil:
-            self.pivots = self.factorizations = self.iterations = 0
-            self.begin(impulse, on, False)
-            status = -1 if isfinite(self.size) else INVALID_
-            if simplex and status < 0:
-                status = self.simplex(limit)
-            if status < 0:
-                status = self.proximal_newton(target, limit, impulse != NULL or simplex)
-            if impulse != NULL and status == SOLVED_ and not self.impulses_are_moderate():
-                status = LIMIT_          # impulses of the warm start cancel each other and hide the residual
+            status = self.solve(impulse, on, simplex, target, limit)
+        return status
+
+    cdef int solve(self, const double *impulse, const unsigned char *on, bint simplex, double target,
+                   Py_ssize_t limit) noexcept nogil:
+        """Solve from unscaled impulses and rows that are on, or NULL; return the status."""
+        cdef int status
+        self.pivots = self.factorizations = self.iterations = 0
+        self.begin(impulse, on, False)
+        status = -1 if isfinite(self.size) else INVALID_
+        if simplex and status < 0:
+            status = self.simplex(limit)
+        if status < 0:
+            status = self.proximal_newton(target, limit, impulse != NULL or simplex)
+        if impulse != NULL and status == SOLVED_ and not self.impulses_are_moderate():
+            status = LIMIT_              # impulses of the warm start cancel each other and hide the residual
         return status
 
     def solve_with_status(self, warm, double target):
@@ -108,37 +119,34 @@ cdef class ActiveSetSolver(Simplex):
                 best, since = residual, 0
             elif since >= STALLED:
                 break
+            elif since == SLOW and LAST_DELTA < self.delta <= least_delta():
+                self.set_delta(LAST_DELTA)
         return LIMIT_
 
     cdef void line_search_step(self) noexcept nogil:
         """Take a proximal step with an exact line search, for active rows that are nearly dependent."""
-        #   S dv = -J_on^T gap / delta,  dlambda = -(gap + J_on dv) / delta,  t = -dlambda gap / dlambda J dv
+        #   t = -dlambda gap / dlambda J dv
         cdef Py_ssize_t i
         cdef double power = 0.0, work = 0.0, t
-        memset(self.u, 0, self.n * sizeof(double))
+        self.proximal_direction(NULL)
         for i in range(self.m):
-            if self.status[i] == ON:
-                self.add_row(i, -self.gap[i] / self.delta, self.u)
-        self.kkt.solve(self.u)
-        for i in range(self.m):
-            self.gap_u[i] = self.row_times(i, self.u)
-            self.change[i] = -(self.gap[i] + self.gap_u[i]) / self.delta if self.status[i] == ON else 0.0
-            power -= self.change[i] * self.gap[i]
-            work += self.change[i] * self.gap_u[i]
+            power -= self.weight[i] * self.gap[i]
+            work += self.weight[i] * self.gap_u[i]
         if not (work > 0.0 and power > 0.0):
             return
         t = power / work
         for i in range(self.equal, self.m):
-            if self.impulse[i] + t * self.change[i] < 0.0:
-                t = self.impulse[i] / -self.change[i]
-            elif self.impulse[i] + t * self.change[i] > self.upper[i]:
-                t = (self.upper[i] - self.impulse[i]) / self.change[i]
+            if self.impulse[i] + t * self.weight[i] < 0.0:
+                t = self.impulse[i] / -self.weight[i]
+            elif self.impulse[i] + t * self.weight[i] > self.upper[i]:
+                t = (self.upper[i] - self.impulse[i]) / self.weight[i]
         for i in range(self.m):
-            self.impulse[i] = self.impulse[i] + t * self.change[i]
+            self.impulse[i] = self.impulse[i] + t * self.weight[i]
             if i >= self.equal:
                 self.impulse[i] = min(max(self.impulse[i], 0.0), self.upper[i])
         axpy(self.n, t, self.u, self.v)
         self.gaps(self.v, self.gap)
+        self.h_times(self.v, self.Hv)
 
     cdef int minimise(self, Py_ssize_t limit, bint first) noexcept nogil:
         """Minimise phi by Newton steps with line search; return -1, or the status that ends the solver."""
@@ -156,7 +164,7 @@ cdef class ActiveSetSolver(Simplex):
             if first:                    # the status of the rows was guessed, not derived from v
                 first = False
                 self.accept()
-                self.h_times(self.v, self.Hv)
+                self.newton_momentum(self.Hv)
                 self.update_statuses()
                 continue
             t = self.line_search()
@@ -166,7 +174,7 @@ cdef class ActiveSetSolver(Simplex):
             axpy(self.n, t, self.force, self.Hv)
             approach(self.m, t, self.gap_u, self.gap)
             for i in range(self.m):
-                self.change[i] = self.next_multiplier(i) - self.impulse[i]
+                self.change[i] = next_multiplier(self, i) - self.impulse[i]
             if self.is_infeasible():
                 return INFEASIBLE_
             if not self.update_statuses():        # u differs by rounding errors only
@@ -182,8 +190,12 @@ cdef class ActiveSetSolver(Simplex):
         for k in range(self.n):
             self.step[k] = self.u[k] - self.v[k]
             a0 += self.step[k] * (self.Hv[k] - self.g[k])
-        self.h_times(self.step, self.force)
+        self.newton_momentum(self.force)
+        axpy(self.n, -1.0, self.Hv, self.force)
         a1 = dot(self.n, self.step, self.force)
+        if self.delta < least_delta() or not a1 > 0.0:   # rounding errors of lambda may be larger than a1
+            self.h_times(self.step, self.force)
+            a1 = dot(self.n, self.step, self.force)
         for count in range(BISECTIONS):
             active.fronts.line_search_sums(self.m - q, self.gap + q, self.gap_u + q, self.impulse + q,
                                            self.upper + q, self.delta, t, sums)
@@ -193,8 +205,8 @@ cdef class ActiveSetSolver(Simplex):
                 s = self.delta * self.impulse[i] - self.gap[i] - t * slope
                 value -= slope * s
                 rise += slope * slope
-            value = a0 + a1 * t + value / self.delta
-            rise = a1 + rise / self.delta
+            value = a0 + a1 * t + value * self.stiffness
+            rise = a1 + rise * self.stiffness
             if value < 0.0:
                 low = t
             else:
@@ -212,15 +224,9 @@ cdef class ActiveSetSolver(Simplex):
         cdef Py_ssize_t i
         cdef double new
         for i in range(self.m):
-            new = self.next_multiplier(i)
+            new = next_multiplier(self, i)
             self.change[i] = new - self.impulse[i]
             self.impulse[i] = new
-
-    cdef double next_multiplier(self, Py_ssize_t i) noexcept nogil:
-        """Return the next lambda of a row."""
-        if self.status[i] == ON:
-            return self.impulse[i] - self.gap[i] / self.delta
-        return self.upper[i] if self.status[i] == FULL else 0.0
 
     cdef bint is_infeasible(self) noexcept nogil:
         """Return whether y, the change of lambda, certifies that no v of sensible size is feasible."""
@@ -232,7 +238,6 @@ cdef class ActiveSetSolver(Simplex):
         cdef double most = 1.0 / (SUSPICIOUS if self.iterations > FEW else PROMISING)
         for count in range(CORRECTIONS):
             power, reach, force, size, length, least = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-            memset(self.u, 0, self.n * sizeof(double))
             for i in range(self.m):
                 if i >= self.equal:
                     self.change[i] = max(self.change[i], 0.0) if self.upper[i] == INFINITY else 0.0
@@ -240,19 +245,30 @@ cdef class ActiveSetSolver(Simplex):
                     power += self.b[i] * self.change[i]
                     size += (self.change[i] * self.scale[i]) ** 2
                     length += fabs(self.change[i])
-                    self.add_row(i, self.change[i], self.u)
+            if not power > SHARE * self.accepted * length:
+                return False             # a smaller contradiction counts as solved
+            memset(self.u, 0, self.n * sizeof(double))
+            add_rows(&self.rows, self.change, self.u)
             for k in range(self.n):
                 force += self.u[k] ** 2
                 reach += fabs(self.u[k] * self.v[k])
                 least += (self.u[k] / self.root[k]) ** 2
             largest = max(reach, self.size * (sqrt(least) - EXACT * length))
-            if not (power > SHARE * self.accepted * length and (largest if count else reach) <= most * power):
-                return False             # a smaller contradiction counts as solved
+            if not (largest if count else reach) <= most * power:
+                return False
             if BEYOND * largest <= power and force <= BALANCE * BALANCE * size:
                 return True
             most = FALLING * largest / power
             self.kkt.solve(self.u)
+            rows_times(&self.rows, self.u, NULL, self.gap_u)
             for i in range(self.m):
                 if self.status[i] == ON:
-                    self.change[i] = self.change[i] - self.row_times(i, self.u) / self.delta
+                    self.change[i] = self.change[i] - self.gap_u[i] * self.stiffness
         return False
+
+
+cdef inline double next_multiplier(ActiveSetSolver self, Py_ssize_t i) noexcept nogil:
+    """Return the next lambda of a row."""
+    if self.status[i] == ON:
+        return self.impulse[i] - self.gap[i] * self.stiffness
+    return self.upper[i] if self.status[i] == FULL else 0.0

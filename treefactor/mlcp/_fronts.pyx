@@ -11,6 +11,7 @@ cnp.import_array()
 
 cdef enum:
     PADDING = 4                  # rows of fronts are multiples of it
+    RELAXED = 2                  # zeros that a front may store, relative to its size
 
 
 def distinct_supports(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
@@ -198,18 +199,24 @@ cdef class Fronts:
 
     cdef split(self, const Py_ssize_t[::1] first, const Py_ssize_t[::1] length, const Py_ssize_t[::1] pool,
                Py_ssize_t[::1] which):
-        """Split the columns into fronts; one ends unless the next column is this one without its first."""
-        cdef Py_ssize_t e, count = 0, n = self.n
+        """Split the columns into fronts; one ends unless the next column is this one without its first.
+
+        A few zeros may be stored to make fronts larger: relaxed supernodes, Ashcraft & Grimes (1989).
+        """
+        cdef Py_ssize_t e, more, zeros = 0, count = 0, n = self.n
         cdef Front *f = NULL
         front = np.zeros((n + 1) * sizeof(Front), dtype=np.uint8)
         self.front = <Front *> self.keep(front)
         for e in range(n):
-            if e == 0 or length[e - 1] != length[e] + 1 or pool[first[e - 1]] != e:
+            more = f.width * (length[e] + 1 - length[e - 1]) if e and length[e - 1] else 0
+            if e == 0 or not length[e - 1] or pool[first[e - 1]] != e or zeros + more > RELAXED * f.size:
                 f = self.front + count
                 count += 1
-                f.first, f.width, f.size = e, 0, length[e] + 1
-                f.stride = (f.size + PADDING - 1) // PADDING * PADDING
+                f.first, f.width, zeros, more = e, 0, 0, 0
+            zeros += more
             f.width += 1
+            f.size = f.width + length[e]
+            f.stride = (f.size + PADDING - 1) // PADDING * PADDING
             which[e] = count - 1
         self.count = count
 

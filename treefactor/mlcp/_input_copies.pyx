@@ -7,7 +7,7 @@ start[r] .. start[r + 1] - 1. The caller has checked shapes and dtypes, nothing 
 cimport numpy as cnp
 from libc.float cimport DBL_MAX
 from libc.math cimport fabs
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from ..tree._pattern cimport Pattern, Shape
 from .._util._fast_arrays cimport all_finite, is_plain_vector
@@ -25,6 +25,35 @@ def copy_plain_vector(object x, Py_ssize_t n):
     copy = cnp.PyArray_SimpleNew(1, <cnp.npy_intp *> &n, cnp.NPY_DOUBLE)
     memcpy(copy.data, (<cnp.ndarray> x).data, n * sizeof(double))
     return copy
+
+
+cdef inline bint is_plain_mask(object a, Py_ssize_t m) noexcept:
+    """Return whether a is a contiguous bool vector of length m."""
+    return (
+        cnp.PyArray_CheckExact(a)
+        and cnp.PyArray_NDIM(<cnp.ndarray> a) == 1
+        and cnp.PyArray_TYPE(<cnp.ndarray> a) == cnp.NPY_BOOL
+        and cnp.PyArray_DIM(<cnp.ndarray> a, 0) == m
+        and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> a)
+    )
+
+
+def copy_warm_start(object gamma_c, object gamma, object active, Py_ssize_t p, Py_ssize_t m):
+    """Stack finite impulses (p,) and (m,), contiguous float64, and statuses (m,); None for anything else."""
+    if not is_plain_vector(gamma_c, p) or not is_plain_vector(gamma, m) or not is_plain_mask(active, m):
+        return None
+    cdef const double *first = <const double *> (<cnp.ndarray> gamma_c).data
+    cdef const double *rest = <const double *> (<cnp.ndarray> gamma).data
+    if not all_finite(p, first) or not all_finite(m, rest):
+        return None
+    cdef Py_ssize_t count = p + m
+    cdef cnp.ndarray impulse = cnp.PyArray_SimpleNew(1, <cnp.npy_intp *> &count, cnp.NPY_DOUBLE)
+    cdef cnp.ndarray on = cnp.PyArray_SimpleNew(1, <cnp.npy_intp *> &count, cnp.NPY_BOOL)
+    memcpy(impulse.data, first, p * sizeof(double))
+    memcpy(impulse.data + p * sizeof(double), rest, m * sizeof(double))
+    memset(on.data, 1, p)
+    memcpy(on.data + p, (<cnp.ndarray> active).data, m)
+    return impulse, on
 
 
 def find_not_finite(const double[::1] x):

@@ -3,6 +3,16 @@
 from ._kkt cimport Kkt
 from ..tree._pattern cimport Pattern
 
+cdef extern from "kernels/linalg/rows.h" nogil:
+    ctypedef struct Rows:
+        Py_ssize_t count
+        const Py_ssize_t *start
+        const Py_ssize_t *column
+        const double *entry
+
+    void rows_times(const Rows *J, const double *x, const double *b, double *y)
+    void add_rows(const Rows *J, const double *a, double *y)
+
 cdef enum:                       # row status: lambda = 0, gap = 0, lambda = upper
     OFF = 0
     ON = 1
@@ -29,13 +39,13 @@ cdef class Iterate:
     cdef Pattern pattern
     cdef readonly Py_ssize_t n, m, equal, pivots, factorizations, iterations
     cdef readonly double size    # of the data: residuals are relative to it
-    cdef double delta
+    cdef double delta, stiffness # 1 / delta
+    cdef double noise, wide      # of lambda: rounding errors of rows that are refined, and of others
     cdef double free_terms       # terms of H v that cancel each other in the free motion
     cdef double rounding         # of a gap
     cdef bint refined            # lambda of rows that are on is exact
     cdef double accepted         # residual that counts as solved if none is smaller
-    cdef const Py_ssize_t *start
-    cdef const Py_ssize_t *column
+    cdef Rows rows               # scaled
     cdef const double *g
     cdef double *J
     cdef double *H               # padded rows
@@ -51,6 +61,7 @@ cdef class Iterate:
     cdef double *impulse         # lambda
     cdef double *gap
     cdef double *gap_u           # gap of u
+    cdef double *weight          # of rows in a sum
     cdef double *change          # change of lambda by the last multiplier step
     cdef double *scale
     cdef double *upper           # bounds of lambda, infinity without
@@ -59,25 +70,27 @@ cdef class Iterate:
     cdef tuple kept, loaded
     cdef dict vectors
 
+    cdef void load_values(self, const double *H, const double *g, const double *free, const double *J,
+                          const double *b, const double *upper, Py_ssize_t equal) noexcept nogil
     cdef void scale_rows(self, const double *H, const double *J, const double *b,
                          const double *upper) noexcept nogil
     cdef double row_size(self, Py_ssize_t i, const double *J) noexcept nogil
     cdef void set_tolerances(self) noexcept nogil
-    cdef double row_times(self, Py_ssize_t i, const double *x) noexcept nogil
-    cdef void add_row(self, Py_ssize_t i, double a, double *y) noexcept nogil
     cdef void gaps(self, const double *x, double *gap) noexcept nogil
     cdef void h_times(self, const double *x, double *y) noexcept nogil
     cdef void begin(self, const double *impulse, const unsigned char *on, bint trusted) noexcept nogil
     cdef void set_delta(self, double delta) noexcept nogil
+    cdef void set_noise(self) noexcept nogil
     cdef bint update_statuses(self) noexcept nogil
     cdef bint impulses_are_moderate(self) noexcept nogil
     cdef bint correct_statuses(self) noexcept nogil
     cdef void set_status(self, Py_ssize_t i, unsigned char status) noexcept nogil
     cdef bint refactor(self) noexcept nogil
     cdef void newton_point(self) noexcept nogil
+    cdef void newton_momentum(self, double *momentum) noexcept nogil
     cdef bint statuses_agree(self) noexcept nogil
-    cdef unsigned char target_status(self, Py_ssize_t i, const double *gap) noexcept nogil
-    cdef double natural_residual(self, Py_ssize_t i) noexcept nogil
+    cdef double natural_residual(self) noexcept nogil
+    cdef void proximal_direction(self, const double *force) noexcept nogil
     cdef void accept(self) noexcept nogil
     cdef double refine(self, double target) noexcept nogil
     cdef double compute_residual(self) noexcept nogil

@@ -12,7 +12,7 @@ acts.
 
 cimport numpy as cnp
 from libc.math cimport INFINITY, fabs, isfinite, sqrt
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from ._kkt cimport Kkt
 from ..linalg._multi_rhs cimport h_mul
@@ -34,11 +34,12 @@ cdef double FAR = 1e5            # relative to the data; a larger guess of lambd
 cdef double ACCEPTED = 1e-10     # residual, relative to the data, that counts as solved if none is smaller,
 cdef double ROUNDED = 1e-14      # or relative to the terms of H v that cancel each other in the free motion
 cdef double NEVER = -1e300       # the d of a row that is never on
+cdef double SMALL = 1e-200       # squares from this to its reciprocal are accurate
 cdef double LEAST = 1e-290       # residual whose terms underflow
 cdef double LEVERAGE = 1e-12     # rows that are smaller than this, relative to the largest one, are noise
 
 FIELDS = ("v", "Hv", "u", "step", "force", "root", "v_free")  # vectors of n
-ROWS = ("b", "impulse", "gap", "gap_u", "change", "scale", "upper", "finite_upper")  # vectors of p + m
+ROWS = ("b", "impulse", "gap", "gap_u", "weight", "change", "scale", "upper", "finite_upper")  # of p + m
 
 
 cdef class Iterate:
@@ -55,7 +56,6 @@ cdef class Iterate:
         cdef Py_ssize_t n = kkt.symbolic.n, m = kkt.symbolic.m
         self.kkt, self.pattern = kkt, pattern
         self.n, self.m = n, m
-        self.start, self.column = kkt.symbolic.start, kkt.symbolic.column
         workspace = aligned((len(FIELDS) * padded(n) + len(ROWS) * padded(m),))
         arrays, at = {}, 0
         for name in FIELDS + ROWS:
@@ -66,12 +66,13 @@ cdef class Iterate:
         cdef Workspace w = carve_workspace(&pattern.shape, <double *> factor.data)
         J, status = aligned((kkt.symbolic.start[m],)), np.zeros(m, dtype=np.uint8)
         self.H, self.path, self.J = w.X, w.path, doubles(J)
+        self.rows = Rows(m, kkt.symbolic.start, kkt.symbolic.column, self.J)
         self.v, self.Hv, self.u = doubles(arrays["v"]), doubles(arrays["Hv"]), doubles(arrays["u"])
         self.step, self.force = doubles(arrays["step"]), doubles(arrays["force"])
         self.root, self.v_free = doubles(arrays["root"]), doubles(arrays["v_free"])
         self.b, self.impulse = doubles(arrays["b"]), doubles(arrays["impulse"])
-        self.gap = doubles(arrays["gap"])
-        self.gap_u, self.change = doubles(arrays["gap_u"]), doubles(arrays["change"])
+        self.gap, self.gap_u = doubles(arrays["gap"]), doubles(arrays["gap_u"])
+        self.weight, self.change = doubles(arrays["weight"]), doubles(arrays["change"])
         self.scale, self.upper = doubles(arrays["scale"]), doubles(arrays["upper"])
         self.finite_upper = doubles(arrays["finite_upper"])
         self.refined = False
@@ -86,22 +87,29 @@ cdef class Iterate:
         All are contiguous float64; the first `equal` constraints are bilateral.
         """
         self.loaded = (H, g)
-        self.g = <const double *> g.data
-        self.equal = equal
-        memcpy(self.v_free, free.data, self.n * sizeof(double))
         with nogil:
-            self.scale_rows(<const double *> H.data, <const double *> J.data, <const double *> b.data,
-                            NULL if upper is None else <const double *> upper.data)
+            self.load_values(<const double *> H.data, <const double *> g.data, <const double *> free.data,
+                             <const double *> J.data, <const double *> b.data,
+                             NULL if upper is None else <const double *> upper.data, equal)
+
+    cdef void load_values(self, const double *H, const double *g, const double *free, const double *J,
+                          const double *b, const double *upper, Py_ssize_t equal) noexcept nogil:
+        """Load what `load` does; H and g are referred to."""
+        self.g, self.equal = g, equal
+        memcpy(self.v_free, free, self.n * sizeof(double))
+        self.scale_rows(H, J, b, upper)
 
     cdef void scale_rows(self, const double *H, const double *J, const double *b,
                          const double *upper) noexcept nogil:
         """Scale the rows and measure the data."""
         cdef Py_ssize_t k, i, p
+        cdef const Py_ssize_t *start = self.rows.start
         cdef double most = 0.0, size
         active.single.load_packed(&self.pattern.shape, <const char *> H, sizeof(double), 0, self.H)
         self.size = self.free_terms = 0.0
         for k in range(self.n):
             self.root[k] = sqrt(H[self.pattern.shape.start[k + 1] - 1])
+            self.step[k] = 1.0 / self.root[k]
             self.size = max(self.size, fabs(self.g[k]) / self.root[k])
             self.free_terms = max(self.free_terms, fabs(self.v_free[k]) * self.root[k])
         for i in range(self.m):
@@ -113,8 +121,9 @@ cdef class Iterate:
             self.scale[i] = 1.0 / size
             if not isfinite(self.scale[i]) or self.scale[i] == 0.0:
                 self.scale[i], self.size = 1.0, INFINITY
-            for p in range(self.start[i], self.start[i + 1]):
-                self.J[p] = self.finite_upper[i] * self.scale[i] * J[p]
+            size = self.finite_upper[i] * self.scale[i]
+            for p in range(start[i], start[i + 1]):
+                self.J[p] = size * J[p]
             self.b[i] = max(self.scale[i] * b[i], NEVER)
             self.upper[i] = INFINITY if upper == NULL else upper[i] / self.scale[i]
             if self.finite_upper[i] > 0.0:
@@ -130,11 +139,17 @@ cdef class Iterate:
     cdef double row_size(self, Py_ssize_t i, const double *J) noexcept nogil:
         """Compute sqrt(sum J_ij^2 / H_jj) without overflow of the squares."""
         cdef double square = 0.0, largest = 0.0
-        cdef Py_ssize_t p
-        for p in range(self.start[i], self.start[i + 1]):
-            largest = larger(largest, J[p] / self.root[self.column[p]])
-        for p in range(self.start[i], self.start[i + 1]):
-            square += (J[p] / self.root[self.column[p]] / largest) ** 2 if largest > 0.0 else 0.0
+        cdef Py_ssize_t p, first = self.rows.start[i], stop = self.rows.start[i + 1]
+        cdef const Py_ssize_t *column = self.rows.column
+        for p in range(first, stop):
+            square += (J[p] * self.step[column[p]]) ** 2
+        if SMALL <= square <= 1.0 / SMALL:
+            return sqrt(square)
+        square = 0.0
+        for p in range(first, stop):
+            largest = larger(largest, J[p] / self.root[column[p]])
+        for p in range(first, stop):
+            square += (J[p] / self.root[column[p]] / largest) ** 2 if largest > 0.0 else 0.0
         return largest * sqrt(square)
 
     cdef void set_tolerances(self) noexcept nogil:
@@ -161,25 +176,9 @@ cdef class Iterate:
 
     # ------------------------------------------------------------------------------------- products
 
-    cdef double row_times(self, Py_ssize_t i, const double *x) noexcept nogil:
-        """Return J_i x."""
-        cdef double sum = 0.0
-        cdef Py_ssize_t p
-        for p in range(self.start[i], self.start[i + 1]):
-            sum += self.J[p] * x[self.column[p]]
-        return sum
-
-    cdef void add_row(self, Py_ssize_t i, double a, double *y) noexcept nogil:
-        """Compute y += a J_i^T."""
-        cdef Py_ssize_t p
-        for p in range(self.start[i], self.start[i + 1]):
-            y[self.column[p]] += a * self.J[p]
-
     cdef void gaps(self, const double *x, double *gap) noexcept nogil:
         """Compute gap = J x - b."""
-        cdef Py_ssize_t i
-        for i in range(self.m):
-            gap[i] = self.row_times(i, x) - self.b[i]
+        rows_times(&self.rows, x, self.b, gap)
 
     cdef void h_times(self, const double *x, double *y) noexcept nogil:
         """Compute y = H x."""
@@ -216,15 +215,21 @@ cdef class Iterate:
 
     cdef void set_delta(self, double delta) noexcept nogil:
         """Set delta, which changes every front."""
-        self.delta = delta
+        self.delta, self.stiffness = delta, 1.0 / delta
         self.kkt.mark_all_dirty()
+
+    cdef void set_noise(self) noexcept nogil:
+        """Set the rounding errors of lambda; a row that is on has few once lambda is refined."""
+        self.wide = NOISE * self.size + self.rounding * self.stiffness
+        self.noise = NOISE * self.size if self.refined else self.wide
 
     cdef bint update_statuses(self) noexcept nogil:
         """Set every row to its target status; return whether any changed."""
         cdef Py_ssize_t i, changed = 0
         cdef unsigned char status
+        self.set_noise()
         for i in range(self.equal, self.m):
-            status = self.target_status(i, self.gap)
+            status = target_status(self, i, self.gap)
             if status != self.status[i]:
                 self.set_status(i, status)
                 changed += 1
@@ -241,7 +246,7 @@ cdef class Iterate:
 
     cdef bint refactor(self) noexcept nogil:
         """Factorize for the rows that are on; return whether that succeeded."""
-        cdef Py_ssize_t failed = self.kkt.refactor(self.status, 1.0 / self.delta)
+        cdef Py_ssize_t failed = self.kkt.refactor(self.status, self.stiffness)
         if self.kkt.touched:
             self.factorizations = self.factorizations + 1
         return failed < 0
@@ -250,34 +255,36 @@ cdef class Iterate:
         """Compute u, the minimum of phi with the status of every row kept, and its gaps."""
         #   u = S^-1 (g + J_on^T (lambda + b / delta) + J_full^T upper)
         cdef Py_ssize_t i
-        memcpy(self.u, self.g, self.n * sizeof(double))
         for i in range(self.m):
             if self.status[i] == ON:
-                self.add_row(i, self.impulse[i] + self.b[i] / self.delta, self.u)
-            elif self.status[i] == FULL:
-                self.add_row(i, self.upper[i], self.u)
+                self.weight[i] = self.impulse[i] + self.b[i] * self.stiffness
+            else:
+                self.weight[i] = self.upper[i] if self.status[i] == FULL else 0.0
+        memcpy(self.u, self.g, self.n * sizeof(double))
+        add_rows(&self.rows, self.weight, self.u)
         self.kkt.solve(self.u)
         self.gaps(self.u, self.gap_u)
+
+    cdef void newton_momentum(self, double *momentum) noexcept nogil:
+        """Compute H u of the Newton point u from the impulses that lead to it."""
+        #   H u = g + J_on^T (lambda - gap_u / delta) + J_full^T upper
+        cdef Py_ssize_t i
+        for i in range(self.m):
+            if self.status[i] == ON:
+                self.weight[i] = self.impulse[i] - self.gap_u[i] * self.stiffness
+            else:
+                self.weight[i] = self.upper[i] if self.status[i] == FULL else 0.0
+        memcpy(momentum, self.g, self.n * sizeof(double))
+        add_rows(&self.rows, self.weight, momentum)
 
     cdef bint statuses_agree(self) noexcept nogil:
         """Return whether the target status at u is the status of every row."""
         cdef Py_ssize_t i
+        self.set_noise()
         for i in range(self.equal, self.m):
-            if self.target_status(i, self.gap_u) != self.status[i]:
+            if target_status(self, i, self.gap_u) != self.status[i]:
                 return False
         return True
-
-    cdef unsigned char target_status(self, Py_ssize_t i, const double *gap) noexcept nogil:
-        """Return the status that the gap and lambda demand; within rounding errors, the present one."""
-        #   rounding errors of a gap times 1 / delta; a row that is on has none once lambda is refined
-        if self.finite_upper[i] == 0.0 and self.upper[i] < INFINITY:
-            return FULL if self.b[i] > 0.0 else OFF  # no leverage: its gap is -b at any v
-        cdef double s = self.impulse[i] - gap[i] / self.delta
-        cdef double wide = NOISE * self.size + self.rounding / self.delta
-        cdef double noise = NOISE * self.size if self.refined else wide
-        if s <= (wide if self.status[i] == OFF else -noise):
-            return OFF
-        return FULL if s >= self.upper[i] + (-wide if self.status[i] == FULL else noise) else ON
 
     cdef void accept(self) noexcept nogil:
         """Set v = u."""
@@ -302,7 +309,6 @@ cdef class Iterate:
 
     cdef double refine(self, double target) noexcept nogil:
         """Refine v and lambda for K without delta while the residual halves; return the residual."""
-        #   S dv = g + J^T lambda - H v - J_on^T gap / delta,  dlambda = -(gap + J_on dv) / delta
         cdef Py_ssize_t i, count
         cdef double residual, before = INFINITY
         cdef bint clipped = False
@@ -313,14 +319,9 @@ cdef class Iterate:
             if count == REFINEMENTS or residual > 0.5 * before:
                 break
             before = residual
-            memcpy(self.u, self.force, self.n * sizeof(double))
+            self.proximal_direction(self.force)
             for i in range(self.m):
-                if self.status[i] == ON:
-                    self.add_row(i, -self.gap[i] / self.delta, self.u)
-            self.kkt.solve(self.u)
-            for i in range(self.m):
-                if self.status[i] == ON:
-                    self.impulse[i] = self.impulse[i] - (self.gap[i] + self.row_times(i, self.u)) / self.delta
+                self.impulse[i] = self.impulse[i] + self.weight[i]
             axpy(self.n, 1.0, self.u, self.v)
             self.gaps(self.v, self.gap)
         for i in range(self.equal, self.m):
@@ -329,26 +330,55 @@ cdef class Iterate:
                 clipped = True
         return self.compute_residual() if clipped else residual
 
+    cdef void proximal_direction(self, const double *force) noexcept nogil:
+        """Compute u and weight, the changes of v and lambda in one step for the force (or NULL) that is left."""
+        #   S u = force - J_on^T gap / delta,  weight = -(gap + J_on u) / delta
+        cdef Py_ssize_t i
+        for i in range(self.m):
+            self.weight[i] = -self.gap[i] * self.stiffness if self.status[i] == ON else 0.0
+        if force == NULL:
+            memset(self.u, 0, self.n * sizeof(double))
+        else:
+            memcpy(self.u, force, self.n * sizeof(double))
+        add_rows(&self.rows, self.weight, self.u)
+        self.kkt.solve(self.u)
+        rows_times(&self.rows, self.u, NULL, self.gap_u)
+        for i in range(self.m):
+            self.weight[i] = -(self.gap[i] + self.gap_u[i]) * self.stiffness if self.status[i] == ON else 0.0
+
     cdef double compute_residual(self) noexcept nogil:
         """Return the largest violation of any condition; compute force = g + J^T lambda - H v."""
         cdef Py_ssize_t i, k
         cdef double worst = 0.0
         self.h_times(self.v, self.Hv)
+        for i in range(self.m):
+            self.weight[i] = self.impulse[i] if self.status[i] else 0.0
         for k in range(self.n):
             self.force[k] = self.g[k] - self.Hv[k]
-        for i in range(self.m):
-            if self.status[i]:
-                self.add_row(i, self.impulse[i], self.force)
-            worst = larger(worst, self.natural_residual(i))
+        add_rows(&self.rows, self.weight, self.force)
         for k in range(self.n):
             worst = larger(worst, self.force[k] / self.root[k])
+        return larger(worst, self.natural_residual())
+
+    cdef double natural_residual(self) noexcept nogil:
+        """Return the largest lambda - min(max(lambda - gap, 0), upper), which is 0 in a solution."""
+        cdef Py_ssize_t i
+        cdef double worst = 0.0
+        for i in range(self.equal):
+            worst = larger(worst, self.gap[i])
+        for i in range(self.equal, self.m):
+            worst = larger(worst, max(min(self.impulse[i], self.gap[i]), self.impulse[i] - self.upper[i]))
         return worst
 
-    cdef double natural_residual(self, Py_ssize_t i) noexcept nogil:
-        """Return lambda - min(max(lambda - gap, 0), upper), which is 0 where a row fulfils its conditions."""
-        if i < self.equal:
-            return self.gap[i]
-        return max(min(self.impulse[i], self.gap[i]), self.impulse[i] - self.upper[i])
+
+cdef inline unsigned char target_status(Iterate self, Py_ssize_t i, const double *gap) noexcept nogil:
+    """Return the status that the gap and lambda demand; within rounding errors, the present one."""
+    cdef double s = self.impulse[i] - gap[i] * self.stiffness
+    if self.finite_upper[i] == 0.0 and self.upper[i] < INFINITY:
+        return FULL if self.b[i] > 0.0 else OFF  # no leverage: its gap is -b at any v
+    if s <= (self.wide if self.status[i] == OFF else -self.noise):
+        return OFF
+    return FULL if s >= self.upper[i] + (-self.wide if self.status[i] == FULL else self.noise) else ON
 
 
 cdef inline double *doubles(cnp.ndarray a):

@@ -15,7 +15,6 @@ cdef class Kkt:
     cdef double *values                # fronts
     cdef double *inverse               # reciprocals of the pivots by position
     cdef double *J                     # entries of the constraints in the order of their fronts
-    cdef double *vector                # workspace: a front's part of a vector, twice
     cdef unsigned char *dirty          # fronts to be recomputed
 
     cdef void load(self, const double *H, const double *J) noexcept nogil

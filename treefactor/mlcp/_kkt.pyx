@@ -12,7 +12,7 @@ cimport numpy as cnp
 from libc.string cimport memset
 
 from ._fronts cimport Fronts
-from ..tree._pattern cimport Front, active
+from ..tree._pattern cimport PANEL, Front, active
 
 import numpy as np
 
@@ -39,12 +39,12 @@ cdef class Kkt:
         self.symbolic = symbolic
         self.eliminate = active.fronts.eliminate_indefinite if indefinite else active.fronts.eliminate
         values, inverse = aligned((symbolic.size,)), aligned((symbolic.n,))
-        J, vector = aligned((symbolic.start[symbolic.m],)), aligned((2 * symbolic.widest,))
+        J = aligned((symbolic.start[symbolic.m],))
         dirty = np.ones(symbolic.count, dtype=np.uint8)
         self.values, self.inverse = doubles(values), doubles(inverse)
-        self.J, self.vector = doubles(J), doubles(vector)
+        self.J = doubles(J)
         self.dirty = <unsigned char *> (<cnp.ndarray> dirty).data
-        self.kept = (values, inverse, J, vector, dirty)
+        self.kept = (values, inverse, J, dirty)
 
     cdef void load(self, const double *H, const double *J) noexcept nogil:
         """Load packed rows of H, by reference, and a copy of the constraints' entries."""
@@ -105,7 +105,7 @@ cdef class Kkt:
     cdef void solve(self, double *x) noexcept nogil:
         """Compute x = S^-1 x in place."""
         active.fronts.solve(self.symbolic.count, self.symbolic.front, self.symbolic.index, self.values,
-                            self.inverse, x, self.vector, self.vector + self.symbolic.widest)
+                            self.inverse, x)
 
     # ---------------------------------------------------------------------------------- from Python
 
@@ -140,9 +140,12 @@ cdef class Kkt:
         for s in range(t.count):
             f = t.front + s
             at = [t.position[t.index[f.index + a]] for a in range(f.size)]
+            N = values[f.at : f.at + f.width * f.stride].reshape(f.width, f.stride)
             for k in range(f.width):
-                row = values[f.at + k * f.stride :]
-                L[at[k + 1 :], at[k]] = row[k + 1 : f.size]
+                row = -N[k, : f.size]            # of L^T: U = -N - (U11 - 1) N in a panel
+                for a in range(k + 1, min(f.width, (k // PANEL + 1) * PANEL)):
+                    row[a + 1 :] -= row[a] * N[a, a + 1 : f.size]
+                L[at[k + 1 :], at[k]] = row[k + 1 :]
         return L, 1.0 / inverse, np.array([t.position[k] for k in range(t.n)], dtype=np.intp)
 
 

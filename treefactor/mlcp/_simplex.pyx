@@ -3,7 +3,7 @@
 from libc.math cimport fmod, isfinite
 from libc.string cimport memcpy, memset
 
-from ._iterate cimport INVALID_, LIMIT_, OFF, ON, Iterate, approach, least_delta
+from ._iterate cimport INVALID_, LIMIT_, OFF, ON, Iterate, add_rows, approach, least_delta
 
 cdef double APART = 1e-7         # perturbations of b, relative to the data
 cdef double GOLDEN = 0.6180339887498949  # its multiples modulo 1 are well separated
@@ -92,9 +92,9 @@ cdef class Simplex(Iterate):
     cdef void solve_without_multipliers(self) noexcept nogil:
         """Compute u = S^-1 (g + J_on^T b / delta) and its gaps."""
         cdef Py_ssize_t i
-        memcpy(self.u, self.g, self.n * sizeof(double))
         for i in range(self.m):
-            if self.status[i]:
-                self.add_row(i, self.b[i] / self.delta, self.u)
+            self.weight[i] = self.b[i] * self.stiffness if self.status[i] else 0.0
+        memcpy(self.u, self.g, self.n * sizeof(double))
+        add_rows(&self.rows, self.weight, self.u)
         self.kkt.solve(self.u)
         self.gaps(self.u, self.gap_u)

@@ -11,6 +11,7 @@ from ..exceptions import DtypeError, NonFiniteError, ShapeError
 from ..linalg.factorization import Factor
 from ..tree.tree import Tree
 from . import _input_copies
+from .symbolic_kkt import SymbolicKkt
 
 NO_ROWS = np.zeros(1, np.intp), np.empty(0, np.intp), np.empty(0)
 
@@ -18,11 +19,15 @@ Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, column, entries
 
 
 class SortedRows(NamedTuple):
-    """Rows that this package made and does not change: columns ascend, entries are finite; not validated."""
+    """Rows that this package made and does not change: columns ascend, entries are finite; not validated.
+
+    `known` is a symbolic analysis that probably fits.
+    """
 
     start: np.ndarray
     column: np.ndarray
     entries: np.ndarray
+    known: SymbolicKkt | None = None
 
 
 def vector(values, size: int, name: str) -> np.ndarray:

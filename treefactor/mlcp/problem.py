@@ -25,13 +25,15 @@ from ..linalg.solve_multiply import multiply
 from ..tree.tree import Tree, require_tree
 from . import _dual
 from ._active_set import ActiveSetSolver
+from ._input_copies import copy_warm_start
 from ._kkt import Kkt
-from ._stacked_rows import bounds, packed_rows, stacked, vector
+from ._stacked_rows import SortedRows, bounds, packed_rows, stacked, vector
 from .symbolic_kkt import SymbolicKkt, analyse
 
 METHODS = ("auto", "simplex")
 LAYOUTS = ("dense", "packed")
 TARGET, POLISHED = 1e-11, 1e-14  # residual to stop at, relative to the data
+SYSTEMS = 1000  # linear systems that an attempt may solve
 
 
 class Status(Enum):
@@ -129,7 +131,8 @@ class Problem(Sealed):
             if kept is not None:
                 kept.setflags(write=False)
         own.update(n=n, m=m, tree=tree, packed=packed, g=g, c=right[:p], d=right[p:], upper=upper)
-        own.update(_rows=rows, _right=right, _symbolic=analyse(tree, rows[0], rows[1]))
+        known = D.known if isinstance(D, SortedRows) else None
+        own.update(_rows=rows, _right=right, _symbolic=analyse(tree, rows[0], rows[1], known))
         own["_free"] = H.solve(g) if isinstance(H, Factor) else self._free_motion()
 
     def __reduce__(self):
@@ -270,7 +273,7 @@ def solve(
     warm_start: Solution | None = None,
     method: str = "auto",
     polish: bool = False,
-    max_iter: int = 1000,
+    max_iter: int = SYSTEMS,
 ) -> Solution:
     """Solve a mixed linear complementarity problem.
 
@@ -303,10 +306,10 @@ def solve(
     Notes
     -----
     "auto" is the proximal method of multipliers with Newton steps and an exact line search: rows that are on
-    have E = delta in K = [H J^T; J -E], delta = 1e-2 .. 1e-6 of the scaled rows, and refinement removes the
-    effect of delta at the end, so that rows may depend on each other. The multipliers of an infeasible
-    problem grow along its certificate. A cold start turns on the rows that the free motion violates and those
-    with d >= 0, which touch already.
+    have E = delta in K = [H J^T; J -E], delta = 1e-2 .. 1e-6 of the scaled rows, 1e-9 if the residual stops
+    falling, and refinement removes the effect of delta at the end, so that rows may depend on each other. The
+    multipliers of an infeasible problem grow along its certificate. A cold start turns on the rows that the
+    free motion violates and those with d >= 0, which touch already.
 
     "simplex" is the method of the paper: from no active row, it switches one row at a time, with the same K
     and the same refinement. Perturbations of d by up to 1e-7 of the data keep rows from blocking at the same
@@ -330,12 +333,19 @@ def solve(
     if method == "simplex" and problem.upper is not None:
         raise ValueError('method "simplex" is for problems without upper bounds')
     warm = None if warm_start is None else _warm(warm_start, problem)
+    return solve_from(problem, warm, method == "simplex", polish, max_iter)
+
+
+def solve_from(
+    problem: Problem, warm, simplex: bool = False, polish: bool = False, max_iter: int = SYSTEMS
+) -> Solution:
+    """Solve from finite impulses and rows that are on, or from None; assumes validated arguments."""
     workspace, p = problem._workspace(), len(problem.c)
     solver, upper = workspace[1], problem.upper
     if upper is not None and p:
         upper = np.concatenate((np.full(p, np.inf), upper))
     solver.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, upper, p)
-    status, certificate = _run(problem, solver, method == "simplex", warm, polish, max_iter)
+    status, certificate = _run(problem, solver, simplex, warm, polish, max_iter)
     v, impulse, change, on, full = solver.results()
     pivots, factorizations = solver.pivots, solver.factorizations
     problem._symbolic.idle.append(workspace)
@@ -370,6 +380,9 @@ def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray]
     """Validate a warm start; return its impulses and active rows, None if it was not solved."""
     if not isinstance(solution, Solution):
         raise TypeError(f"warm_start must be a treefactor.mlcp.Solution, got {type(solution).__name__}")
+    plain = copy_warm_start(solution.gamma_c, solution.gamma, solution.active, len(problem.c), len(problem.d))
+    if plain is not None:
+        return plain if solution.status is Status.SOLVED else None
     names = "gamma_c", "gamma", "active"
     given = [as_real(getattr(solution, name), f"warm_start.{name}") for name in names]
     received = tuple(x.shape for x in given)

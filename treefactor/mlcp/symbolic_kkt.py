@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from ..tree.tree import Tree
 from ._fronts import Fronts, distinct_supports, find_fronts
 from ._ordering import coupled_trees, group_trees, minimum_degree
+
+REMEMBERED = 16
 
 
 def positions(tree: Tree, start: np.ndarray, column: np.ndarray) -> np.ndarray:
@@ -26,14 +30,10 @@ def positions(tree: Tree, start: np.ndarray, column: np.ndarray) -> np.ndarray:
     -------
     ndarray of int, shape (n,)
     """
-    depth_first, n = tree.order, tree.n
-    first = np.flatnonzero(tree.parent[depth_first] < 0)  # of every tree, by depth-first place
-    count, size = len(first), np.diff(first, append=n)
-    root = np.repeat(np.arange(count), size)
-    which = np.empty(n, dtype=np.intp)
-    which[depth_first] = root
+    trees = _trees(tree)
+    count = len(trees.size)
     rank = np.zeros(count, dtype=np.intp)
-    member, rows = coupled_trees(start, which[column], count)
+    member, rows = coupled_trees(start, trees.which[column], count)
     if len(member):
         number, places = group_trees(member, rows, count)
         turn = np.full(places + 1, -1, dtype=np.intp)
@@ -41,10 +41,28 @@ def positions(tree: Tree, start: np.ndarray, column: np.ndarray) -> np.ndarray:
         rank = turn[number]
     sequence = count - 1 - np.argsort(rank[::-1], kind="stable")
     end = np.empty(count, dtype=np.intp)
-    end[sequence] = np.cumsum(size[sequence])
-    position = np.empty(n, dtype=np.intp)
-    position[depth_first] = (end + first)[root] - 1 - np.arange(n)
-    return position
+    end[sequence] = np.cumsum(trees.size[sequence])
+    return end[trees.which] - trees.place
+
+
+class _Trees(NamedTuple):
+    """Sizes of the trees of a forest; tree and depth-first place, from 1, of every freedom."""
+
+    size: np.ndarray
+    which: np.ndarray
+    place: np.ndarray
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _trees(tree: Tree) -> _Trees:
+    """Number the trees of a forest depth first."""
+    depth_first, n = tree.order, tree.n
+    first = np.flatnonzero(tree.parent[depth_first] < 0)
+    size = np.diff(first, append=n)
+    root = np.repeat(np.arange(len(first)), size)
+    which, place = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
+    which[depth_first], place[depth_first] = root, np.arange(1, n + 1) - first[root]
+    return _Trees(size, which, place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +81,15 @@ class SymbolicKkt:
     idle: list = field(default_factory=list)
 
 
-REMEMBERED = 16
 _recent: list[SymbolicKkt] = []  # the latest first
 
 
-def analyse(tree: Tree, start: np.ndarray, column: np.ndarray) -> SymbolicKkt:
-    """Return the symbolic analysis of K; the last REMEMBERED results are kept."""
+def analyse(
+    tree: Tree, start: np.ndarray, column: np.ndarray, guess: SymbolicKkt | None = None
+) -> SymbolicKkt:
+    """Return the symbolic analysis of K: the guess if it fits, or of the last REMEMBERED, or a new one."""
     start, column = np.ascontiguousarray(start, np.intp), np.ascontiguousarray(column, np.intp)
-    known = _recent[:]
+    known = _recent[:] if guess is None else [guess, *_recent]
     at = find_fronts([one.fronts for one in known], tree, start, column)
     if at >= 0:
         return known[at]

@@ -136,6 +136,9 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
         Py_ssize_t entries
         Py_ssize_t rows
 
+    enum:
+        PANEL
+
     ctypedef struct FrontKernels:
         Py_ssize_t (*eliminate)(const Front *, double *F, double *inverse) noexcept nogil
         void (*extend_add)(const Front *, const double *U, const Py_ssize_t *at, const Front *above,
@@ -143,7 +146,7 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
         void (*rank_one_update)(const Front *, double *F, Py_ssize_t count, const Py_ssize_t *at,
                                 const double *z, double weight) noexcept nogil
         void (*solve)(Py_ssize_t count, const Front *, const Py_ssize_t *index, const double *values,
-                      const double *inverse, double *x, double *y, double *z) noexcept nogil
+                      const double *inverse, double *x) noexcept nogil
         void (*line_search_sums)(Py_ssize_t m, const double *gap, const double *other, const double *impulse,
                                  const double *upper, double delta, double t, double *sums) noexcept nogil
         Py_ssize_t (*eliminate_indefinite)(const Front *, double *F, double *inverse) noexcept nogil

@@ -185,10 +185,12 @@ typedef struct {
     ptrdiff_t entries, rows;         /* first entry of H and first constraint that belong to it */
 } Front;
 
+enum { PANEL = 8 };                  /* pivots of a front that are eliminated together */
+
 /* Kernels on fronts of doubles, upper triangles in padded rows aligned to 32 bytes. */
 typedef struct {
-    /* L^T in the rows of the pivots, its diagonal zeros; the Schur complement in the others; the reciprocals
-     * of the pivots. -1, or the first pivot that is not in (0, inf) */
+    /* N = [U11^-1 - 1, -U11^-1 U12] in the rows of every PANEL pivots, U their rows of L^T; the Schur complement
+     * in the others; the reciprocals of the pivots. -1, or the first pivot that is not in (0, inf) */
     ptrdiff_t (*eliminate)(const Front *, double *F, double *inverse);
     /* extend-add: F += the Schur complement of U, the front below; at: the rows of F that take its rows */
     void (*extend_add)(const Front *, const double *U, const ptrdiff_t *at, const Front *above,
@@ -196,9 +198,9 @@ typedef struct {
     /* F += weight z z^T for a z of `count` entries, in these rows */
     void (*rank_one_update)(const Front *, double *F, ptrdiff_t count, const ptrdiff_t *at, const double *z,
                             double weight);
-    /* x <- the matrix^-1 x; y and z: workspaces of the widest front, padded */
+    /* x <- the matrix^-1 x */
     void (*solve)(ptrdiff_t count, const Front *, const ptrdiff_t *index, const double *values,
-                  const double *inverse, double *x, double *y, double *z);
+                  const double *inverse, double *x);
     /* sums of the line search:  slope min(max(0, s), cap)  and of slope^2 where 0 < s < cap, over m rows with
      * s = delta impulse - gap - t slope,  slope = other - gap,  cap = delta upper; arrays are padded */
     void (*line_search_sums)(ptrdiff_t m, const double *gap, const double *other, const double *impulse,

@@ -1,0 +1,164 @@
+"""Batches of worlds, and steps in compiled code, against single steps: equal to the last bit."""
+
+import copy
+
+import numpy as np
+import pytest
+from helpers.scenes import random_scene
+from test_stepper import at, bodies, squeezed
+
+import treefactor as tf
+from treefactor.constraints import Contact, Plane, Sphere, Stepper, _runs, box
+from treefactor.exceptions import ConfigurationError, NonFiniteError, ShapeError, StepError
+
+STEPS = 30
+FLOOR = Plane(point=[0, 0, -2.97])
+
+
+def equal(one, other):
+    """Return whether two trajectories have the same bits."""
+    return np.array_equal(one.q, other.q) and np.array_equal(one.v, other.v)
+
+
+def falling(count=5, friction="pyramid", **options):
+    """Return the stepper of a box, and states in which it falls on its corners or slides."""
+    contacts = [Contact(corner, mu=0.4) for corner in box(0, [0.4, 0.4, 0.2])]
+    stepper = Stepper(bodies(1), contacts, h=0.01, friction=friction, **options)
+    rng = np.random.default_rng(0)
+    q = np.tile(at([0, 0, 0.101]), (count, 1))
+    q[:, 2] += 0.01 * np.arange(count)
+    return stepper, q, rng.normal(size=(count, 6)) * [1, 1, 0.2, 0.1, 0.1, 0.3]
+
+
+@pytest.fixture
+def compiled_steps(monkeypatch):
+    """Count the compiled steps."""
+    counts, advance = [], _runs.advance
+
+    def counted(*arguments):
+        row, first = advance(*arguments), arguments[-2]
+        counts.append(row - first)
+        return row
+
+    monkeypatch.setattr(_runs, "advance", counted)
+    return counts
+
+
+@pytest.mark.parametrize("parts", [["balls"], ["boxes"], ["arms"], ["balls", "boxes", "arms"]], ids=" ".join)
+@pytest.mark.parametrize("friction", ["pyramid", "box"])
+def test_compiled_steps_have_the_bits_of_single_steps(parts, friction, compiled_steps):
+    for seed in range(4):
+        scene = random_scene(seed, parts, friction, h=1e-3)
+        stepper, tau = scene.stepper, np.random.default_rng(seed).normal(size=(STEPS, len(scene.v)))
+        other = copy.copy(stepper)
+        expected = stepper.run(scene.q, scene.v, STEPS, tau)
+        found = other.run(scene.q, scene.v, STEPS, tau, keep_steps=False)
+        assert equal(found, expected)
+        assert len(expected.steps) == STEPS
+        assert found.steps == []
+        last = [one.step(expected.q[-1], expected.v[-1]) for one in (stepper, other)]
+        assert np.array_equal(last[0].v, last[1].v)
+        assert np.array_equal(last[0].solution.gamma, last[1].solution.gamma)
+    assert sum(compiled_steps) > 2 * STEPS
+
+
+def test_explicit_steps_and_limits_are_compiled_too(compiled_steps):
+    rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.01]))
+    hinge = {"kind": "revolute", "axis": [0, 1, 0], "inertia": rod, "lower": -0.3, "upper": 0.3}
+    arm = [tf.Joint(f"hinge{i}", parent=i - 1, p=[0, 0, -1.0 * (i > 0)], **hinge) for i in range(3)]
+    for gyroscopic in ("implicit", "explicit"):
+        stepper = Stepper(
+            tf.Model(arm), [Contact(Sphere(2, [0, 0, -1.0]), FLOOR, 0.5)], h=0.01, gyroscopic=gyroscopic
+        )
+        state = [0.1, 0.2, 0.25], [1.0, 2.0, -1.0]
+        expected = copy.copy(stepper).run(*state, 2 * STEPS)
+        assert equal(stepper.run(*state, 2 * STEPS, keep_steps=False), expected)
+        assert np.abs(expected.q).max() > 0.29
+    assert sum(compiled_steps) > 2 * STEPS
+
+
+@pytest.mark.parametrize("friction", ["pyramid", "box"])
+@pytest.mark.parametrize("keep_steps", [True, False])
+def test_a_batch_has_the_bits_of_single_worlds(friction, keep_steps):
+    stepper, q, v = falling(friction=friction)
+    alone = [copy.copy(stepper).run(*state, STEPS) for state in zip(q, v, strict=True)]
+    for num_threads in (1, 2, -1):
+        run = stepper.run(q, v, STEPS, num_threads=num_threads, keep_steps=keep_steps)
+        assert run.q.shape == (5, STEPS + 1, 7)
+        assert run.v.shape == (5, STEPS + 1, 6)
+        for k, expected in enumerate(alone):
+            assert np.array_equal(run.q[k], expected.q)
+            assert np.array_equal(run.v[k], expected.v)
+            assert len(run.steps[k]) == STEPS * keep_steps
+            for one, other in zip(run.steps[k], expected.steps, strict=False):
+                assert np.array_equal(one.impulse, other.impulse)
+
+
+def test_a_batch_leaves_the_stepper_as_it_was():
+    stepper, q, v = falling(friction="box")
+    stepper.run(q[0], v[0], 7)
+    before = copy.copy(stepper)
+    stepper.run(q, v, STEPS, num_threads=2)
+    assert equal(stepper.run(q[1], v[1], 3), before.run(q[1], v[1], 3))
+
+
+def test_worlds_may_have_several_axes_and_share_a_state():
+    stepper, q, v = falling(6)
+    run = stepper.run(q.reshape(2, 3, 7), np.zeros(6), STEPS)
+    assert run.q.shape == (2, 3, STEPS + 1, 7)
+    assert np.array_equal(run.q[1, 2], stepper.run(q[5:], np.zeros((1, 6)), STEPS).q[0])
+    assert np.array_equal(run.steps[5][-1].q, run.q[1, 2, -1])
+    assert stepper.run(q[:0], v[:0], 3).q.shape == (0, 4, 7)
+    with pytest.raises(ShapeError):
+        stepper.run(q, v[:2], 3)
+
+
+def test_forces_of_worlds():
+    stepper, q, v = falling(3)
+    tau = np.random.default_rng(1).normal(size=(3, STEPS, 6))
+    alone = [copy.copy(stepper).run(q[k], v[k], STEPS, tau[k]) for k in range(3)]
+    for run in (stepper.run(q, v, STEPS, tau, keep_steps=keep) for keep in (True, False)):
+        assert all(np.array_equal(run.q[k], alone[k].q) for k in range(3))
+    each = stepper.run(q, v, STEPS, tau[0])
+    called = stepper.run(q, v, STEPS, lambda t, q, v: tau[0, round(t / 0.01)], num_threads=2)
+    assert equal(each, called)
+    assert np.array_equal(each.q[0], alone[0].q)
+    with pytest.raises(ShapeError, match=r"tau must have shape \(6,\) or \(30, 6\) or \(3, 30, 6\)"):
+        stepper.run(q, v, STEPS, np.zeros((2, STEPS, 6)))
+
+
+@pytest.mark.parametrize("num_threads", [1, 3])
+def test_errors_name_the_world(num_threads):
+    stepper = squeezed()
+    q = np.stack([at([0, 0, height]) for height in (5.0, 0.45, -5.0, 0.45)])
+    with pytest.raises(StepError, match=r"world 1: .*INFEASIBLE.* at t = 0 s") as caught:
+        stepper.run(q, np.zeros(6), 3, num_threads=num_threads)
+    assert caught.value.time == 0.0
+    assert caught.value.solution.certificate is not None
+    with pytest.raises(StepError, match=r"world \(1, 0\)"):
+        stepper.run(q[[0, 0, 1, 1]].reshape(2, 2, 7), np.zeros(6), 3, num_threads=num_threads)
+    free, q, v = falling(4)
+    v[2, 1] = np.nan
+    with pytest.raises(NonFiniteError, match="world 2: v is not finite"):
+        free.run(q, v, 3, num_threads=num_threads)
+    with pytest.raises(ConfigurationError, match="world 3"):
+        free.run(np.where(np.arange(4)[:, None] == 3, 2.0, q), np.zeros(6), 3, num_threads=num_threads)
+    with pytest.raises(ZeroDivisionError):
+        free.run(q, np.zeros(6), 3, lambda t, q, v: 1 / 0, num_threads=num_threads)
+
+
+def test_forces_that_are_not_finite_are_refused_in_compiled_steps():
+    stepper, q, v = falling(1)
+    tau = np.zeros((STEPS, 6))
+    tau[20, 3] = np.inf
+    with pytest.raises(NonFiniteError, match="tau"):
+        stepper.run(q[0], v[0], STEPS, tau, keep_steps=False)
+
+
+def test_long_runs_can_be_interrupted(monkeypatch, compiled_steps):
+    """Compiled steps end after a while, and go on from where they ended."""
+    stepper, q, v = falling(1)
+    expected = copy.copy(stepper).run(q[0], v[0], 3 * STEPS)
+    monkeypatch.setattr(_runs, "STRETCH", 7)
+    assert equal(stepper.run(q[0], v[0], 3 * STEPS, keep_steps=False), expected)
+    assert max(compiled_steps) == 7

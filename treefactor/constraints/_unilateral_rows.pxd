@@ -1,0 +1,41 @@
+"""Declarations of the unilateral rows of a time step; see _unilateral_rows.pyx."""
+
+ctypedef struct Rows:            # results, and where the next row begins
+    Py_ssize_t row, entry
+    Py_ssize_t *start
+    Py_ssize_t *column
+    double *entries
+    double *d
+    double *upper                # NULL without bounds
+    double *gap
+    Py_ssize_t *key
+    Py_ssize_t *of
+    double *along
+
+ctypedef struct Near:            # near contacts, from ContactKernel; `size` entries in a row of all data
+    Py_ssize_t count, size
+    const Py_ssize_t *number
+    const double *gap
+    const Py_ssize_t *start
+    const Py_ssize_t *column
+    const double *data
+
+cdef class UnilateralRows:
+    cdef const double[::1] mu, sign, bound
+    cdef const double[:, ::1] forms
+    cdef const Py_ssize_t[::1] limited, column
+    cdef bint boxed
+    cdef double h, stabilization, noise
+    cdef object kept
+
+    cdef void combine(self, const Near *x, const double *q, const double *pressed, Rows *r) noexcept nogil
+    cdef Py_ssize_t forms_of(self, Py_ssize_t contact) noexcept nogil
+    cdef void add_contact(self, Rows *r, Py_ssize_t k, Py_ssize_t contact, double gap, Py_ssize_t size,
+                          double pressed, const Py_ssize_t *column, const double *data,
+                          Py_ssize_t apart) noexcept nogil
+    cdef void add_limit(self, Rows *r, Py_ssize_t k, double q) noexcept nogil
+    cdef void finish(self, Rows *r, Py_ssize_t size, double gap, double upper) noexcept nogil
+
+cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along, const double *gamma,
+                      Py_ssize_t near, const Py_ssize_t *which, const Py_ssize_t *start,
+                      const Py_ssize_t *column, const double *g, double noise, double *normal) noexcept nogil

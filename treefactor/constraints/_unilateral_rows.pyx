@@ -1,0 +1,224 @@
+"""Compute the unilateral rows of a time step, of near contacts and joint limits, and sum their impulses."""
+
+cimport numpy as cnp
+from libc.math cimport INFINITY, fabs, fmax
+from libc.string cimport memcpy
+
+import numpy as np
+
+cnp.import_array()
+
+cdef inline Py_ssize_t *numbers(cnp.ndarray x):
+    return <Py_ssize_t *> x.data
+
+
+cdef inline double *doubles(cnp.ndarray x):
+    return <double *> x.data
+
+
+cdef class UnilateralRows:
+    """Rows D v >= d of the contacts and limits of one model; assumes contiguous arrays of the right sizes.
+
+    Parameters
+    ----------
+    mu : ndarray, shape (contacts,)
+        Coefficients of friction.
+    forms : ndarray, shape (forms, 3)
+        Coefficients of normal and tangents in the rows of one contact, without mu. Contacts without friction
+        have the first row only.
+    boxed : bool
+        Rows without normal have bounds, mu times the normal impulse of the last step; otherwise tangents are
+        multiplied by mu.
+    limits : tuple of ndarray
+        Index in q, index in v, sign and bound of every joint limit.
+    h, stabilization : float
+    noise : float
+        Relative to momenta; a smaller normal impulse gives friction the bound zero.
+    """
+
+    def __init__(self, mu, forms, bint boxed, limits, double h, double stabilization,
+                 double noise):
+        self.kept = mu, forms, boxed, limits, h, stabilization, noise
+        self.mu, self.forms, self.boxed = mu, forms, boxed
+        self.limited, self.column, self.sign, self.bound = limits
+        self.h, self.stabilization, self.noise = h, stabilization, noise
+
+    def __reduce__(self):
+        return UnilateralRows, self.kept
+
+    def rows(self, const Py_ssize_t[::1] which not None, const double[::1] near not None,
+             const Py_ssize_t[::1] start not None, const Py_ssize_t[::1] column not None,
+             const double[:, ::1] data not None, const double[::1] q not None,
+             const double[::1] pressed not None):
+        """Combine normals and tangents of near contacts by the forms to rows; rows of limits follow.
+
+        Parameters
+        ----------
+        which, near, start, column, data
+            Numbers, gaps and rows of the contacts, from `ContactKernel.near`.
+        q : (nq,)
+        pressed : (contacts,)
+            Normal impulses of the last step.
+
+        Returns
+        -------
+        start, column, entries : ndarray
+            All rows in compressed form.
+        d : ndarray
+        upper : ndarray or None
+            Bounds of the impulses, where friction is a box.
+        key : ndarray
+            Number of the contact times number of forms, plus form; then consecutive numbers for limits.
+        of, along : ndarray, shapes (rows,), (rows, 3)
+            For rows of contacts: index of the near contact, and coefficients of normal and tangents.
+        gap : ndarray
+            Gaps of all rows.
+        """
+        cdef Py_ssize_t k, count, rows = 0, size = 0, limits = self.limited.shape[0]
+        for k in range(which.shape[0]):
+            count = self.forms_of(which[k])
+            rows += count
+            size += count * (start[k + 1] - start[k])
+        count, size = rows + limits, size + limits
+        starts, columns, entries = np.empty(count + 1, np.intp), np.empty(size, np.intp), np.empty(size)
+        d, upper, gap = np.empty(count), np.empty(count) if self.boxed else None, np.empty(count)
+        key, of, along = np.empty(count, np.intp), np.empty(rows, np.intp), np.empty((rows, 3))
+        cdef Rows r
+        r.start, r.column, r.entries = numbers(starts), numbers(columns), doubles(entries)
+        r.d, r.gap, r.upper = doubles(d), doubles(gap), doubles(upper) if self.boxed else NULL
+        r.key, r.of, r.along = numbers(key), numbers(of), doubles(along)
+        cdef Near x
+        x.count, x.size, x.number, x.gap = which.shape[0], data.shape[1], &which[0], &near[0]
+        x.start, x.column, x.data = &start[0], &column[0], &data[0, 0]
+        with nogil:
+            self.combine(&x, &q[0], &pressed[0], &r)
+        return starts, columns, entries, d, upper, key, of, along, gap
+
+    cdef void combine(self, const Near *x, const double *q, const double *pressed, Rows *r) noexcept nogil:
+        """Compute all results of `rows`."""
+        cdef Py_ssize_t k
+        r.row = r.entry = r.start[0] = 0
+        for k in range(x.count):
+            self.add_contact(r, k, x.number[k], x.gap[k], x.start[k + 1] - x.start[k], pressed[x.number[k]],
+                             x.column + x.start[k], x.data + x.start[k], x.size)
+        for k in range(self.limited.shape[0]):
+            self.add_limit(r, k, q[self.limited[k]])
+        for k in range(r.row):
+            r.d[k] = -(1.0 if r.gap[k] > 0.0 else self.stabilization) / self.h * r.gap[k]
+
+    cdef void add_contact(self, Rows *r, Py_ssize_t k, Py_ssize_t contact, double gap, Py_ssize_t size,
+                          double pressed, const Py_ssize_t *column, const double *data,
+                          Py_ssize_t apart) noexcept nogil:
+        """Add the rows of near contact k; its normal and tangents, `apart`, have `size` entries."""
+        cdef Py_ssize_t e, i
+        cdef double mu = self.mu[contact], scale = 1.0 if self.boxed else mu, a, b, c
+        cdef double *along
+        for i in range(self.forms_of(contact)):
+            a, b, c = self.forms[i, 0], scale * self.forms[i, 1], scale * self.forms[i, 2]
+            along = r.along + 3 * r.row
+            along[0], along[1], along[2] = a, b, c
+            for e in range(size):
+                r.entries[r.entry + e] = a * data[e] + b * data[apart + e] + c * data[2 * apart + e]
+            memcpy(r.column + r.entry, column, size * sizeof(Py_ssize_t))
+            r.of[r.row], r.key[r.row] = k, contact * self.forms.shape[0] + i
+            self.finish(r, size, a * gap, INFINITY if a > 0.0 else mu * pressed)
+
+    cdef void add_limit(self, Rows *r, Py_ssize_t k, double q) noexcept nogil:
+        """Add the row of limit k."""
+        r.column[r.entry], r.entries[r.entry] = self.column[k], self.sign[k]
+        r.key[r.row] = self.mu.shape[0] * self.forms.shape[0] + k
+        self.finish(r, 1, self.sign[k] * (q - self.bound[k]), INFINITY)
+
+    cdef void finish(self, Rows *r, Py_ssize_t size, double gap, double upper) noexcept nogil:
+        """Set gap and bound of a row, and begin the next one."""
+        r.gap[r.row] = gap
+        if r.upper != NULL:
+            r.upper[r.row] = upper
+        r.row += 1
+        r.entry += size
+        r.start[r.row] = r.entry
+
+    cdef Py_ssize_t forms_of(self, Py_ssize_t contact) noexcept nogil:
+        """Return the number of rows of a contact."""
+        return self.forms.shape[0] if self.mu[contact] > 0.0 else 1
+
+    def impulses(self, const Py_ssize_t[::1] which not None, const double[:, :, ::1] axes not None,
+                 const Py_ssize_t[::1] of not None, const double[:, ::1] along not None,
+                 const double[::1] gamma not None):
+        """Sum the impulses of all contacts in axes of the base: (contacts, 3), zero for those not near."""
+        cdef Py_ssize_t row, r
+        found = np.zeros((self.mu.shape[0], 3))
+        cdef double[:, ::1] impulse = found
+        cdef const double *n
+        cdef double x, y, z
+        with nogil:
+            for row in range(of.shape[0]):
+                if gamma[row] == 0.0:
+                    continue
+                n = &axes[of[row], 0, 0]
+                x, y, z = gamma[row] * along[row, 0], gamma[row] * along[row, 1], gamma[row] * along[row, 2]
+                for r in range(3):
+                    impulse[which[of[row]], r] += x * n[r] + y * n[3 + r] + z * n[6 + r]
+        return found
+
+    def normal_impulses(self, const Py_ssize_t[::1] which not None, const Py_ssize_t[::1] start not None,
+                        const Py_ssize_t[::1] column not None, const Py_ssize_t[::1] of not None,
+                        const double[:, ::1] along not None, const double[::1] gamma not None,
+                        const double[::1] g not None):
+        """Sum the normal impulses of all contacts; zero where they are rounding errors of the momenta g."""
+        found = np.zeros(self.mu.shape[0])
+        cdef double[::1] normal = found
+        if which.shape[0]:
+            sum_normals(of.shape[0], &of[0], &along[0, 0], &gamma[0], which.shape[0], &which[0], &start[0],
+                        &column[0], &g[0], self.noise, &normal[0])
+        return found
+
+
+cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along, const double *gamma,
+                      Py_ssize_t near, const Py_ssize_t *which, const Py_ssize_t *start,
+                      const Py_ssize_t *column, const double *g, double noise, double *normal) noexcept nogil:
+    """Add the result of `normal_impulses` to zeros."""
+    cdef Py_ssize_t row, k, e
+    cdef double largest
+    for row in range(rows):
+        normal[which[of[row]]] += gamma[row] * along[3 * row]
+    for k in range(near):
+        largest = 0.0
+        for e in range(start[k], start[k + 1]):
+            largest = fmax(largest, fabs(g[column[e]]))
+        if not normal[which[k]] > noise * largest:
+            normal[which[k]] = 0.0
+
+
+def all_gaps(Py_ssize_t contacts, const Py_ssize_t[::1] which not None, const double[::1] near not None):
+    """Return the gaps of all contacts, infinite for those not near."""
+    cdef Py_ssize_t k
+    found = np.empty(contacts)
+    cdef double[::1] gap = found
+    with nogil:
+        for k in range(contacts):
+            gap[k] = INFINITY
+        for k in range(which.shape[0]):
+            gap[which[k]] = near[k]
+    return found
+
+
+def match_warm_start(const Py_ssize_t[::1] key not None, const Py_ssize_t[::1] before not None,
+                     const double[::1] gamma_c not None, const double[::1] gamma not None, active not None):
+    """Match rows to those of the last step by their ascending keys; return their impulses and row status.
+
+    Bilateral rows, which have gamma_c, are the same in every step and come first.
+    """
+    cdef Py_ssize_t i, j = 0, p = gamma_c.shape[0]
+    cdef const unsigned char[::1] on = active.view(np.uint8)
+    impulses, rows = np.zeros(p + key.shape[0]), np.zeros(p + key.shape[0], np.uint8)
+    cdef double[::1] x = impulses
+    cdef unsigned char[::1] y = rows
+    for i in range(p):
+        x[i], y[i] = gamma_c[i], 1
+    for i in range(key.shape[0]):
+        while j < before.shape[0] and before[j] < key[i]:
+            j += 1
+        if j < before.shape[0] and before[j] == key[i]:
+            x[p + i], y[p + i] = gamma[j], on[j]
+    return impulses, rows.view(bool)
