@@ -16,13 +16,20 @@ def program():
     return generate(model("rx90"))
 
 
+def assert_same_statements(actual, expected):
+    for column, value in vars(expected).items():
+        if column != "alternatives":
+            assert np.array_equal(getattr(actual, column), value)
+    for one, other in zip(actual.alternatives, expected.alternatives, strict=True):
+        assert_same_statements(one, other)
+
+
 def assert_equal(actual, expected):
     assert list(actual.functions) == list(expected.functions)
     assert (actual.model, actual.nq, actual.nv, actual.snapped) == ("RX-90", 6, 6, 0.0)
     assert actual.operations == expected.operations
     for name, function in actual.functions.items():
-        for column, value in vars(expected.functions[name]).items():
-            assert np.array_equal(getattr(function, column), value)
+        assert_same_statements(function, expected.functions[name])
 
 
 def test_saved_and_loaded(program, tmp_path):
@@ -115,6 +122,18 @@ def test_altered_columns_are_refused(program, tmp_path, column, row, value, faul
     functions = program.functions | {"crba": replace(program.functions["crba"], **{column: altered})}
     replace(program, functions=functions).save(tmp_path / "altered.npz")
     with pytest.raises(tf.CodegenError, match=fault):
+        Program.load(tmp_path / "altered.npz")
+
+
+def test_altered_alternatives_are_refused(tmp_path):
+    program = generate(model("wam"), ("forward_dynamics",))
+    function = program.functions["forward_dynamics"]
+    (other,) = function.alternatives
+    assert (function.variant, other.variant) == ("meeting, aba", "both, factor")
+    altered = replace(other, output=np.full_like(other.output, -1))
+    functions = program.functions | {function.name: replace(function, alternatives=(altered,))}
+    replace(program, functions=functions).save(tmp_path / "altered.npz")
+    with pytest.raises(tf.CodegenError, match="is not a statement"):
         Program.load(tmp_path / "altered.npz")
 
 

@@ -1,8 +1,6 @@
 """Fast-path array checks through NumPy's C API: no Python call, a few nanoseconds each."""
 
 cimport numpy as cnp
-from libc.float cimport DBL_MAX
-from libc.math cimport fabs
 from libc.stdint cimport uintptr_t
 
 
@@ -85,9 +83,14 @@ cdef inline bint may_overlap(cnp.ndarray a, cnp.ndarray b) noexcept:
 
 
 cdef inline bint all_finite(Py_ssize_t n, const double *x) noexcept nogil:
-    """Return whether no entry is NaN or infinite."""
-    cdef Py_ssize_t c
-    cdef int bad = 0
-    for c in range(n):
-        bad |= not fabs(x[c]) <= DBL_MAX
-    return not bad
+    """Return whether no entry is NaN or infinite: 0 x is 0 for others only."""
+    cdef Py_ssize_t k, whole = n & ~3
+    cdef double a = 0, b = 0, c = 0, d = 0       # independent sums, which fill registers
+    for k in range(0, whole, 4):
+        a += 0 * x[k]
+        b += 0 * x[k + 1]
+        c += 0 * x[k + 2]
+        d += 0 * x[k + 3]
+    for k in range(whole, n):
+        a += 0 * x[k]
+    return a + b + c + d == 0

@@ -10,9 +10,12 @@ import numpy as np
 from .algorithms.inertial_inputs import own_values
 from .choices import Choice
 from .program.expressions import INPUT
+from .program.limbs import limbs_of
 from .program.names import PI
 from .program.parameter_map import ParameterMap
 from .program.program import Function
+
+MORE = 1.1  # times the operations of a function that its alternatives have at most
 
 
 class Cheapest:
@@ -40,6 +43,40 @@ class Cheapest:
         """Return the form to keep of every function, by name."""
         least = min(self.kept.values(), key=lambda kept: sum(total for total, _ in kept.values()), default={})
         return {name: form for name, (_, form) in least.items()}
+
+
+class Alternatives:
+    """Keeps forms of functions that may take less time for one configuration, though not fewer operations.
+
+    Parameters
+    ----------
+    model : Model
+    """
+
+    def __init__(self, model):
+        self.has_limbs = bool(limbs_of(model.tree.parent.tolist()))
+        self.kept: dict[tuple[str, str], Function] = {}  # by name and method, those of fewest operations
+
+    def add(self, function: Function) -> None:
+        """Add a form of a function, before common factors are gathered."""
+        key = function.name, _method(function)
+        if key not in self.kept or function.operations.total < self.kept[key].operations.total:
+            self.kept[key] = function
+
+    def attached(self, function: Function) -> Function:
+        """Return a function with its alternatives: by other methods, and if it has limbs by its own."""
+        found = (
+            other
+            for (name, method), other in self.kept.items()
+            if name == function.name and (self.has_limbs or method != _method(function))
+        )
+        few = [other for other in found if other.operations.total <= MORE * function.operations.total]
+        return replace(function, alternatives=tuple(few))
+
+
+def _method(function: Function) -> str:
+    """Return the method by which a function was written."""
+    return function.variant.partition(", ")[2]
 
 
 def with_used_inputs(

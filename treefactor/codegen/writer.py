@@ -31,7 +31,7 @@ from .program.names import (
     shapes_of,
 )
 from .program.program import COLUMNS, Function, Program
-from .selection import Cheapest, with_used_inputs
+from .selection import Alternatives, Cheapest, with_used_inputs
 
 
 def generate(
@@ -143,11 +143,14 @@ def generate(
     2022), and forward and reverse differentiation of the statements (Griewank & Walther 2008).
     """
     choice = Choice.of(model, functions, tips, variants, snap, independent, branch, parameters, zeros)
-    cheapest = Cheapest(choice)
+    cheapest, alternatives = Cheapest(choice), Alternatives(model)
     for _, function in written(model, choice):
         function = compared(function)
         cheapest.add(function, function)
+        alternatives.add(function)
     best = {name: passes.gather(function) for name, function in cheapest.found().items()}
+    if not choice.inputs:
+        best = {name: alternatives.attached(function) for name, function in best.items()}
     parent, loops = np.array(model.tree.parent), tuple((loop.name, loop.kind) for loop in model.loops)
     names = tuple(joint.name for joint in model.joints)
     frames = tuple((name, tuple(columns)) for name, columns in choice.supports.items())

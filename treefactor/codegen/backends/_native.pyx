@@ -1,12 +1,19 @@
 """Run machine code of a generated function on one configuration or on eight at once."""
 
 cimport numpy as cnp
-from libc.stdint cimport uintptr_t
+from libc.float cimport DBL_MAX
+from libc.math cimport fabs
+from libc.stdint cimport int64_t, uintptr_t
 from libc.string cimport memset
 
-from ._routine cimport WIDTHS, Routine, Width
+from ..._util._fast_arrays cimport all_finite
+from ...tolerances import UNIT_SQUARE
+from ._results cimport Target
+from ._routine cimport WIDTHS, Routine, Width, kernels
 
 cnp.import_array()
+
+cdef double unit_square = UNIT_SQUARE
 
 ctypedef void (*Function)(const double *q, const double *v, const double *u, double *out) noexcept nogil
 
@@ -28,6 +35,7 @@ cdef class Native(Routine):
 
     cdef Function one_form, eight_form
     cdef Py_ssize_t to_u
+    cdef bint separate           # whether each parameter of the functions is one argument
 
     def __init__(self, sizes, slots, cnp.ndarray units not None, pivots, uintptr_t one, uintptr_t eight,
                  Py_ssize_t to_u, owner):
@@ -36,6 +44,7 @@ cdef class Native(Routine):
         self.keeps_arguments = True
         self.widest = WIDTHS - 2     # the last two widths are 8 lanes and 1
         self.one_form, self.eight_form, self.to_u = <Function> one, <Function> eight, to_u
+        self.separate = len(sizes) <= 2 or (len(sizes) == 3 and to_u == sizes[0] + sizes[1])
 
     cdef void prepare(self, const Width *width, double *workspace) noexcept nogil:
         memset(workspace + (self.slots - 1) * width.lanes, 0, width.lanes * sizeof(double))
@@ -44,3 +53,34 @@ cdef class Native(Routine):
         cdef Function form = self.one_form if width.lanes == 1 else self.eight_form
         form(workspace, workspace + self.size[0] * width.lanes, workspace + self.to_u * width.lanes,
              workspace + self.inputs * width.lanes)
+
+    cdef bint run_single(self, const double **operands, const Target *targets, int count) noexcept nogil:
+        """Evaluate one configuration on the arrays themselves, unless they overlap or results move."""
+        cdef const Width *width = &kernels.width[WIDTHS - 1]
+        cdef double *out = targets[0].data
+        cdef const double *v = operands[1 if self.arguments > 1 else 0]
+        cdef const double *u = operands[2] if self.arguments > 2 else v
+        cdef Py_ssize_t k
+        cdef int64_t invalid
+        cdef Py_ssize_t size = self.slots - self.inputs - 1
+        if count != 1 or not self.separate or targets[0].first != self.inputs or targets[0].size != size:
+            return Routine.run_single(self, operands, targets, count)
+        for k in range(self.arguments):
+            if operands[k] < out + size and out < operands[k] + self.size[k]:
+                return Routine.run_single(self, operands, targets, count)
+        for k in range(self.arguments):
+            if not all_finite(self.size[k], operands[k]):
+                return False
+        if self.units and width.find_invalid(0, self.units, self.unit, unit_square, operands[0], &invalid):
+            return False
+        self.one_form(operands[0], v, u, out)
+        return not self.pivots or are_finite_numbers(size, out)
+
+
+cdef inline bint are_finite_numbers(Py_ssize_t n, const double *x) noexcept nogil:
+    """Return whether no entry is NaN or infinite; loads numbers one by one, as they were just stored."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        if not fabs(x[k]) <= DBL_MAX:
+            return False
+    return True

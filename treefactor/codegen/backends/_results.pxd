@@ -17,6 +17,7 @@ cdef struct Target:              # where the entries of the result of one config
     const int32_t *slot
     const double *sign
     double *data
+    Py_ssize_t first             # slot of the first entry if the others follow it with their signs, else -1
 
 cdef class Results:
     cdef readonly object slots, signs, shape
@@ -24,6 +25,7 @@ cdef class Results:
     cdef Py_ssize_t size
     cdef int axes                            # of the result of one configuration
     cdef Py_ssize_t length[AXES]             # of these axes
+    cdef Py_ssize_t first                    # as in Target
     cdef Py_ssize_t step                     # stride along the diagonal of a matrix, 1 for others
     cdef const int32_t *slot
     cdef const double *sign

@@ -32,6 +32,9 @@ cdef class Results:
         self.signs = sign = np.array(sign, np.float64)
         slot.flags.writeable = sign.flags.writeable = False
         self.slot, self.sign, self.size = <const int32_t *> slot.data, <const double *> sign.data, slot.size
+        self.first = -1
+        if slot.size and np.all(sign == 1) and np.all(slot == slot[0] + np.arange(slot.size)):
+            self.first = slot[0]
         self.shape, self.axes = shape, len(shape)
         for k in range(self.axes):
             self.length[k] = shape[k]
@@ -80,6 +83,7 @@ cdef class Results:
         """Return where the entries of one result are stored."""
         cdef Target found
         found.size, found.slot, found.sign, found.data = self.size, self.slot, self.sign, <double *> data
+        found.first = self.first
         return found
 
     cdef bint is_fast_output(self, object out) noexcept:

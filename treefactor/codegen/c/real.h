@@ -55,6 +55,68 @@ INLINE real arctangent(real y, real x)   /* in a register, so that the last bit 
     return tf_atan2_vector((tf_V){y}, (tf_V){x})[0];
 }
 #endif
+/* Angles of one configuration, eight after eight. They stay in registers: to load a register from memory that
+ * single numbers were just stored to stops the processor for longer than their sines take. */
+#define EIGHTS(n) (8 / WIDTH * (n))
+#define entry(x, e) ((x)[(e) / WIDTH][(e) % WIDTH])
+#if WIDTH == 8
+#define EIGHT(a, b, c, d, e, f, g, h) {a, b, c, d, e, f, g, h}
+#elif WIDTH == 4
+#define EIGHT(a, b, c, d, e, f, g, h) {a, b, c, d}, {e, f, g, h}
+#elif WIDTH == 2
+#define EIGHT(a, b, c, d, e, f, g, h) {a, b}, {c, d}, {e, f}, {g, h}
+#else
+#undef entry
+#define entry(x, e) ((x)[e])
+#define EIGHT(a, b, c, d, e, f, g, h) a, b, c, d, e, f, g, h
+typedef double tf_V;
+#endif
+#if WIDTH == 1
+#define sincos_eights(n, x, s, c) tf_sincos(8 * (n), x, s, c)
+#else
+INLINE void sincos_eights(int n, const tf_V *x, tf_V *s, tf_V *c)
+{
+    const double largest = 100000;
+    tf_I large = {0};
+    UNROLL for (int k = 0; k + 1 < EIGHTS(n); k += 2) tf_sincos_registers(2, x + k, s + k, c + k);
+    if (EIGHTS(n) % 2) tf_sincos_vector(x[EIGHTS(n) - 1], s + EIGHTS(n) - 1, c + EIGHTS(n) - 1);
+    UNROLL for (int k = 0; k < EIGHTS(n); k++) large |= ~((x[k] <= largest) & (x[k] >= -largest));
+    long long any = 0;
+    for (int l = 0; l < WIDTH; l++) any |= large[l];
+    if (any) {
+        UNROLL for (int k = 0; k < EIGHTS(n); k++) {
+            double angle[WIDTH], sine[WIDTH], cosine[WIDTH];
+            memcpy(angle, x + k, sizeof angle);
+            tf_sincos(WIDTH, angle, sine, cosine);
+            memcpy(s + k, sine, sizeof sine);
+            memcpy(c + k, cosine, sizeof cosine);
+        }
+    }
+}
+/* Registers of values of several limbs: load, change of the signs where those of the mask are set, and
+ * reciprocals, NaN unless low < x < high. */
+#define REGISTER(name, lanes) \
+    typedef double name __attribute__((vector_size(8 * lanes))); \
+    typedef long long name##_bits __attribute__((vector_size(8 * lanes))); \
+    INLINE name load_##name(const tf_V *x, int e) \
+    { \
+        name found; \
+        memcpy(&found, (const double *)x + e, sizeof found); \
+        return found; \
+    } \
+    INLINE name turned_##name(name x, name mask) { return (name)((name##_bits)x ^ (name##_bits)mask); } \
+    INLINE name reciprocal_##name(name x, name low, name high) \
+    { \
+        return (name)((name##_bits)(1.0 / x) | ~((name##_bits)(x > low) & (name##_bits)(x < high))); \
+    }
+REGISTER(two, 2)
+#if WIDTH >= 4
+REGISTER(four, 4)
+#endif
+#if WIDTH >= 8
+REGISTER(eight, 8)
+#endif
+#endif
 #else
 typedef double real __attribute__((vector_size(8 * WIDTH)));
 typedef double anywhere __attribute__((vector_size(8 * WIDTH), aligned(8)));

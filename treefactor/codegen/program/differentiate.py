@@ -201,4 +201,4 @@ def _finished(function: Function, table: Table, result: list, inputs, shape: tup
     columns = passes.extract(table, result, range(len(inputs)))
     names = ("op", "a", "b", "value", "output", "sign")
     made: Mapping = dict(zip(names, columns, strict=True))
-    return passes.gather(replace(function, inputs=inputs, shape=shape, group=(), **made))
+    return passes.gather(replace(function, inputs=inputs, shape=shape, group=(), alternatives=(), **made))

@@ -12,11 +12,17 @@ from pathlib import Path
 import numpy as np
 
 from . import passes
-from .blocks import Block, Trig, blocks
+from .blocks import Block, Trig
+from .blocks import blocks as split
 from .expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SQRT, SUB
+from .limbs import limbs_of, pairs
 from .names import FrameFunction, identifier
+from .single import Single
 
 ABI = 1
+LONG = 20_000  # most statements of a function that has a form for one configuration
+SHORT, LEAST_WIDTH = 1000, 4  # lines; longer ones are slower than blocks where registers are narrow and few
+WORTH = 0.9  # part of the lines of a long form that must be left with limbs in registers
 COLUMNS = 100  # longest expression that single-use operands are inlined into
 SUM, PRODUCT, ATOM = range(3)  # precedence of an expression
 RESULTS = {
@@ -88,7 +94,7 @@ def sources(program, functions: Iterable[str] | None = None) -> dict[str, str]:
         "dynamics.h": _header(program, chosen),
     }
     for function, name in zip(chosen, file_names([function.name for function in chosen]), strict=True):
-        texts[name] = f'{about(program, function)}#include "real.h"\n\n{_body(function)}'
+        texts[name] = f'{about(program, function)}#include "real.h"\n\n{_body(program, function)}'
     digest = sha256("".join(texts.values()).encode()).hexdigest()
     return texts | {"dynamics.c": _identity(digest)}
 
@@ -110,7 +116,7 @@ def c_source(program, functions: Iterable[str] | None = None) -> str:
     support = texts["real.h"]
     for name in ("sincos.h", "arctan.h"):
         support = support.replace(f'#include "{name}"\n', texts[name])
-    functions = (about(program, function) + _body(function) for function in chosen)
+    functions = (about(program, function) + _body(program, function) for function in chosen)
     return "\n".join([support, *_about_parameters(program), *functions])
 
 
@@ -204,9 +210,43 @@ def _identity(digest: str) -> str:
     )
 
 
-def _body(function) -> str:
+def _body(program, function) -> str:
+    """Write the form for one configuration, and that for several; long functions have one form for both."""
+    several = _blocks(function)
+    single = _single(program, function)
+    if single is None:
+        return several
+    width = max(single.widest, LEAST_WIDTH if len(single.lines) > SHORT else 1)
+    condition = "LANES == 1" + f" && WIDTH >= {width}" * (width > 1)
+    lines = [f"#if {condition}", f"void FN({identifier(function.name)})({SIGNATURE})", "{"]
+    lines += [f"    {line}" for line in (*(f"(void){x};" for x in "qvu"), *single.lines)]
+    return "\n".join([*lines, "}", "#else", several + "#endif", ""])
+
+
+def _single(program, function) -> Single | None:
+    """Write the form for one configuration, of all alternatives that of the least estimated time.
+
+    Returns None if all are long: without limbs to save statements, blocks of them are faster.
+    """
+    forms = [function, *function.alternatives]
+    forms += [passes.gather(other) for other in function.alternatives if other.variant != function.variant]
+    groups, found = limbs_of(program.parent.tolist()), []
+    for form in forms:
+        if form.rows - form.first > LONG:
+            continue
+        alone = Single(form, [])
+        if len(alone.lines) <= SHORT:
+            found.append(alone)
+        if groups:
+            together = Single(form, pairs(form, groups, program.nq - program.nv))
+            if len(together.lines) <= max(SHORT, WORTH * len(alone.lines)):
+                found.append(together)
+    return min(found, key=lambda single: single.cycles, default=None)
+
+
+def _blocks(function) -> str:
     """Write one function per block, and the function that calls them."""
-    (found, slots), name = blocks(function), identifier(function.name)
+    (found, slots), name = split(function), identifier(function.name)
     inlined = set(np.flatnonzero(passes.inlined(function)).tolist())
     names = [VARIABLES.get(argument, argument) for argument, _ in function.inputs]
     letters = {

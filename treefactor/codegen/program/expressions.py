@@ -25,6 +25,7 @@ __all__ = [
     "arctangent",
     "is_binary",
     "is_trig",
+    "operands",
     "reciprocal",
     "root",
     "sincos",
@@ -41,6 +42,13 @@ def is_binary(op):
 def is_trig(op):
     """Return whether operations, a number or an array, are sines or cosines."""
     return (op == SIN) | (op == COS)
+
+
+def operands(op, a, b, row: int) -> tuple[int, ...]:
+    """Return the operands of a statement, given lists of operations and operands."""
+    if op[row] <= INPUT:
+        return ()
+    return (a[row], b[row]) if is_binary(op[row]) else (a[row],)
 
 
 def sincos(angle) -> tuple:

@@ -54,6 +54,9 @@ class Function(ReadOnly):
         Model variant, and method if there are several: "both", "frames, aba".
     group : tuple of str
         Functions whose results follow one another in the result; empty for a single function.
+    alternatives : tuple of Function
+        The same function in other statements, before common factors are gathered. Compiled code for one
+        configuration is that of the shortest time, estimated from all of them.
 
     Notes
     -----
@@ -71,6 +74,7 @@ class Function(ReadOnly):
     shape: tuple[int, ...]
     variant: str = ""
     group: tuple[str, ...] = ()
+    alternatives: tuple[Function, ...] = ()
 
     def __post_init__(self):
         for column in COLUMNS:

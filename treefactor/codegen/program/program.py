@@ -181,8 +181,11 @@ class Program(ReadOnly):
         for k, function in enumerate(self.functions.values()):
             plain = {name: getattr(function, name) for name in ("name", "inputs", "shape", "variant")}
             plain |= {"group": function.group} if function.group else {}
+            plain |= {"alternatives": [other.variant for other in function.alternatives]}
             head["functions"].append(plain)
-            arrays |= {f"{k}.{column}": getattr(function, column) for column in COLUMNS}
+            arrays |= _columns(f"{k}", function)
+            for j, other in enumerate(function.alternatives):
+                arrays |= _columns(f"{k}.{j}", other)
         if self.parameter_map is not None:
             head["pi"] = self.parameter_map.head()
             arrays |= self.parameter_map.arrays()
@@ -206,7 +209,7 @@ class Program(ReadOnly):
                 head = json.loads(str(file["head"]))
                 if head["format"] != FORMAT:
                     raise CodegenError(f"{path}: format {head['format']}, expected {FORMAT}")
-                functions = [_function(file, k, **plain) for k, plain in enumerate(head["functions"])]
+                functions = [_function(file, f"{k}", **plain) for k, plain in enumerate(head["functions"])]
                 joints = tuple(map(str, head.get("joints", ())))  # absent in files of release 0.1, as others
                 inputs = ParameterMap.read(file, joints, **head["pi"]) if "pi" in head else None
                 program = cls(
@@ -242,15 +245,21 @@ class Program(ReadOnly):
             if any(not 0 <= k < self.nv for k in columns) or list(columns) != sorted(set(columns)):
                 raise CodegenError(f"frame {name!r} must have ascending columns of v, got {columns}")
         for name, function in self.functions.items():
-            self._require_fitting(name, function)
-            fault = function.fault()
-            if fault:
-                raise CodegenError(f"{name}: {fault}")
-            if (np.abs(function.b[function.op == RECIP], dtype=float) > self.nv).any():
-                raise CodegenError(f"{name}: a pivot does not belong to a freedom")
-            closed = function.b[function.op == SQRT]
-            if ((closed < 1) | (closed > len(self.loops))).any():
-                raise CodegenError(f"{name}: a square root does not belong to a loop")
+            for other in function.alternatives:
+                self._require_valid(name, other)
+            self._require_valid(name, function)
+
+    def _require_valid(self, name: str, function: Function) -> None:
+        """Raise CodegenError unless the statements of a function are valid and fit the model."""
+        self._require_fitting(name, function)
+        fault = function.fault()
+        if fault:
+            raise CodegenError(f"{name}: {fault}")
+        if (np.abs(function.b[function.op == RECIP], dtype=float) > self.nv).any():
+            raise CodegenError(f"{name}: a pivot does not belong to a freedom")
+        closed = function.b[function.op == SQRT]
+        if ((closed < 1) | (closed > len(self.loops))).any():
+            raise CodegenError(f"{name}: a square root does not belong to a loop")
 
     def _require_fitting(self, name: str, function: Function) -> None:
         """Raise CodegenError unless the name, arguments and shape of a function fit the model."""
@@ -269,12 +278,19 @@ class Program(ReadOnly):
         return name in ARGUMENTS if function is None else function.frame in dict(self.frames)
 
 
-def _function(file, k: int, name, inputs, shape, variant, group=()) -> Function:
-    """Read function number k of a file."""
-    columns: dict[str, Any] = {column: np.ascontiguousarray(file[f"{k}.{column}"]) for column in COLUMNS}
+def _columns(prefix: str, function: Function) -> dict[str, np.ndarray]:
+    """Return the columns of a function by their names in a file."""
+    return {f"{prefix}.{column}": getattr(function, column) for column in COLUMNS}
+
+
+def _function(file, prefix: str, name, inputs, shape, variant, group=(), alternatives=()) -> Function:
+    """Read a function and its alternatives, the columns of which have names with a prefix."""
+    columns: dict[str, Any] = {column: np.ascontiguousarray(file[f"{prefix}.{column}"]) for column in COLUMNS}
     for column, dtype in COLUMNS.items():
         if columns[column].dtype != dtype or columns[column].ndim != 1:
             raise CodegenError(f"{name}: column {column} must be a vector of {np.dtype(dtype).name}")
     inputs = tuple((str(argument), int(size)) for argument, size in inputs)
     made = Function(str(name), inputs, **columns, shape=tuple(map(int, shape)), variant=str(variant))
-    return replace(made, group=tuple(map(str, group)))
+    same = (name, inputs, shape)
+    others = [_function(file, f"{prefix}.{j}", *same, other, group) for j, other in enumerate(alternatives)]
+    return replace(made, group=tuple(map(str, group)), alternatives=tuple(others))
