@@ -8,6 +8,7 @@ from .._util._bound_call cimport BoundCall
 from .._util._fast_arrays cimport (
     is_plain_matrix, is_plain_scalar, is_plain_vector, is_real, is_result, may_overlap,
 )
+from .._util._result_arrays cimport new_result
 from ..tree._operands cimport LANES, Operand, overlap, read_matrix_operand, read_operand
 from ._recursions cimport ABA, STATIC_TORQUE, Arguments, Bodies, bodies_of, is_energy, takes_v, takes_x
 
@@ -78,7 +79,7 @@ cdef object run_vectors(Bodies bodies, int op, object q, object v, object x, obj
         return run_energy(bodies, op, q, v)
     if out is None:
         axes = bodies.result_shape(op, shape)
-        out = cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_DOUBLE)
+        out = new_result(axes, shape)
     if not fits_fast_path(bodies, op, q, v, x, fext, out):
         return None
     args = data_pointers(op, q, v, x, fext, out)
@@ -102,7 +103,7 @@ cdef object run_batch(Bodies bodies, int op, object q, object v, object x, objec
     if batch <= 0 or not bodies.one_axis or (op == ABA and bodies.coupled):
         return None
     shape[0] = batch
-    result = cnp.PyArray_SimpleNew(1 + bodies.result_shape(op, shape + 1), shape, cnp.NPY_DOUBLE)
+    result = new_result(1 + bodies.result_shape(op, shape + 1), shape)
     if out is None:
         out = result
     elif not is_result(out, result):
