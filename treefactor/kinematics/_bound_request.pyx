@@ -89,6 +89,11 @@ cdef Request find_request(model, int kind, frame, reference, int option):
 
 
 def call(model, int kind, frame, reference, int option, q, v, a, out, threads, general_path):
+    """Compute results of frames: `compute` for Python."""
+    return compute(model, kind, frame, reference, option, q, v, a, out, threads, general_path)
+
+
+cdef object compute(model, int kind, frame, reference, int option, q, v, a, out, threads, general_path):
     """Compute results of frames: float64 arrays at once if the request is compiled.
 
     ``frame`` is a frame or a list of them, ``option`` what else determines the request: see `plans.items_of`.

@@ -206,6 +206,11 @@ cdef object run_batch(Configurations c, int op, object first, object second, obj
 
 
 def call(model, int op, first, second, u, out, threads, general_path):
+    """Run an operation: `compute` for Python."""
+    return compute(model, op, first, second, u, out, threads, general_path)
+
+
+cdef object compute(model, int op, first, second, u, out, threads, general_path):
     """Run an operation: float64 arrays that need no conversion at once, others by the general path.
 
     The general path takes the arguments before it; if it is None, so is the result.
