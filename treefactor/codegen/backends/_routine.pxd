@@ -50,6 +50,7 @@ cdef class Routine:
 
     cdef void prepare(self, const Width *width, double *workspace) noexcept nogil
     cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil
+    cdef object run_fast(self, tuple operands, object out, Results results, object threads)
     cdef object run_one(self, tuple operands, object out, Results results)
     cdef object run_many(self, tuple operands, object out, Results results)
     cdef bint find_operands(self, tuple operands, const double **found) noexcept

@@ -118,6 +118,10 @@ cdef class Routine:
         return good
 
     def fast_path(self, tuple operands not None, object out, Results results not None, threads):
+        """Return `run_fast` to Python."""
+        return self.run_fast(operands, out, results, threads)
+
+    cdef object run_fast(self, tuple operands, object out, Results results, object threads):
         """Return the result, or None when the general path must handle the call."""
         if len(operands) != self.arguments:
             return None

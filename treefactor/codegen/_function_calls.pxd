@@ -1,0 +1,8 @@
+"""Declare the base class of `Kernels`."""
+
+
+cdef class FunctionCalls:
+    cdef readonly dict _found    # by function and layout: routine, and locations of its result
+    cdef dict dense              # the same of the layout "dense", by function
+
+    cdef object compute(self, str name, tuple arguments, object out, object threads, object layout)
