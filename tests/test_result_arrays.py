@@ -1,4 +1,4 @@
-"""Small results are recycled only where nobody can see it: not while something refers to one."""
+"""Small results are recycled only where no caller can see it: not while something refers to one."""
 
 import ctypes
 import pickle

@@ -1,4 +1,4 @@
-"""Make arrays for the results of a function: small ones quickly, of a large batch in one block of memory."""
+"""Make arrays for the results of a function: small ones at little cost, of large batches in one block."""
 
 cimport numpy as cnp
 

@@ -22,7 +22,7 @@ cdef extern from *:
         int flags;             /* of the array when it was new */
     } Kept;
 
-    /* Return whether nobody refers to an array but its keeper (views, buffers, capsules and iterators do), and
+    /* Return whether nothing refers to an array but its keeper (views, buffers, capsules and iterators do), and
      * whether it is as it was when it was new. */
     static inline int is_free(const Kept *kept, int axes, const npy_intp *shape, const PyArray_Descr *kind) {
         const PyArrayObject_fields *a = (const PyArrayObject_fields *)kept->array;

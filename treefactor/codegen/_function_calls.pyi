@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 class FunctionCalls:
-    _found: dict
-    def _prepare(self, found: dict) -> None: ...
+    _found: dict[tuple[str, str], tuple]
+    def _prepare(self, found: dict[tuple[str, str], tuple]) -> None: ...
     def _call(
         self, name: str, arguments: tuple, out: Any, num_threads: int, layout: str = "dense"
     ) -> np.ndarray: ...

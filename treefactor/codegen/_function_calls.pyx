@@ -2,6 +2,7 @@
 """Call generated functions: the base class of `Kernels`, with its methods for dynamics."""
 
 cimport cython
+from cpython.object cimport PyObject
 
 from .backends._routine cimport Routine
 
@@ -24,55 +25,81 @@ cdef class FunctionCalls:
 
     def _call(self, str name not None, tuple arguments not None, out, num_threads, layout="dense"):
         """Compute a function of one result."""
-        return self.compute(name, arguments, out, num_threads, layout)
+        cdef object found = None, routine, results
+        routine, results = self._find(name, layout)
+        found = routine.fast_path(arguments, out, results, num_threads)
+        return self._general_path(name, arguments, out, num_threads, layout) if found is None else found
 
-    cdef object compute(self, str name, tuple arguments, object out, object threads, object layout):
-        """Compute a function of one result: by the fast path of its routine, or by the general path."""
+    cdef object compute(self, str name, Py_ssize_t count, PyObject **operands, object out, object threads,
+                        object layout):
+        """Compute a function of one result by the fast path of its routine, or as `_call`."""
         cdef object found = None, pair = self.dense.get(name) if layout is dense else None
         cdef object routine, results
-        if pair is None:
-            pair = self._find(name, layout)
-        routine, results = <tuple> pair
-        if isinstance(routine, Routine):
-            found = (<Routine> routine).run_fast(arguments, out, results, threads)
-        return self._general_path(name, arguments, out, threads, layout) if found is None else found
+        if pair is not None:
+            routine, results = <tuple> pair
+            if isinstance(routine, Routine) and (<Routine> routine).arguments == count:
+                found = (<Routine> routine).run_fast(operands, out, results, threads)
+        if found is None:
+            arguments = tuple([<object> operands[k] for k in range(count)])
+            found = self._call(name, arguments, out, threads, layout)
+        return found
 
     def crba(self, q, out=None, layout="dense", num_threads=1):
         """Compute the inertia matrix, see `treefactor.crba`."""
-        return self.compute("crba", (q,), out, num_threads, layout)
+        cdef PyObject *x[1]
+        x[0] = <PyObject *> q
+        return self.compute("crba", 1, x, out, num_threads, layout)
 
     def rnea(self, q, v, a, out=None, num_threads=1):
         """Compute inverse dynamics, see `treefactor.rnea`."""
-        return self.compute("rnea", (q, v, a), out, num_threads, dense)
+        cdef PyObject *x[3]
+        x[0], x[1], x[2] = <PyObject *> q, <PyObject *> v, <PyObject *> a
+        return self.compute("rnea", 3, x, out, num_threads, dense)
 
     def joint_forces(self, q, v, a, *, out=None, num_threads=1):
         """Compute forces and moments in the joints without external forces, see `treefactor.joint_forces`."""
-        return self.compute("joint_forces", (q, v, a), out, num_threads, dense)
+        cdef PyObject *x[3]
+        x[0], x[1], x[2] = <PyObject *> q, <PyObject *> v, <PyObject *> a
+        return self.compute("joint_forces", 3, x, out, num_threads, dense)
 
     def base_force(self, q, v, a, *, out=None, num_threads=1):
         """Compute the force and moment on the base without external forces, see `treefactor.base_force`."""
-        return self.compute("base_force", (q, v, a), out, num_threads, dense)
+        cdef PyObject *x[3]
+        x[0], x[1], x[2] = <PyObject *> q, <PyObject *> v, <PyObject *> a
+        return self.compute("base_force", 3, x, out, num_threads, dense)
 
     def bias(self, q, v, out=None, num_threads=1):
         """Compute forces at zero acceleration, see `treefactor.bias`."""
-        return self.compute("bias", (q, v), out, num_threads, dense)
+        cdef PyObject *x[2]
+        x[0], x[1] = <PyObject *> q, <PyObject *> v
+        return self.compute("bias", 2, x, out, num_threads, dense)
 
     def aba(self, q, v, tau, out=None, num_threads=1):
         """Compute forward dynamics by articulated bodies, see `treefactor.aba`."""
-        return self.compute("aba", (q, v, tau), out, num_threads, dense)
+        cdef PyObject *x[3]
+        x[0], x[1], x[2] = <PyObject *> q, <PyObject *> v, <PyObject *> tau
+        return self.compute("aba", 3, x, out, num_threads, dense)
 
     def forward_dynamics(self, q, v, tau, out=None, num_threads=1):
         """Compute forward dynamics by the cheaper method, see `treefactor.forward_dynamics`."""
-        return self.compute("forward_dynamics", (q, v, tau), out, num_threads, dense)
+        cdef PyObject *x[3]
+        x[0], x[1], x[2] = <PyObject *> q, <PyObject *> v, <PyObject *> tau
+        return self.compute("forward_dynamics", 3, x, out, num_threads, dense)
 
     def minv(self, q, out=None, num_threads=1):
         """Compute the inverse of the inertia matrix, shape (..., nv, nv)."""
-        return self.compute("minv", (q,), out, num_threads, dense)
+        cdef PyObject *x[1]
+        x[0] = <PyObject *> q
+        return self.compute("minv", 1, x, out, num_threads, dense)
 
     def jacobian(self, q, out=None, num_threads=1):
         """Compute the Jacobian of the tips given to `treefactor.generate`, shape (..., 6 tips, nv)."""
-        return self.compute("jacobian", (q,), out, num_threads, dense)
+        cdef PyObject *x[1]
+        x[0] = <PyObject *> q
+        return self.compute("jacobian", 1, x, out, num_threads, dense)
 
     def delassus(self, q, out=None, num_threads=1):
         """Compute J H^-1 J^T of the tips, shape (..., 6 tips, 6 tips)."""
-        return self.compute("delassus", (q,), out, num_threads, dense)
+        cdef PyObject *x[1]
+        x[0] = <PyObject *> q
+        return self.compute("delassus", 1, x, out, num_threads, dense)
