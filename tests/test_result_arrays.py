@@ -18,9 +18,8 @@ import treefactor as tf
 
 N = 5
 ROD = tf.Inertia(1.0, [0.1, 0, 0.2], np.diag([0.1, 0.2, 0.15]))
-ARM = tf.Model(
-    [tf.Joint(f"hinge {k}", "revolute", axis=[k % 2, 0, 1 - k % 2], parent=k - 1, inertia=ROD) for k in range(N)]
-)
+AXES = ([0, 0, 1], [1, 0, 0])
+ARM = tf.Model([tf.Joint(f"hinge {k}", axis=AXES[k % 2], parent=k - 1, inertia=ROD) for k in range(N)])
 FACTOR = tf.factor(tf.crba(ARM, np.zeros(N)), ARM.tree)
 CALLS = {  # of a vector x
     "solve": FACTOR.solve,

@@ -22,8 +22,8 @@ cdef extern from *:
         int flags;             /* of the array when it was new */
     } Kept;
 
-    /* Return whether nothing refers to an array but its keeper (views, buffers, capsules and iterators do), and
-     * whether it is as it was when it was new. */
+    /* Return whether nothing refers to an array but its keeper (views, buffers, capsules and iterators do),
+     * and whether it is as it was when it was new. */
     static inline int is_free(const Kept *kept, int axes, const npy_intp *shape, const PyArray_Descr *kind) {
         const PyArrayObject_fields *a = (const PyArrayObject_fields *)kept->array;
         if (a == NULL || Py_REFCNT((PyObject *)a) != 1 || a->nd != axes || a->flags != kept->flags
@@ -41,14 +41,15 @@ cdef extern from *:
     ctypedef struct Kept:
         PyArrayObject *array
         int flags
-    bint is_free(const Kept *kept, int axes, const cnp.npy_intp *shape, const cnp.PyArray_Descr *kind) noexcept
+    bint is_free(const Kept *kept, int axes, const cnp.npy_intp *shape,
+                 const cnp.PyArray_Descr *kind) noexcept
     void Py_INCREF(PyArrayObject *array)
     void Py_XDECREF(PyArrayObject *array)
 
 cdef enum:
     MOST = 256                   # entries of an array that is kept
     SETS = 64                    # of arrays whose shapes have the same hash
-    WAYS = 4                     # arrays of a set: three results of one shape may be in use while a fourth is made
+    WAYS = 4                     # arrays of a set: three of one shape may be in use while a fourth is made
 
 cdef Kept kept[SETS][WAYS]
 cdef int oldest[SETS]

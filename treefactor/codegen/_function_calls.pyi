@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 class FunctionCalls:
-    _found: dict[tuple[str, str], tuple]
-    def _prepare(self, found: dict[tuple[str, str], tuple]) -> None: ...
+    _found: dict[tuple[str, str], tuple[Any, Any]]
+    def _prepare(self, found: dict[tuple[str, str], tuple[Any, Any]]) -> None: ...
     def _call(
-        self, name: str, arguments: tuple, out: Any, num_threads: int, layout: str = "dense"
+        self, name: str, arguments: tuple[Any, ...], out: Any, num_threads: int, layout: str = "dense"
     ) -> np.ndarray: ...
     def crba(
         self, q: Any, out: np.ndarray | None = None, layout: str = "dense", num_threads: int = 1

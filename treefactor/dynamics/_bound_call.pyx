@@ -45,7 +45,7 @@ cdef bint is_apart(Bodies bodies, const Arguments *args, Py_ssize_t size) noexce
 
 
 cdef bint fits_result(Bodies bodies, int op, const Arguments *args, object out) noexcept:
-    """Return whether out is a writeable array for the result of one configuration, apart from the arguments."""
+    """Return whether out is a writeable array for one result, apart from the arguments."""
     cdef cnp.npy_intp shape[2]
     cdef int axes = bodies.result_shape(op, shape)
     if not (is_plain_matrix(out, shape[0], shape[1]) if axes == 2

@@ -169,7 +169,8 @@ def frame_acceleration(model, q, v, a, frame, reference="LOCAL", classical=False
     return compute(model, ACCELERATION, frame, reference, option, q, v, a, out, num_threads, general_path)
 
 
-def frame_jacobian(model, q, frame, reference="LOCAL", layout="dense", placement=False, out=None, num_threads=1):
+def frame_jacobian(model, q, frame, reference="LOCAL", layout="dense", placement=False, out=None,
+                   num_threads=1):
     """Compute the Jacobians J of frames, so that J v is `frame_velocity`; on request the placements, too.
 
     Parameters
