@@ -19,7 +19,8 @@ import treefactor as tf
 N = 5
 ROD = tf.Inertia(1.0, [0.1, 0, 0.2], np.diag([0.1, 0.2, 0.15]))
 AXES = ([0, 0, 1], [1, 0, 0])
-ARM = tf.Model([tf.Joint(f"hinge {k}", axis=AXES[k % 2], parent=k - 1, inertia=ROD) for k in range(N)])
+JOINTS = [tf.Joint(f"{k}", "revolute", axis=AXES[k % 2], parent=k - 1, inertia=ROD) for k in range(N)]
+ARM = tf.Model(JOINTS)
 FACTOR = tf.factor(tf.crba(ARM, np.zeros(N)), ARM.tree)
 CALLS = {  # of a vector x
     "solve": FACTOR.solve,
