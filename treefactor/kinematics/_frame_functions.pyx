@@ -1,4 +1,4 @@
-# cython: embedsignature=False
+# cython: embedsignature=False, autotestdict=False
 """Compute placements, velocities, accelerations and Jacobians of frames and joints."""
 
 from ._bound_request cimport compute

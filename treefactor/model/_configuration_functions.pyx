@@ -1,4 +1,4 @@
-# cython: embedsignature=False
+# cython: embedsignature=False, autotestdict=False
 """Integrate velocities, subtract and interpolate configurations, and normalize them."""
 
 from ._configuration_fast_path cimport compute
