@@ -210,7 +210,7 @@ def documented_in_full():
     for module in (treefactor, constraints, treefactor.codegen, mlcp, families, mechanisms, robots):
         for name in getattr(module, "__all__", vars(module)):
             found = getattr(module, name)
-            if inspect.isfunction(found) and found.__module__.startswith(module.__name__) and name[0] != "_":
+            if inspect.isroutine(found) and found.__module__.startswith(module.__name__) and name[0] != "_":
                 yield f"{found.__module__}.{name}", found
 
 

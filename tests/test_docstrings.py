@@ -74,7 +74,7 @@ def test_no_reference_is_left_in_parameters_and_errors(docstrings):
 
 def test_every_parameter_has_one_entry(docstrings):
     for name, found in public_objects():
-        if not inspect.isfunction(found) or "Parameters" not in expanded(docstrings, found):
+        if not inspect.isroutine(found) or "Parameters" not in expanded(docstrings, found):
             continue
         heads = docstrings.entries_of(expanded(docstrings, found)["Parameters"])
         names = [one for head, _ in heads for one in docstrings.names_of(head)]

@@ -1,10 +1,13 @@
-"""Make arrays for the results of a function: of a large batch in one block of memory."""
+"""Make arrays for the results of a function: small ones at little cost, of large batches in one block."""
 
 cimport numpy as cnp
 
 cdef enum:
     LARGE = 1 << 13              # doubles from which results share a block
     ALIGNMENT = 8                # doubles of 64 bytes
+
+
+cdef object new_result(int axes, cnp.npy_intp *shape)
 
 
 cdef inline Py_ssize_t size_in_block(Py_ssize_t size) noexcept:
@@ -26,7 +29,7 @@ cdef inline cnp.ndarray new_array(int axes, cnp.npy_intp *shape, cnp.ndarray blo
     """Return a new float64 array: in the block, where there is one, from entry `at` on, which moves on."""
     cdef cnp.ndarray made
     if block is None:
-        return cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_DOUBLE)
+        return new_result(axes, shape)
     made = cnp.PyArray_SimpleNewFromData(axes, shape, cnp.NPY_DOUBLE, <double *> block.data + at[0])
     cnp.set_array_base(made, block)
     at[0] += size_in_block(cnp.PyArray_SIZE(made))

@@ -8,6 +8,7 @@ from .._util.validation import Sealed
 from ..derivatives.first_order_results import ForwardDynamicsDerivatives, RneaDerivatives
 from ..derivatives.product_results import ForwardDynamicsGradients, RneaGradients, gradients_with
 from ..derivatives.second_order_results import RneaHvp
+from ._function_calls import FunctionCalls
 
 KINDS: dict[str, type] = {  # named tuples of results
     "rnea_derivatives": RneaDerivatives,
@@ -18,14 +19,10 @@ KINDS: dict[str, type] = {  # named tuples of results
 }
 
 
-class DerivativeCalls(Sealed):
+class DerivativeCalls(Sealed, FunctionCalls):
     """Methods of `Kernels` for derivatives of the dynamics; those by q are along `integrate`."""
 
     _fast: dict[tuple, tuple]
-
-    def _call(self, name: str, arguments: tuple, out, num_threads: int, layout: str = "dense") -> np.ndarray:
-        """Compute a function of one result."""
-        raise NotImplementedError
 
     def call(self, name, *arguments, out=None, num_threads: int = 1, layout: str = "dense"):
         """Compute any function of the program by its name."""

@@ -33,7 +33,6 @@ from .backends._routine import Routine
 from .backends.choice import BACKENDS, LANES, made_by
 from .cuda_kernels import CudaKernels
 from .derivative_calls import KINDS, DerivativeCalls
-from .dynamics_calls import DynamicsCalls
 from .failures import require_pivots
 from .loop_calls import LoopCalls
 from .parameter_calls import ParameterCalls
@@ -127,7 +126,7 @@ def _on_gpu(program: Program) -> CudaKernels:
     return CudaKernels(program, compiled(program))
 
 
-class Kernels(DynamicsCalls, DerivativeCalls, LoopCalls):
+class Kernels(DerivativeCalls, LoopCalls):
     """Generated functions of one robot.
 
     Arguments, results and errors equal those of the functions of the same names in treefactor; `minv` returns
@@ -168,20 +167,18 @@ class Kernels(DynamicsCalls, DerivativeCalls, LoopCalls):
     _tree: Tree
     _fast: dict[tuple, tuple]  # by name or parts, and layout: fast path, and locations of what it returns
     _parts: dict[tuple[str, str], tuple[Part, ...]]  # of functions of several results, by name and layout
-    _found: dict[tuple[str, str], tuple[Routine, Results]]  # by function and layout
     _made: Motions | None  # when they are first used
 
     def __new__(cls, program: Program, backend: str, model: Model | None = None):
         """Return `ParameterKernels` if the functions of the program take inertial parameters."""
-        if cls is Kernels and program.parameter_map is not None:
-            return object.__new__(ParameterKernels)
-        return object.__new__(cls)
+        with_parameters = cls is Kernels and program.parameter_map is not None
+        return super().__new__(ParameterKernels if with_parameters else cls)
 
     def __init__(self, program: Program, backend: str, model: Model | None = None):
         program.validate()
         backend, routine_of = made_by(backend, program)
         found: dict[tuple[str, str], tuple[Routine, Results]] = {}
-        self._keep(program=program, backend=backend, _model=model, _tree=Tree(program.parent), _found=found)
+        self._keep(program=program, backend=backend, _model=model, _tree=Tree(program.parent))
         self._keep(_parts={}, _fast={}, _made=None)
         rotations = np.empty((0, 2), np.intp) if model is None else units(model)
         for name, function in program.functions.items():
@@ -195,6 +192,7 @@ class Kernels(DynamicsCalls, DerivativeCalls, LoopCalls):
                 self._fast[name, layout] = fast
             if function.group:
                 self._fast[function.group, "dense"] = self._fast[name, "dense"]
+        self._prepare(found)
 
     def __reduce__(self):
         return Kernels, (self.program, self.backend, self._model)
@@ -304,11 +302,6 @@ class Kernels(DynamicsCalls, DerivativeCalls, LoopCalls):
             taken = ", ".join(wanted)
             raise ValueError(f"{name} takes {len(wanted)} arrays: {taken}; got {len(arguments)}")
         return dict(zip(wanted, arguments, strict=True))
-
-    def _call(self, name: str, arguments: tuple, out, num_threads: int, layout: str = "dense") -> np.ndarray:
-        routine, results = self._find(name, layout)
-        found = routine.fast_path(arguments, out, results, num_threads)
-        return self._general_path(name, arguments, out, num_threads, layout) if found is None else found
 
     def _general_path(self, name: str, arguments: tuple, out, num_threads: int = 1, layout: str = "dense"):
         """Validate the arguments, evaluate with threads, raise errors."""

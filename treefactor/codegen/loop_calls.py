@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._util.validation import Sealed
-
-
-class FunctionCalls(Sealed):
-    """Base of the classes that define methods of `Kernels`."""
-
-    def _call(self, name: str, arguments: tuple, out, num_threads: int, layout: str = "dense") -> np.ndarray:
-        """Compute a function of one result."""
-        raise NotImplementedError
+from ._function_calls import FunctionCalls
 
 
 class LoopCalls(FunctionCalls):

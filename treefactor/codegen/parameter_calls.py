@@ -7,7 +7,7 @@ from typing import NoReturn
 import numpy as np
 
 from ..exceptions import CodegenError
-from .loop_calls import FunctionCalls
+from ._function_calls import FunctionCalls
 
 
 class ParameterCalls(FunctionCalls):

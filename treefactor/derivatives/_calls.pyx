@@ -3,9 +3,21 @@
 cimport numpy as cnp
 
 from .._util._bound_call cimport BoundCall
+from ..model._compiled_parts cimport CompiledParts
 from ._state_function cimport MOST_ARRAYS, StateFunction
 
 cnp.import_array()
+
+
+cdef dict functions_of(model):
+    """Return the compiled functions of a Model; None for any other object."""
+    cdef object found
+    if not isinstance(model, CompiledParts):
+        return None
+    found = (<CompiledParts> model).state_functions
+    if found is None:
+        (<CompiledParts> model).state_functions = found = model._state_functions
+    return <dict?> found
 
 
 def call(model, kind, tuple options not None, tuple arrays not None, out, threads, general_path):
@@ -13,9 +25,10 @@ def call(model, kind, tuple options not None, tuple arrays not None, out, thread
 
     ``kind`` is a subclass of StateFunction. The general path takes the same arguments.
     """
-    cdef object functions = getattr(model, "_state_functions", None), found = None
-    if type(functions) is dict:
-        found = (<dict> functions).get((kind, options))
+    cdef object found = None
+    cdef dict functions = functions_of(model)
+    if functions is not None:
+        found = functions.get((kind, options))
         if found is not None:
             found = (<StateFunction?> found).run(arrays, out, threads)
     if found is None:

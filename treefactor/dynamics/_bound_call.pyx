@@ -8,6 +8,7 @@ from .._util._bound_call cimport BoundCall
 from .._util._fast_arrays cimport (
     is_plain_matrix, is_plain_scalar, is_plain_vector, is_real, is_result, may_overlap,
 )
+from .._util._result_arrays cimport new_result
 from ..tree._operands cimport LANES, Operand, overlap, read_matrix_operand, read_operand
 from ._recursions cimport ABA, STATIC_TORQUE, Arguments, Bodies, bodies_of, is_energy, takes_v, takes_x
 
@@ -43,19 +44,14 @@ cdef bint is_apart(Bodies bodies, const Arguments *args, Py_ssize_t size) noexce
                 or overlap(args.out, size, args.fext, 6 * bodies.m.joints))
 
 
-cdef bint fits_fast_path(Bodies bodies, int op, object q, object v, object x, object fext,
-                         object out) noexcept:
-    """Return whether all arrays are contiguous float64 arrays of the right sizes, out apart from them."""
+cdef bint fits_result(Bodies bodies, int op, const Arguments *args, object out) noexcept:
+    """Return whether out is a writeable array for one result, apart from the arguments."""
     cdef cnp.npy_intp shape[2]
     cdef int axes = bodies.result_shape(op, shape)
-    cdef Arguments args
-    if not are_vectors(bodies, op, q, v, x, fext):
-        return False
     if not (is_plain_matrix(out, shape[0], shape[1]) if axes == 2
             else is_plain_vector(out, shape[0]) if axes == 1 else is_plain_scalar(out)):
         return False
-    args = data_pointers(op, q, v, x, fext, out)
-    return cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out) and is_apart(bodies, &args, shape[0] * shape[1])
+    return cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out) and is_apart(bodies, args, shape[0] * shape[1])
 
 
 cdef object run_energy(Bodies bodies, int op, object q, object v):
@@ -76,12 +72,18 @@ cdef object run_vectors(Bodies bodies, int op, object q, object v, object x, obj
     cdef int axes
     if out is None and is_energy(op):
         return run_energy(bodies, op, q, v)
-    if out is None:
-        axes = bodies.result_shape(op, shape)
-        out = cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_DOUBLE)
-    if not fits_fast_path(bodies, op, q, v, x, fext, out):
+    if not are_vectors(bodies, op, q, v, x, fext):
         return None
-    args = data_pointers(op, q, v, x, fext, out)
+    if out is None:                                  # a new array fits and overlaps nothing
+        axes = bodies.result_shape(op, shape)
+        out = new_result(axes, shape)
+        args = data_pointers(op, q, v, x, fext, out)
+    elif cnp.PyArray_CheckExact(out):
+        args = data_pointers(op, q, v, x, fext, out)
+        if not fits_result(bodies, op, &args, out):
+            return None
+    else:
+        return None
     return out if bodies.run_one(op, &args) else None
 
 
@@ -102,7 +104,7 @@ cdef object run_batch(Bodies bodies, int op, object q, object v, object x, objec
     if batch <= 0 or not bodies.one_axis or (op == ABA and bodies.coupled):
         return None
     shape[0] = batch
-    result = cnp.PyArray_SimpleNew(1 + bodies.result_shape(op, shape + 1), shape, cnp.NPY_DOUBLE)
+    result = new_result(1 + bodies.result_shape(op, shape + 1), shape)
     if out is None:
         out = result
     elif not is_result(out, result):
@@ -115,6 +117,11 @@ cdef object run_batch(Bodies bodies, int op, object q, object v, object x, objec
 
 
 def call(model, int op, q, v, x, fext, out, threads, general_path):
+    """Run an operation: `compute` for Python."""
+    return compute(model, op, q, v, x, fext, out, threads, general_path)
+
+
+cdef object compute(model, int op, q, v, x, fext, out, threads, general_path):
     """Run an operation: float64 arrays that need no conversion at once, others by the general path.
 
     v and x are ignored if the operation does not read them; matrices are dense. The general path takes the
@@ -154,13 +161,14 @@ cdef class Bound(BoundCall):
     cdef Arguments args
 
     def __cinit__(self, model, int op, q, v, x, fext, out, general_path):
-        self.bodies = bodies_of(model)
-        if not fits_fast_path(self.bodies, op, q, v, x, fext, out):
+        self.op, self.bodies = op, bodies_of(model)
+        if are_vectors(self.bodies, op, q, v, x, fext) and cnp.PyArray_CheckExact(out):
+            self.args = data_pointers(op, q, v, x, fext, out)
+        if self.args.out == NULL or not fits_result(self.bodies, op, &self.args, out):
             raise ValueError(
                 "expected contiguous float64 arrays of the right shapes, out apart from the others"
             )
         self.kept, self.out, self.general_path = (q, v, x, fext), out, general_path
-        self.op, self.args = op, data_pointers(op, q, v, x, fext, out)
 
     cdef bint run(self) noexcept:
         return self.bodies.run_one(self.op, &self.args)

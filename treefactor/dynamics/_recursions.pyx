@@ -9,6 +9,7 @@ from ..tree._pattern cimport (
     FACTORIZED, Pattern, Shape, active,
     workspace_size as factor_workspace_size)
 from .._util._fast_arrays cimport all_finite
+from ..model._compiled_parts cimport CompiledParts
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
 from ._inertia_sets cimport choose_inertias
 from ._kernel_calls cimport factor_and_solve, run_recursion
@@ -389,7 +390,11 @@ cdef class Bodies:
 
 cpdef Bodies bodies_of(model):
     """Return the compiled bodies of a Model; raise TypeError for any other object."""
+    if isinstance(model, CompiledParts) and (<CompiledParts> model).bodies is not None:
+        return <Bodies> (<CompiledParts> model).bodies
     found = getattr(model, "bodies", None)
     if not isinstance(found, Bodies):
         raise TypeError(not_a_model(model))
+    if isinstance(model, CompiledParts):
+        (<CompiledParts> model).bodies = found
     return found

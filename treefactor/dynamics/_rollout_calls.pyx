@@ -6,6 +6,7 @@ from libc.string cimport memset
 
 from .._util._bound_call cimport BoundCall
 from .._util._fast_arrays cimport is_real, may_overlap
+from .._util._result_arrays cimport new_result
 from ..tree._operands cimport LANES
 from ._rollouts cimport RK4, SEMI_IMPLICIT_EULER, Motion, Series, Simulation
 
@@ -47,7 +48,7 @@ cdef object allocate(Py_ssize_t batch, Py_ssize_t states, Py_ssize_t size):
     if states >= 0:
         shape[axes], axes = states, axes + 1
     shape[axes] = size
-    return cnp.PyArray_SimpleNew(axes + 1, shape, cnp.NPY_DOUBLE)
+    return new_result(axes + 1, shape)
 
 
 cdef bint is_same(cnp.ndarray a, cnp.ndarray b) noexcept:

@@ -12,7 +12,6 @@ from .._util._bound_call import BoundCall
 from .._util.bindable import bound_arrays, builder_of, given_arguments, register
 from .._util.validation import check_choice
 from ..model.model import Model, require_model
-from ..tree.tree import LAYOUTS
 from ._bound_call import Bound, call
 from ._general_path import (
     ABA,
@@ -35,225 +34,18 @@ from ._general_path import (
     POTENTIAL_ENERGY,
     RNEA,
     STATIC_TORQUE,
-    GeneralCall,
     general_path,
 )
+from ._recursion_calls import aba, bias, crba, forward_dynamics, h_times, rnea
 from .energies import kinetic_energy, mechanical_energy, potential_energy
-from .inertias import bindable_model, with_inertias
+from .inertias import bindable_model
 from .matrices import coriolis_matrix, inverse_inertia
 from .reactions import base_force, joint_forces
 from .statics import generalized_gravity, static_torque
 
 __all__ = ["aba", "bias", "bind", "crba", "forward_dynamics", "h_times", "rnea"]
 
-DENSE, PACKED = LAYOUTS[:2]
 METHODS = {"aba": ABA, "factor": FACTOR}
-
-
-def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1, inertias=None) -> np.ndarray:
-    """Compute the joint-space inertia matrix H(q), armature included.
-
-    Parameters
-    ----------
-    model : Model
-    q : array_like, shape (..., nq)
-        Configurations in Pinocchio's layout.
-    out : ndarray, optional
-        Receives the result.
-    layout : {"dense", "packed", "lanes"}
-        Layout of the result: `treefactor.factor` accepts all of them.
-    num_threads : int
-        For batches; -1 uses all cores.
-    inertias : Inertias or array_like, shape (..., njoints, 10), optional
-        In the place of the model's: see `Inertias`.
-
-    Returns
-    -------
-    ndarray, shape (..., nv, nv), (..., nnz) or (blocks, nnz, 8)
-        kg, kg m, kg m^2. In a batch, configurations that are not finite or whose quaternions do not have unit
-        length give NaN.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, ConfigurationError
-        If q is not a configuration of the model; ConfigurationError names the joint.
-
-    Notes
-    -----
-    Featherstone (2008), table 6.2: composite-rigid-body algorithm, every body in its own axes and about its
-    own origin.
-    """
-    if inertias is not None:
-        model = with_inertias(model, inertias)
-    if layout is not DENSE and layout is not PACKED:
-        check_choice("layout", layout, LAYOUTS)
-    if layout == "dense":
-        return call(model, CRBA, q, None, None, None, out, num_threads, general_path)
-    if layout == "packed":
-        return call(model, CRBA_PACKED, q, None, None, None, out, num_threads, general_path)
-    return GeneralCall(model, CRBA, out, num_threads, layout).run(q)
-
-
-def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1, inertias=None) -> np.ndarray:
-    """Compute inverse dynamics: the generalized forces tau that produce the acceleration a.
-
-    Parameters
-    ----------
-    model : Model
-    q, v, a : array_like, shapes (..., nq), (..., nv), (..., nv)
-        Leading axes are a batch; an array without them applies to every configuration.
-    fext : array_like, shape (..., njoints, 6), optional
-        External force and moment on the body of every joint, at the origin and in the axes of the joint, in
-        N and N m: Pinocchio's ``fext`` without its first entry, the universe.
-    out : ndarray, shape (..., nv), optional
-    num_threads : int
-        For batches; -1 uses all cores.
-    inertias : Inertias or array_like, shape (..., njoints, 10), optional
-        In the place of the model's: see `Inertias`.
-
-    Returns
-    -------
-    ndarray, shape (..., nv)
-        N, N m.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, ConfigurationError
-
-    Notes
-    -----
-    Luh, Walker and Paul (1980): recursive Newton-Euler algorithm, every body in its own axes.
-    """
-    if inertias is not None:
-        model = with_inertias(model, inertias)
-    return call(model, RNEA, q, v, a, fext, out, num_threads, general_path)
-
-
-def bias(model: Model, q, v, fext=None, out=None, num_threads: int = 1, inertias=None) -> np.ndarray:
-    """Compute the generalized forces at zero acceleration: Coriolis, centrifugal, gravity, minus external.
-
-    Pinocchio calls them ``nle``, MuJoCo ``qfrc_bias``.
-
-    Parameters
-    ----------
-    model, q, v, fext, out, num_threads, inertias
-        As for `rnea`.
-
-    Returns
-    -------
-    ndarray, shape (..., nv)
-        N, N m.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, ConfigurationError
-
-    Notes
-    -----
-    Featherstone (2008), table 5.1, without accelerations.
-    """
-    if inertias is not None:
-        model = with_inertias(model, inertias)
-    return call(model, BIAS, q, v, None, fext, out, num_threads, general_path)
-
-
-def h_times(model: Model, q, x, out=None, num_threads: int = 1, inertias=None) -> np.ndarray:
-    """Compute H(q) x without forming H.
-
-    Parameters
-    ----------
-    model, q, out, num_threads, inertias
-        As for `rnea`.
-    x : array_like, shape (..., nv)
-
-    Returns
-    -------
-    ndarray, shape (..., nv)
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, ConfigurationError
-
-    Notes
-    -----
-    Featherstone (2008), table 6.1: inverse dynamics without velocities, gravity and external forces.
-    """
-    if inertias is not None:
-        model = with_inertias(model, inertias)
-    return call(model, H_TIMES, q, None, x, None, out, num_threads, general_path)
-
-
-def aba(model: Model, q, v, tau, fext=None, out=None, num_threads: int = 1, inertias=None) -> np.ndarray:
-    """Compute forward dynamics, the acceleration under tau, by the articulated-body algorithm in O(n).
-
-    Parameters
-    ----------
-    model : Model
-        Must not have mimic joints.
-    q, v, fext, out, num_threads, inertias
-        As for `rnea`.
-    tau : array_like, shape (..., nv)
-        Generalized forces, N, N m.
-
-    Returns
-    -------
-    ndarray, shape (..., nv)
-        m/s^2, rad/s^2; in a batch, NaN where there is no solution.
-
-    Raises
-    ------
-    NotPositiveDefiniteError
-        If a freedom moves no mass; names the joint. Only for a single configuration.
-    ValueError
-        If the model has mimic joints: use ``forward_dynamics(..., method="factor")``.
-    ShapeError, NonFiniteError, ConfigurationError
-
-    Notes
-    -----
-    Featherstone (2008), table 7.1, one freedom after the other.
-    """
-    if inertias is not None:
-        model = with_inertias(model, inertias)
-    return call(model, ABA, q, v, tau, fext, out, num_threads, general_path)
-
-
-def forward_dynamics(
-    model: Model, q, v, tau, fext=None, method: str = "factor", out=None, num_threads: int = 1, inertias=None
-) -> np.ndarray:
-    """Compute forward dynamics, the acceleration under tau: from H, its LTDL factor and the bias, or by ABA.
-
-    Parameters
-    ----------
-    model : Model
-        May have mimic joints with "factor".
-    q, v, tau, fext, out, num_threads, inertias
-        As for `aba`.
-    method : {"factor", "aba"}
-        "factor" solves ``H a = tau - bias``; models with mimic joints need it.
-
-    Returns
-    -------
-    ndarray, shape (..., nv)
-        m/s^2, rad/s^2; in a batch, NaN where there is no solution.
-
-    Raises
-    ------
-    NotPositiveDefiniteError, ValueError, ShapeError, NonFiniteError, ConfigurationError
-        As for `aba`.
-
-    Notes
-    -----
-    Featherstone (2008), section 6.1. With "factor", a single state and the same state in a batch may differ
-    in their last bits, because a single H and a batch are factorized by different kernels. So may the results
-    of `inverse_inertia` and `coriolis_matrix`. Strides never change a bit; in all other functions of the
-    dynamics a batch does not, either.
-    """
-    if inertias is not None:
-        model = with_inertias(model, inertias)
-    check_choice("method", method, tuple(METHODS))
-    if method == "aba":
-        return aba(model, q, v, tau, fext, out, num_threads)
-    return call(model, FACTOR, q, v, tau, fext, out, num_threads, general_path)
 
 
 def frames(model: Model, q, v, num_threads: int = 1) -> np.ndarray:

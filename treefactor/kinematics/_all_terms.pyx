@@ -6,6 +6,7 @@ from libc.string cimport memset
 
 from .._util._bound_call cimport BoundCall
 from .._util._fast_arrays cimport is_plain_matrix, is_plain_scalar, is_plain_vector, may_overlap
+from .._util._result_arrays cimport new_result
 from ..dynamics._recursions cimport MOTION, Arguments, Bodies, bodies_of
 from ._request cimport Request
 
@@ -89,12 +90,10 @@ cdef class Terms:
         shape[0] = shape[1] = self.bodies.nv
         for k in range(OWN + self.request.items):
             if k >= OWN:
-                one = cnp.PyArray_SimpleNew(
-                    self.request.item[k - OWN].axes, self.request.item[k - OWN].shape, cnp.NPY_DOUBLE
-                )
+                one = new_result(self.request.item[k - OWN].axes, self.request.item[k - OWN].shape)
             else:
                 axes = 2 if k == 0 else k < 3
-                one = cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_DOUBLE)
+                one = new_result(axes, shape)
             to[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> one)
             found.append(one)
         return found

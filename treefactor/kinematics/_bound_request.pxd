@@ -11,3 +11,6 @@ cdef class BoundRequest(BoundCall):
     cdef Request request
     cdef const double *x[3]
     cdef double **results
+
+
+cdef object compute(model, int kind, frame, reference, int option, q, v, a, out, threads, general_path)

@@ -8,6 +8,7 @@ from libc.string cimport memcpy
 
 from .._util._bound_call cimport BoundCall
 from .._util._fast_arrays cimport is_plain_matrix, is_plain_vector
+from ..model._compiled_parts cimport CompiledParts
 from ._request cimport Request
 
 from ..model.frames import Frame
@@ -19,6 +20,17 @@ cdef enum:
     OPTIONS = 4                  # values of an option
 
 cdef tuple references = REFERENCES
+
+
+cdef dict requests_of(model):
+    """Return the requests that a Model keeps; None for any other object."""
+    cdef object found
+    if not isinstance(model, CompiledParts):
+        return None
+    found = (<CompiledParts> model).requests
+    if found is None:
+        (<CompiledParts> model).requests = found = model._requests
+    return <dict?> found
 
 
 cdef bint is_name(object frame) noexcept:
@@ -60,13 +72,14 @@ def code_of(int kind, reference, int option):
 
 cdef Request find_request(model, int kind, frame, reference, int option):
     """Return the request of frames that a model keeps; None if it is not compiled."""
-    cdef object requests = getattr(model, "_requests", None), found, key = frame
+    cdef dict requests = requests_of(model)
+    cdef object found, key = frame
     cdef Py_ssize_t reference_number
-    if type(requests) is not dict:
+    if requests is None:
         return None
     if not is_name(key):
         key = key_of(key)
-    found = (<dict> requests).get(key) if key is not None else None
+    found = requests.get(key) if key is not None else None
     if found is None:
         return None
     reference_number = number_of(reference)
@@ -76,6 +89,11 @@ cdef Request find_request(model, int kind, frame, reference, int option):
 
 
 def call(model, int kind, frame, reference, int option, q, v, a, out, threads, general_path):
+    """Compute results of frames: `compute` for Python."""
+    return compute(model, kind, frame, reference, option, q, v, a, out, threads, general_path)
+
+
+cdef object compute(model, int kind, frame, reference, int option, q, v, a, out, threads, general_path):
     """Compute results of frames: float64 arrays at once if the request is compiled.
 
     ``frame`` is a frame or a list of them, ``option`` what else determines the request: see `plans.items_of`.
@@ -109,11 +127,12 @@ def key_of_placed(int kind, reference, body, R, p):
 
 def call_placed(model, int kind, reference, body, R, p, q, v):
     """Compute the result of a frame at R, p on a body; None if it is not kept or arrays do not fit."""
-    cdef object requests = getattr(model, "_requests", None), key
-    if type(requests) is not dict:
+    cdef dict requests = requests_of(model)
+    cdef object key
+    if requests is None:
         return None
     key = key_of_placed(kind, reference, body, R, p)
-    found = (<dict> requests).get(key) if key is not None else None
+    found = requests.get(key) if key is not None else None
     return None if found is None else (<Request?> found).run_fast(q, v, None, None, 1)
 
 

@@ -6,6 +6,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from .._util._fast_arrays cimport all_finite, is_plain_vector, is_result, may_overlap
+from .._util._result_arrays cimport new_result
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load, read_operand
 from ..dynamics._recursions cimport Body
 from ..tree._pattern cimport active
@@ -220,13 +221,13 @@ cdef class Request:
         cdef int axis, lead = batch >= 0
         cdef list found
         if batch < 0 and self.items == 1:
-            return cnp.PyArray_SimpleNew(self.item.axes, self.item.shape, cnp.NPY_DOUBLE)
+            return new_result(self.item.axes, self.item.shape)
         found = []
         shape[0] = batch
         for k in range(self.items):
             for axis in range(self.item[k].axes):
                 shape[lead + axis] = self.item[k].shape[axis]
-            array = cnp.PyArray_SimpleNew(lead + self.item[k].axes, shape, cnp.NPY_DOUBLE)
+            array = new_result(lead + self.item[k].axes, shape)
             if self.items == 1:
                 return array
             found.append(array)

@@ -6,6 +6,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from .._util._fast_arrays cimport all_finite, is_plain_matrix, is_plain_vector, may_overlap
+from .._util._result_arrays cimport new_result
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
 from ..dynamics._recursions cimport CRBA_PACKED, Arguments, Bodies
 from ..linalg._delassus cimport Memory, allocate_memory, invert_lanes, multiply
@@ -88,7 +89,7 @@ def fast(model, int kind, frame, reference, q, out, bint invert=False, double da
                             or may_overlap(out, q)):
         return None
     shape[0] = shape[1] = m
-    made = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
+    made = new_result(2, shape)
     need = bodies.nnz + request.item.size + max(bodies.workspace_size(CRBA_PACKED, 1),
                                                 factor_workspace_size(&bodies.pattern.shape)) + ALIGNED
     if need > STACK_DOUBLES:

@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.stdlib cimport free
 
 from .._util._fast_arrays cimport all_finite, is_real, may_overlap
+from .._util._result_arrays cimport new_result
 from ..tree._operands cimport LANES, Operand, describe, load, read_matrix_operand, read_operand
 from ..tree._pattern cimport active
 from ._batch_input cimport allocate
@@ -141,7 +142,7 @@ def fast(J, e, damping, out, threads):
         return None
     shape[0], shape[1] = batch, n
     if out is None:
-        x = cnp.PyArray_SimpleNew(1 if batch < 0 else 2, shape + (batch < 0), cnp.NPY_DOUBLE)
+        x = new_result(1 if batch < 0 else 2, shape + (batch < 0))
     elif batch and is_result(out, batch, n) and not may_overlap(J, out) and not may_overlap(e, out) and (
             operands[2].to_next == 0 or not may_overlap(damping, out)):
         x = out

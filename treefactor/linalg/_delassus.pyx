@@ -9,6 +9,7 @@ from ._factor_methods cimport Calls
 from ._single cimport SHORT, SingleKernel
 from ..tree._pattern cimport FACTORIZED, Shape, active
 from .._util._fast_arrays cimport all_finite, is_array, is_plain_matrix, may_overlap
+from .._util._result_arrays cimport new_result
 
 cnp.import_array()
 
@@ -94,7 +95,7 @@ def fast(Calls factor not None, J, out, bint invert=False, double damping=0.0):
         return None
     if out is None:
         shape[0] = shape[1] = m
-        out = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
+        out = new_result(2, shape)
     elif (not is_plain_matrix(out, m, m) or not cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
           or may_overlap(out, J)):
         return None

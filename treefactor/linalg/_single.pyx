@@ -20,6 +20,7 @@ from ..tree._pattern cimport (
     workspace_size,
 )
 from .._util._fast_arrays cimport all_finite, is_array, is_plain_matrix, is_result
+from .._util._result_arrays cimport new_result
 
 from functools import partial
 
@@ -348,7 +349,7 @@ cdef class SingleKernel(Kernel):
             return None
         if out is None:
             shape[0] = shape[1] = n
-            out = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
+            out = new_result(2, shape)
         elif not is_plain_matrix(out, n, n) or not cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out):
             return None
         active.single.invert(&self.pattern.shape, self.w.X, self.w.inverse, self.ltdl,
@@ -370,9 +371,7 @@ cdef class SingleKernel(Kernel):
         if self.status != FACTORIZED or not all_finite(n * r, <double *> cnp.PyArray_DATA(<cnp.ndarray> b)):
             return None
         if out is None:
-            out = cnp.PyArray_SimpleNew(
-                cnp.PyArray_NDIM(<cnp.ndarray> b), cnp.PyArray_DIMS(<cnp.ndarray> b), cnp.NPY_DOUBLE
-            )
+            out = new_result(cnp.PyArray_NDIM(<cnp.ndarray> b), cnp.PyArray_DIMS(<cnp.ndarray> b))
         elif not is_result(out, b):
             return None
         x = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)

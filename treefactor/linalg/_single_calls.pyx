@@ -26,6 +26,7 @@ from ..tree._pattern cimport (
     workspace_size,
 )
 from .._util._fast_arrays cimport all_finite, is_array, is_plain_matrix, is_plain_vector
+from .._util._result_arrays cimport new_result
 
 import numpy as np
 
@@ -112,8 +113,7 @@ def multiply_fast(H, tree, x, out, layout, triangle):
             return None
     if (n * n if dense else pattern.shape.start[n]) + n * r > 16 * SHORT:
         return None
-    y = cnp.PyArray_SimpleNew(cnp.PyArray_NDIM(<cnp.ndarray> x), cnp.PyArray_DIMS(<cnp.ndarray> x),
-                              cnp.NPY_DOUBLE)
+    y = new_result(cnp.PyArray_NDIM(<cnp.ndarray> x), cnp.PyArray_DIMS(<cnp.ndarray> x))
     multiply_all(&pattern.shape, H, dense, triangle == "upper",
                  <const double *> cnp.PyArray_DATA(<cnp.ndarray> x),
                  1, r, <double *> y.data)
@@ -176,7 +176,7 @@ cdef class ForeignCalls(Calls):
         cdef cnp.npy_intp size = n
         cdef cnp.ndarray x
         if out is None and n <= SHORT and is_plain_vector(b, n):
-            x = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE)
+            x = new_result(1, &size)
             memcpy(x.data, cnp.PyArray_DATA(<cnp.ndarray> b), n * sizeof(double))
             if self.apply(op, &kernel.pattern.shape, <double *> x.data):
                 return x

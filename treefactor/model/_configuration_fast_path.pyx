@@ -15,7 +15,7 @@ from .._util._fast_arrays cimport (
     is_result,
     may_overlap,
 )
-from .._util._result_arrays cimport new_array, new_block, size_in_block
+from .._util._result_arrays cimport new_array, new_block, new_result, size_in_block
 from ..tree._operands cimport LANES, Operand, overlap, read_operand
 from ._configurations cimport (
     INTEGRATE,
@@ -41,7 +41,7 @@ def neutral_configuration(model):
     """Return a copy of the neutral configuration."""
     cdef Configurations c = configurations_of(model)
     cdef cnp.npy_intp size = c.nq
-    cdef object q = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE)
+    cdef object q = new_result(1, &size)
     memcpy(cnp.PyArray_DATA(<cnp.ndarray> q), cnp.PyArray_DATA(<cnp.ndarray> c.rest), size * sizeof(double))
     return q
 
@@ -69,7 +69,7 @@ def draw_one(model, generator, lower, upper):
     high = <const double *> cnp.PyArray_DATA(<cnp.ndarray> upper)
     if not (all_finite(size, low) and all_finite(size, high)):
         return None
-    out = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE)
+    out = new_result(1, &size)
     q = <double *> out.data
     for e in range(size):
         if low[e] > high[e]:
@@ -88,7 +88,7 @@ cpdef cnp.ndarray draw(model, generator, tuple limits, Py_ssize_t count, cnp.nda
     cdef Configurations c = configurations_of(model)
     cdef cnp.npy_intp size = c.nq
     if out is None:
-        out = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE)
+        out = new_result(1, &size)
     fill(c, generator, <const double *> cnp.PyArray_DATA(<cnp.ndarray> limits[0]),
          <const double *> cnp.PyArray_DATA(<cnp.ndarray> limits[1]), count, <double *> out.data)
     return out
@@ -156,7 +156,7 @@ cdef object run_vectors(Configurations c, int op, object first, object second, o
         s.out = &found
         return found if c.run_one(op, &s) else None
     if out is None:
-        out = cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_DOUBLE)
+        out = new_result(axes, shape)
         s.out = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
     else:
         if not is_out(c, op, out):
@@ -187,7 +187,7 @@ cdef object run_batch(Configurations c, int op, object first, object second, obj
         part = u
         operands[2].data, operands[2].size = <const char *> &part, 1
     shape[0] = batch
-    result = cnp.PyArray_SimpleNew(1 + c.axes(op, shape + 1), shape, cnp.NPY_DOUBLE)
+    result = new_result(1 + c.axes(op, shape + 1), shape)
     if out is None:
         out = result
     elif not is_result(out, result):
@@ -206,6 +206,11 @@ cdef object run_batch(Configurations c, int op, object first, object second, obj
 
 
 def call(model, int op, first, second, u, out, threads, general_path):
+    """Run an operation: `compute` for Python."""
+    return compute(model, op, first, second, u, out, threads, general_path)
+
+
+cdef object compute(model, int op, first, second, u, out, threads, general_path):
     """Run an operation: float64 arrays that need no conversion at once, others by the general path.
 
     The general path takes the arguments before it; if it is None, so is the result.

@@ -11,6 +11,7 @@ from numpy.random.c_distributions cimport random_standard_normal
 from .._util._fast_arrays cimport all_finite
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
 from ..tree._pattern cimport active
+from ._compiled_parts cimport CompiledParts
 
 import numpy as np
 
@@ -357,7 +358,11 @@ cdef class Configurations:
 
 cpdef Configurations configurations_of(model):
     """Return the compiled coordinates of a Model; raise TypeError for any other object."""
+    if isinstance(model, CompiledParts) and (<CompiledParts> model).configurations is not None:
+        return <Configurations> (<CompiledParts> model).configurations
     found = getattr(model, "configurations", None)
     if type(found) is not Configurations:
         raise TypeError(not_a_model(model))
+    if isinstance(model, CompiledParts):
+        (<CompiledParts> model).configurations = found
     return found

@@ -60,7 +60,7 @@ def model_with_parameters(model, pi, armature, strict: bool):
 
 def changed_model(source, pi: np.ndarray, armature: np.ndarray, rotors: np.ndarray):
     """Return a model with other parameters that shares the rest with a model built from joints."""
-    made = object.__new__(type(source))
+    made = type(source).__new__(type(source))
     for array in (pi, armature, rotors):
         array.flags.writeable = False
     made.__dict__.update({name: getattr(source, name) for name in SHARED})

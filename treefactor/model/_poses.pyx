@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.stdlib cimport free, malloc
 
 from .._util._fast_arrays cimport all_finite, is_result, may_overlap
+from .._util._result_arrays cimport new_result
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
 from ..tree._pattern cimport active
 
@@ -127,7 +128,7 @@ def call_one(int op, a, out, threads, general_path):
     if (out is None and type(threads) is int and threads == 1
             and read(a, size.a, &batch, &operand) and batch < 0
             and all_finite(size.a, <const double *> operand.data)):
-        result = cnp.PyArray_SimpleNew(set_shape(size.result, shape), shape, cnp.NPY_DOUBLE)
+        result = new_result(set_shape(size.result, shape), shape)
         kernels.one[op](<const double *> operand.data, NULL, &unread,
                         <double *> cnp.PyArray_DATA(<cnp.ndarray> result))
         return result
@@ -160,9 +161,9 @@ def call(int op, a, b, u, out, threads, general_path):
         shape[0] = batch
         axes = set_shape(size.result, shape + 1)
         if batch < 0:
-            result = cnp.PyArray_SimpleNew(axes, shape + 1, cnp.NPY_DOUBLE)
+            result = new_result(axes, shape + 1)
         else:
-            result = cnp.PyArray_SimpleNew(axes + 1, shape, cnp.NPY_DOUBLE)
+            result = new_result(axes + 1, shape)
         if out is None or (is_result(out, result) and not may_overlap(a, out)
                            and (size.b == 0 or not may_overlap(b, out))):
             result = result if out is None else out

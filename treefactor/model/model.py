@@ -15,6 +15,7 @@ from .._util.validation import Sealed, as_vector
 from ..exceptions import InvalidModelError
 from ..tree.tree import Tree
 from . import _model_parameters as changes
+from ._compiled_parts import CompiledParts
 from ._configurations import Configurations
 from ._model_checks import numbered_joints, numbered_loops, numbers_of, require_ends, require_tree
 from ._model_layout import armature_of, coupling_of, entries_of, places_of
@@ -25,7 +26,7 @@ from .mimic import Coupling
 GRAVITY = (0.0, 0.0, -9.81)
 
 
-class Model(Sealed):
+class Model(Sealed, CompiledParts):
     """Tree of joints and the bodies they carry; picklable.
 
     Parameters

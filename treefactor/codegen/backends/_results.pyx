@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t
 
 from ..._util._fast_arrays cimport is_array, is_real
+from ..._util._result_arrays cimport new_result
 
 import numpy as np
 
@@ -53,7 +54,7 @@ cdef class Results:
             for k in range(self.axes):
                 shape[axes + k] = self.length[k]
             axes += self.axes
-        return cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_DOUBLE)
+        return new_result(axes, shape)
 
     cdef bint describe(self, object out, Py_ssize_t count, StridedOutput *to) noexcept:
         """Fill in `to` for the output array of a batch; return False if `out` needs the general path."""

@@ -1,5 +1,6 @@
 """Declares Routine, the base class of the compiled backends."""
 
+from cpython.object cimport PyObject
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 
@@ -50,9 +51,11 @@ cdef class Routine:
 
     cdef void prepare(self, const Width *width, double *workspace) noexcept nogil
     cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil
-    cdef object run_one(self, tuple operands, object out, Results results)
-    cdef object run_many(self, tuple operands, object out, Results results)
-    cdef bint find_operands(self, tuple operands, const double **found) noexcept
+    cdef bint take(self, tuple operands, PyObject **items) noexcept
+    cdef object run_fast(self, PyObject **operands, object out, Results results, object threads)
+    cdef object run_one(self, PyObject **operands, object out, Results results)
+    cdef object run_many(self, PyObject **operands, object out, Results results)
+    cdef bint find_operands(self, PyObject **operands, const double **found) noexcept
     cdef bint run_single(self, const double **operands, const Target *targets, int count) noexcept nogil
     cdef bint run(self, const StridedInput *source, const StridedOutput *target, Results results,
                   Py_ssize_t first, Py_ssize_t stop) noexcept nogil

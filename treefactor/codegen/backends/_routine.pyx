@@ -1,7 +1,7 @@
 """Run a generated function on one configuration or a batch: base class of the compiled backends."""
 
 cimport numpy as cnp
-from cpython.object cimport PyTypeObject
+from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 from libc.math cimport NAN
@@ -20,6 +20,7 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     object PyType_GenericAlloc(PyTypeObject *kind, Py_ssize_t size)
+    PyObject *PyTuple_GET_ITEM(tuple items, Py_ssize_t k)
 
 cdef extern from *:
     """
@@ -76,13 +77,20 @@ cdef class Routine:
     cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil:
         """Compute all results from the arguments in the workspace; backends override this."""
 
-    cdef bint find_operands(self, tuple operands, const double **found) noexcept:
-        """Store the addresses of operands; return whether all are contiguous float64 vectors."""
+    cdef bint take(self, tuple operands, PyObject **items) noexcept:
+        """Store the items of a tuple; return whether there are as many as the function takes."""
         cdef Py_ssize_t k
         if len(operands) != self.arguments:
             return False
         for k in range(self.arguments):
-            if not is_plain_vector(operands[k], self.size[k]):
+            items[k] = PyTuple_GET_ITEM(operands, k)
+        return True
+
+    cdef bint find_operands(self, PyObject **operands, const double **found) noexcept:
+        """Store the addresses of operands; return whether all are contiguous float64 vectors."""
+        cdef Py_ssize_t k
+        for k in range(self.arguments):
+            if not is_plain_vector(<object> operands[k], self.size[k]):
                 return False
             found[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> operands[k])
         return True
@@ -119,13 +127,16 @@ cdef class Routine:
 
     def fast_path(self, tuple operands not None, object out, Results results not None, threads):
         """Return the result, or None when the general path must handle the call."""
-        if len(operands) != self.arguments:
-            return None
-        if is_real(operands[0]) and cnp.PyArray_NDIM(<cnp.ndarray> operands[0]) == 1:
+        cdef PyObject *items[ARGUMENTS]
+        return self.run_fast(items, out, results, threads) if self.take(operands, items) else None
+
+    cdef object run_fast(self, PyObject **operands, object out, Results results, object threads):
+        """Return the result for as many operands as the function takes, or None."""
+        if is_real(<object> operands[0]) and cnp.PyArray_NDIM(<cnp.ndarray> operands[0]) == 1:
             return self.run_one(operands, out, results)
         return self.run_many(operands, out, results) if type(threads) is int and threads == 1 else None
 
-    cdef object run_one(self, tuple operands, object out, Results results):
+    cdef object run_one(self, PyObject **operands, object out, Results results):
         """Return the result for contiguous vectors, or None."""
         cdef const double *x[ARGUMENTS]
         cdef Target target
@@ -147,13 +158,14 @@ cdef class Routine:
 
         Parts are the type of the tuple to return, and the locations of the results.
         """
+        cdef PyObject *items[ARGUMENTS]
         cdef const double *x[ARGUMENTS]
         cdef Target target[PARTS]
         cdef int k, count = <int> len(parts) - 1
         cdef bint all_arrays = True
         cdef tuple arrays
         cdef object array, kind = parts[0]
-        if count > PARTS or not self.find_operands(operands, x):
+        if count > PARTS or not self.take(operands, items) or not self.find_operands(items, x):
             return None
         if out is None:
             arrays = <tuple> PyType_GenericAlloc(<PyTypeObject *> kind, count)
@@ -174,7 +186,7 @@ cdef class Routine:
             return arrays
         return tuple([array if (<cnp.ndarray> array).ndim else array.item() for array in arrays])
 
-    cdef object run_many(self, tuple operands, object out, Results results):
+    cdef object run_many(self, PyObject **operands, object out, Results results):
         """Return results for (batch, size) arrays and shared vectors, or None."""
         cdef StridedInput source[ARGUMENTS]
         cdef StridedOutput target
@@ -183,9 +195,9 @@ cdef class Routine:
         cdef int axes
         cdef bint done
         for k in range(self.arguments):
-            if not is_real(operands[k]):
+            if not is_real(<object> operands[k]):
                 return None
-            x = operands[k]
+            x = <cnp.ndarray> operands[k]
             axes = x.ndim
             if not 1 <= axes <= 2 or x.shape[axes - 1] != self.size[k]:
                 return None
@@ -330,10 +342,12 @@ cdef class BoundRoutine(BoundCall):
 
     def __cinit__(self, Routine routine not None, tuple operands not None, out not None,
                   tuple parts not None, bint one, general_path):
+        cdef PyObject *items[ARGUMENTS]
         cdef Py_ssize_t k
         if len(parts) > PARTS:
             raise ValueError(f"out must be one array: {len(parts)} results are more than {PARTS}")
-        if not routine.find_operands(operands, self.operands) or not are_fast_outputs(<tuple> out, parts):
+        if not (routine.take(operands, items) and routine.find_operands(items, self.operands)
+                and are_fast_outputs(<tuple> out, parts)):
             raise ValueError("only contiguous, aligned float64 arrays of the right shapes can be bound")
         self.kept, self.out, self.general_path = (operands, parts), out[0] if one else out, general_path
         self.routine, self.count = routine, <int> len(parts)

@@ -1,0 +1,8 @@
+"""Declare the base of the class Model."""
+
+
+cdef class CompiledParts:
+    cdef object bodies           # Bodies, or None: not looked up yet
+    cdef object configurations   # Configurations, or None
+    cdef object requests         # the dict of treefactor.kinematics, or None
+    cdef object state_functions  # the dict of treefactor.derivatives, or None

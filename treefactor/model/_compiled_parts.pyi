@@ -1,0 +1,3 @@
+"""Type of the base of the class Model."""
+
+class CompiledParts: ...
