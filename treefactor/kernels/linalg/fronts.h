@@ -52,8 +52,9 @@ INLINE void invert_panel(ptrdiff_t first, ptrdiff_t stop, ptrdiff_t stride, doub
         for (ptrdiff_t i = k + 1; i < stop; i++) U[i - first] = Fk[i] * inverse[k];
         const ptrdiff_t own = k / WIDTH * WIDTH;
         for (ptrdiff_t j = own; j < stride; j += WIDTH) {
+            const ptrdiff_t rows = j + WIDTH < stop ? j + WIDTH : stop;  /* the others are 0 here */
             vec sum = inverse[k] * READ_AS(vec, Fk + j);
-            for (ptrdiff_t i = k + 1; i < stop; i++) sum += U[i - first] * READ_AS(vec, F + i * stride + j);
+            for (ptrdiff_t i = k + 1; i < rows; i++) sum += U[i - first] * READ_AS(vec, F + i * stride + j);
             if (j == own) sum -= keep(sum, k + 1 - own);
             AS(vec, Fk + j) = -sum;
         }
