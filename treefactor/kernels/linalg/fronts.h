@@ -119,7 +119,7 @@ INLINE void add_four_rows(ptrdiff_t size, ptrdiff_t a, ptrdiff_t stride, const d
 /* Add the Schur complement U of f to the front above, F(at[a], at[b]) += U(a, b); rows whose places are
  * consecutive are added as vectors. */
 static void fronts_extend_add(const Front *f, const double *U, const ptrdiff_t *at, const Front *above, double *F) {
-    const ptrdiff_t size = f->size, last = at[size - 1] - size;
+    const ptrdiff_t size = f->size, last = at[size - 1] - (size - 1);
     ptrdiff_t a = f->width;
     for (; a + 4 <= size && at[a] - a != last; a += 4) add_four_rows(size, a, f->stride, U, at, above->stride, F);
     for (; a < size; a++) {
