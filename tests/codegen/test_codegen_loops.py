@@ -68,7 +68,7 @@ COUNTS = {  # mul, add, div, trig
         "loop_gap": (147, 114, 0, 24),
     },
     "docking": {
-        "loops": (2415, 1692, 12, 42),
+        "loops": (2415, 1691, 12, 42),
         "loop_velocity": (523, 227, 6, 42),
         "loop_step": (462, 210, 6, 42),
         "loop_gap": (288, 167, 0, 42),

@@ -10,7 +10,7 @@ import numpy as np
 from ..tolerances import SNAP
 from .choices import VARIANTS, Choice
 from .derivatives import compared
-from .lower._lower import ARCTANGENT, END, RECIPROCALS, ROOT, SINCOS
+from .lower._lower import ARCTANGENT, END, RECIPROCALS, ROOT, SCALED, SINCOS
 from .lower.lowering import Code, lower
 from .program import passes
 from .program._table import Scalar, use_counts
@@ -226,6 +226,7 @@ def _runs(code: Code, names: dict[int, str]) -> Iterator[list[str]]:
     words, at = code.words.tolist(), 0
     while words[at] != END:
         opcode, times = words[at : at + 2]
+        opcode %= SCALED
         products, minus, plus, less = opcode >> 6, opcode >> 4 & 3, opcode >> 2 & 3, opcode & 3
         results = 2 if opcode == SINCOS else 1
         size = 1 if opcode in UNARY else 2 if opcode == ARCTANGENT else 2 * (products + minus) + plus + less
