@@ -134,6 +134,17 @@ def test_hundreds_of_threads_share_it(name):
             np.testing.assert_array_equal(own, expected)
 
 
+@pytest.mark.parametrize("made", [fresh, lambda model: model.with_parameters(model.parameters)])
+def test_a_model_is_made_with_the_tables_that_threads_fill(made):
+    """Two threads that both made a table at their first calls would each fill one of their own."""
+    model = made(MODEL)
+    tables = {name: vars(model)[name] for name in ("_requests", "_state_functions")}
+    assert not any(tables.values())
+    at_once(lambda k: tf.frame_jacobian(model, tf.neutral(model), k), 2)
+    assert tables["_requests"]
+    assert all(vars(model)[name] is table for name, table in tables.items())
+
+
 def test_a_factor_for_every_thread():
     def work(k):
         f = tf.factor(spd_matrix(TREE, k % 5), TREE)

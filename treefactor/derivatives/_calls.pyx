@@ -1,5 +1,6 @@
 """Call functions of a state by the fast path; calls bound to arrays."""
 
+cimport cython
 cimport numpy as cnp
 
 from .._util._bound_call cimport BoundCall
@@ -16,7 +17,10 @@ cdef dict functions_of(model):
         return None
     found = (<CompiledParts> model).state_functions
     if found is None:
-        (<CompiledParts> model).state_functions = found = model._state_functions
+        found = model._state_functions
+        with cython.critical_section(model):         # threads read it without: what is kept must never change
+            if (<CompiledParts> model).state_functions is None:
+                (<CompiledParts> model).state_functions = found
     return <dict?> found
 
 

@@ -1,13 +1,12 @@
 """Run the compiled recursions of one model on validated NumPy arrays."""
 
+cimport cython
 cimport numpy as cnp
 from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from ..tree._pattern cimport (
-    FACTORIZED, Pattern, Shape, active,
-    workspace_size as factor_workspace_size)
+from ..tree._pattern cimport FACTORIZED, Pattern, Shape, active, workspace_size as factor_workspace_size
 from .._util._fast_arrays cimport all_finite
 from ..model._compiled_parts cimport CompiledParts
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
@@ -396,5 +395,6 @@ cpdef Bodies bodies_of(model):
     if not isinstance(found, Bodies):
         raise TypeError(not_a_model(model))
     if isinstance(model, CompiledParts):
-        (<CompiledParts> model).bodies = found
+        with cython.critical_section(model):         # threads read it without: what is kept must never change
+            (<CompiledParts> model).bodies = (<CompiledParts> model).bodies or found
     return found

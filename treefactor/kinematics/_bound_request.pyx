@@ -1,5 +1,6 @@
 """Run requests without the checks of the general path: the fast path, and calls bound to arrays."""
 
+cimport cython
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.tuple cimport PyTuple_GET_ITEM
@@ -29,7 +30,10 @@ cdef dict requests_of(model):
         return None
     found = (<CompiledParts> model).requests
     if found is None:
-        (<CompiledParts> model).requests = found = model._requests
+        found = model._requests
+        with cython.critical_section(model):         # threads read it without: what is kept must never change
+            if (<CompiledParts> model).requests is None:
+                (<CompiledParts> model).requests = found
     return <dict?> found
 
 

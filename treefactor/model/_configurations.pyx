@@ -1,5 +1,6 @@
 """Run the compiled steps between configurations of one model on validated arrays."""
 
+cimport cython
 cimport numpy as cnp
 from libc.math cimport NAN, fabs, sqrt
 from libc.stdlib cimport free, malloc
@@ -364,5 +365,6 @@ cpdef Configurations configurations_of(model):
     if type(found) is not Configurations:
         raise TypeError(not_a_model(model))
     if isinstance(model, CompiledParts):
-        (<CompiledParts> model).configurations = found
+        with cython.critical_section(model):         # threads read it without: what is kept must never change
+            (<CompiledParts> model).configurations = (<CompiledParts> model).configurations or found
     return found
