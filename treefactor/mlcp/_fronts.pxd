@@ -5,7 +5,7 @@ cimport numpy as cnp
 from ..tree._pattern cimport Front
 
 cdef class Fronts:
-    cdef readonly Py_ssize_t n, m, count, size, widest, nnz
+    cdef readonly Py_ssize_t n, m, count, size, nnz
     cdef list kept
     cdef object tree
     cdef Front *front            # count + 1

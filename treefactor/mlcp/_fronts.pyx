@@ -173,8 +173,8 @@ cdef class Fronts:
     ----------
     n, m, count : int
         Freedoms, constraints, fronts.
-    size, widest : int
-        Entries of all fronts; length of the longest padded row.
+    size : int
+        Entries of all fronts.
     """
 
     def __cinit__(self, const Py_ssize_t[::1] position, tree, const Py_ssize_t[::1] start,
@@ -233,7 +233,6 @@ cdef class Fronts:
             f.index, f.at = entries, self.size
             entries += f.size
             self.size += f.size * f.stride
-            self.widest = max(self.widest, f.stride)
         self.index = self.keep(np.empty(entries, dtype=np.intp))
         self.child = self.keep(np.full(self.count, -1, dtype=np.intp))
         self.sibling = self.keep(np.full(self.count, -1, dtype=np.intp))

@@ -52,8 +52,9 @@ INLINE void invert_panel(ptrdiff_t first, ptrdiff_t stop, ptrdiff_t stride, doub
         for (ptrdiff_t i = k + 1; i < stop; i++) U[i - first] = Fk[i] * inverse[k];
         const ptrdiff_t own = k / WIDTH * WIDTH;
         for (ptrdiff_t j = own; j < stride; j += WIDTH) {
+            const ptrdiff_t rows = j + WIDTH < stop ? j + WIDTH : stop;  /* the others are 0 here */
             vec sum = inverse[k] * READ_AS(vec, Fk + j);
-            for (ptrdiff_t i = k + 1; i < stop; i++) sum += U[i - first] * READ_AS(vec, F + i * stride + j);
+            for (ptrdiff_t i = k + 1; i < rows; i++) sum += U[i - first] * READ_AS(vec, F + i * stride + j);
             if (j == own) sum -= keep(sum, k + 1 - own);
             AS(vec, Fk + j) = -sum;
         }
@@ -118,7 +119,7 @@ INLINE void add_four_rows(ptrdiff_t size, ptrdiff_t a, ptrdiff_t stride, const d
 /* Add the Schur complement U of f to the front above, F(at[a], at[b]) += U(a, b); rows whose places are
  * consecutive are added as vectors. */
 static void fronts_extend_add(const Front *f, const double *U, const ptrdiff_t *at, const Front *above, double *F) {
-    const ptrdiff_t size = f->size, last = at[size - 1] - size;
+    const ptrdiff_t size = f->size, last = at[size - 1] - (size - 1);
     ptrdiff_t a = f->width;
     for (; a + 4 <= size && at[a] - a != last; a += 4) add_four_rows(size, a, f->stride, U, at, above->stride, F);
     for (; a < size; a++) {
