@@ -113,6 +113,19 @@ def test_worlds_may_have_several_axes_and_share_a_state():
         stepper.run(q, v[:2], 3)
 
 
+@pytest.mark.parametrize("batch", [(), (2, 3), (0,)])
+def test_runs_without_steps_and_of_models_without_freedoms(batch):
+    stepper, q, v = falling(1)
+    start = np.broadcast_to(q[0], (*batch, 7))
+    for tau in (None, np.zeros(6), np.zeros((0, 6))):
+        run = stepper.run(start, v[0], 0, tau)
+        assert run.q.shape == (*batch, 1, 7)
+        assert (run.q == q[0]).all()
+    still = Stepper(tf.Model([]))
+    for keep_steps in (True, False):
+        assert still.run(np.zeros((*batch, 0)), [], 3, keep_steps=keep_steps).q.shape == (*batch, 4, 0)
+
+
 def test_forces_of_worlds():
     stepper, q, v = falling(3)
     tau = np.random.default_rng(1).normal(size=(3, STEPS, 6))

@@ -150,5 +150,5 @@ def _controls(tau, batch: tuple[int, ...], steps: int, nv: int) -> list[Control]
     if forces.shape not in expected:
         shapes = " or ".join(map(str, sorted(expected, key=len)))
         raise ShapeError(f"tau must have shape {shapes}, got {forces.shape}", forces.shape, (nv,))
-    each = np.broadcast_to(np.ascontiguousarray(forces), (*batch, steps, nv)).reshape(-1, steps, nv)
+    each = np.broadcast_to(np.ascontiguousarray(forces), (*batch, steps, nv)).reshape(count, steps, nv)
     return [Control(rows) for rows in each]
