@@ -21,8 +21,7 @@ cdef enum:
 
 cdef double FIRST_DELTA = 1e-2   # of a cold start
 cdef double SHRINK = 1e-2        # factor of delta after a multiplier step
-cdef double LAST_DELTA = 1e-9    # where rows that depend on each other contradict each other by little: a
-                                 # multiplier moves by gap / delta in one step
+cdef double LAST_DELTA = 1e-9    # of rows that contradict each other by little: multipliers move by gap / it
 cdef double BEYOND = 1e9         # infeasible when feasibility would need a norm of v above this multiple
 cdef double PROMISING = 2.0      # multiple from which a certificate is worth improving, which costs a solve;
 cdef double SUSPICIOUS = 0.1     # the same after more than FEW systems

@@ -39,7 +39,7 @@ cdef class Iterate:
     cdef Pattern pattern
     cdef readonly Py_ssize_t n, m, equal, pivots, factorizations, iterations
     cdef readonly double size    # of the data: residuals are relative to it
-    cdef double delta, stiffness # 1 / delta
+    cdef double delta, stiffness  # 1 / delta
     cdef double noise, wide      # of lambda: rounding errors of rows that are refined, and of others
     cdef double free_terms       # terms of H v that cancel each other in the free motion
     cdef double rounding         # of a gap

@@ -331,7 +331,7 @@ cdef class Iterate:
         return self.compute_residual() if clipped else residual
 
     cdef void proximal_direction(self, const double *force) noexcept nogil:
-        """Compute u and weight, the changes of v and lambda in one step for the force (or NULL) that is left."""
+        """Compute u and weight, the changes of v and lambda in one step for the force left (or NULL)."""
         #   S u = force - J_on^T gap / delta,  weight = -(gap + J_on u) / delta
         cdef Py_ssize_t i
         for i in range(self.m):
