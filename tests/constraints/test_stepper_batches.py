@@ -3,6 +3,7 @@
 import copy
 
 import numpy as np
+import numpy.lib.recfunctions as rfn
 import pytest
 from helpers.scenes import random_scene
 from test_stepper import at, bodies, squeezed
@@ -113,6 +114,19 @@ def test_worlds_may_have_several_axes_and_share_a_state():
         stepper.run(q, v[:2], 3)
 
 
+@pytest.mark.parametrize("batch", [(), (2, 3), (0,)])
+def test_runs_without_steps_and_of_models_without_freedoms(batch):
+    stepper, q, v = falling(1)
+    start = np.broadcast_to(q[0], (*batch, 7))
+    for tau in (None, np.zeros(6), np.zeros((0, 6))):
+        run = stepper.run(start, v[0], 0, tau)
+        assert run.q.shape == (*batch, 1, 7)
+        assert (run.q == q[0]).all()
+    still = Stepper(tf.Model([]))
+    for keep_steps in (True, False):
+        assert still.run(np.zeros((*batch, 0)), [], 3, keep_steps=keep_steps).q.shape == (*batch, 4, 0)
+
+
 def test_forces_of_worlds():
     stepper, q, v = falling(3)
     tau = np.random.default_rng(1).normal(size=(3, STEPS, 6))
@@ -162,3 +176,18 @@ def test_long_runs_can_be_interrupted(monkeypatch, compiled_steps):
     monkeypatch.setattr(_runs, "STRETCH", 7)
     assert equal(stepper.run(q[0], v[0], 3 * STEPS, keep_steps=False), expected)
     assert max(compiled_steps) == 7
+
+
+def test_states_of_release_0_1_are_read():
+    stepper, q, v = falling(1)
+    state = dict(vars(stepper))
+    names = [name for name in state["_contacts"].structs.dtype.names if name != "first"]
+    joints, contacts, *rest = state["_contacts"].kernel.__reduce__()[1]
+    kernel = type(state["_contacts"].kernel)(joints, rfn.repack_fields(contacts[names]), *rest)
+    state["_contacts"] = copy.copy(state["_contacts"])
+    del vars(state["_contacts"])["kernel"]
+    vars(state["_contacts"])["_kernel"] = kernel
+    state |= {"_forms": state.pop("_rows").__reduce__()[1][1], "_last": (None, None)}
+    old = object.__new__(Stepper)
+    old.__setstate__(state)
+    assert equal(old.run(q[0], v[0], STEPS), stepper.run(q[0], v[0], STEPS))

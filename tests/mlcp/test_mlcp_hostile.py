@@ -39,6 +39,10 @@ def test_any_start_solves_a_hostile_problem(seed):
     try_starts(seed)
 
 
+def test_impulses_of_the_simplex_method_that_cancel_hide_no_residual():
+    confirmed(neighbour(hostile(7291), 7291), method="simplex")
+
+
 @pytest.mark.slow
 def test_any_start_solves_ten_thousand_hostile_problems():
     for seed in range(10_000):

@@ -130,18 +130,24 @@ cdef class CompiledSteps:
         self.kept.append(made)
         return <Py_ssize_t *> made.data
 
-    def advance(self, double[:, ::1] q not None, double[:, ::1] v not None, const double[:, :] tau not None,
-                Py_ssize_t first, Py_ssize_t stop, double[::1] gamma not None,
-                unsigned char[::1] on not None, double[::1] pressed not None):
+    def advance(self, cnp.ndarray q not None, cnp.ndarray v not None, cnp.ndarray tau not None,
+                Py_ssize_t first, Py_ssize_t stop, cnp.ndarray gamma not None, cnp.ndarray on not None,
+                cnp.ndarray pressed not None):
         """Compute the states after row `first` of q and v, at most to row `stop`; return the last row.
 
         Impulses `gamma`, row status `on` and normal impulses `pressed` of the last step are overwritten.
-        Rows of tau are contiguous.
+        Rows of tau are contiguous, all other arrays are.
         """
-        cdef Py_ssize_t k = first
+        cdef Py_ssize_t k = first, nq = self.bodies.nq, apart = tau.strides[0]
+        cdef double *x = <double *> q.data
+        cdef double *y = <double *> v.data
+        cdef const char *forces = <const char *> tau.data
+        cdef double *impulse = <double *> gamma.data
+        cdef unsigned char *status = <unsigned char *> on.data
+        cdef double *normal = <double *> pressed.data
         with nogil:
-            while k < stop and self.step(&q[k, 0], &v[k, 0], &tau[k, 0], &gamma[0], &on[0], &pressed[0],
-                                         &q[k + 1, 0], &v[k + 1, 0]):
+            while k < stop and self.step(x + nq * k, y + self.n * k, <const double *> (forces + apart * k),
+                                         impulse, status, normal, x + nq * (k + 1), y + self.n * (k + 1)):
                 k += 1
         return k
 
@@ -196,7 +202,7 @@ cdef class CompiledSteps:
             memcpy(self.momentum, self.turned, self.n * sizeof(double))
             self.factor.apply_one(MULTIPLY, self.momentum, self.padded.path)
             for k in range(self.n):
-                self.momentum[k] += self.h * tau[k]
+                self.momentum[k] = self.momentum[k] + self.h * tau[k]
         else:
             memset(self.turned, 0, self.n * sizeof(double))
             self.integrator.add_velocity_rates(v, self.turned)
@@ -206,7 +212,7 @@ cdef class CompiledSteps:
                                       self.padded.X)
             h_mul(&self.pattern.shape, self.padded.X, self.turned, self.momentum, 1, self.padded.path)
             for k in range(self.n):
-                self.momentum[k] += self.h * self.motion[k]
+                self.momentum[k] = self.momentum[k] + self.h * self.motion[k]
         return all_finite(self.n, self.momentum)
 
     cdef bint take_midpoint(self, const double *q, const double *v, const double *tau) noexcept nogil:

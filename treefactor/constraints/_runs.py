@@ -115,7 +115,7 @@ def advance(stepper, q: np.ndarray, v: np.ndarray, tau: np.ndarray, first: int, 
     size, implicit = len(problem._rows[1]), stepper._motion is not None
     numbers = stepper.h, stepper.margin, TARGET, SYSTEMS
     steps = CompiledSteps(*kernels, workspace[1], near, size, *numbers, implicit)
-    row = steps.advance(q, v, tau, first, stop, gamma, on.view(np.uint8), pressed)
+    row = steps.advance(q, v, tau, first, stop, gamma, on, pressed)
     problem._symbolic.idle.append(workspace)
     vars(stepper).update(_last=last._replace(gamma=gamma, active=on), _pressed=pressed)
     return row
@@ -150,5 +150,5 @@ def _controls(tau, batch: tuple[int, ...], steps: int, nv: int) -> list[Control]
     if forces.shape not in expected:
         shapes = " or ".join(map(str, sorted(expected, key=len)))
         raise ShapeError(f"tau must have shape {shapes}, got {forces.shape}", forces.shape, (nv,))
-    each = np.broadcast_to(np.ascontiguousarray(forces), (*batch, steps, nv)).reshape(-1, steps, nv)
+    each = np.broadcast_to(np.ascontiguousarray(forces), (*batch, steps, nv)).reshape(count, steps, nv)
     return [Control(rows) for rows in each]

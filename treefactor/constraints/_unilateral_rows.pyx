@@ -46,10 +46,9 @@ cdef class UnilateralRows:
     def __reduce__(self):
         return UnilateralRows, self.kept
 
-    def rows(self, const Py_ssize_t[::1] which not None, const double[::1] near not None,
-             const Py_ssize_t[::1] start not None, const Py_ssize_t[::1] column not None,
-             const double[:, ::1] data not None, const double[::1] q not None,
-             const double[::1] pressed not None):
+    def rows(self, cnp.ndarray which not None, cnp.ndarray near not None, cnp.ndarray start not None,
+             cnp.ndarray column not None, cnp.ndarray data not None, cnp.ndarray q not None,
+             cnp.ndarray pressed not None):
         """Combine normals and tangents of near contacts by the forms to rows; rows of limits follow.
 
         Parameters
@@ -75,23 +74,25 @@ cdef class UnilateralRows:
             Gaps of all rows.
         """
         cdef Py_ssize_t k, count, rows = 0, size = 0, limits = self.limited.shape[0]
-        for k in range(which.shape[0]):
-            count = self.forms_of(which[k])
+        cdef const double *configuration = <const double *> q.data
+        cdef const double *normal = <const double *> pressed.data
+        cdef Rows r
+        cdef Near x
+        x.count, x.size, x.number, x.gap = which.shape[0], data.shape[1], numbers(which), doubles(near)
+        x.start, x.column, x.data = numbers(start), numbers(column), doubles(data)
+        for k in range(x.count):
+            count = self.forms_of(x.number[k])
             rows += count
-            size += count * (start[k + 1] - start[k])
+            size += count * (x.start[k + 1] - x.start[k])
         count, size = rows + limits, size + limits
         starts, columns, entries = np.empty(count + 1, np.intp), np.empty(size, np.intp), np.empty(size)
         d, upper, gap = np.empty(count), np.empty(count) if self.boxed else None, np.empty(count)
         key, of, along = np.empty(count, np.intp), np.empty(rows, np.intp), np.empty((rows, 3))
-        cdef Rows r
         r.start, r.column, r.entries = numbers(starts), numbers(columns), doubles(entries)
         r.d, r.gap, r.upper = doubles(d), doubles(gap), doubles(upper) if self.boxed else NULL
         r.key, r.of, r.along = numbers(key), numbers(of), doubles(along)
-        cdef Near x
-        x.count, x.size, x.number, x.gap = which.shape[0], data.shape[1], &which[0], &near[0]
-        x.start, x.column, x.data = &start[0], &column[0], &data[0, 0]
         with nogil:
-            self.combine(&x, &q[0], &pressed[0], &r)
+            self.combine(&x, configuration, normal, &r)
         return starts, columns, entries, d, upper, key, of, along, gap
 
     cdef void combine(self, const Near *x, const double *q, const double *pressed, Rows *r) noexcept nogil:

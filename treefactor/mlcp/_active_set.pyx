@@ -62,8 +62,8 @@ cdef class ActiveSetSolver(Simplex):
             status = self.simplex(limit)
         if status < 0:
             status = self.proximal_newton(target, limit, impulse != NULL or simplex)
-        if impulse != NULL and status == SOLVED_ and not self.impulses_are_moderate():
-            status = LIMIT_              # impulses of the warm start cancel each other and hide the residual
+        if (impulse != NULL or simplex) and status == SOLVED_ and not self.impulses_are_moderate():
+            status = LIMIT_              # impulses of the guess cancel each other and hide the residual
         return status
 
     def solve_with_status(self, warm, double target):
