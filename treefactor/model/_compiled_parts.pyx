@@ -1,5 +1,3 @@
-# distutils: define_macros=CYTHON_VECTORCALL_TPNEW=0
-# Cython 3.3.1 releases what it has not set where the memory of a vector call fails.
 """Base of the class Model, which compiled functions read without a look-up by name."""
 
 cimport cython
