@@ -10,56 +10,70 @@
  * Apart from lanes_solve.h: one vector through those kernels, L in every lane, takes 2.7 times as long on a chain of
  * 7, 3.1 times on a random tree of 38, 9 times on a chain of 60 (AVX2, lanes filled and emptied included). */
 
-/* x <- L^-1 x:  x(k) = after(k) (before(k) x(k) - sum L(k, i) x(i)); path: the ancestors' x */
-INLINE void l_inv_rows(int C, int S, const Shape *t, const Supernode *sn, const double *L, const double *before,
-                       const double *after, double *x, double *path) {
+/* x <- L^-1 x:  x(k) = after(k) (x(k) - sum L(k, i) x(i)); path: the ancestors' x
+ *
+ * Reading a register right after storing its entries one by one stalls: the last 4 ancestors, just stored, are read
+ * one by one, and without a loop, which compilers vectorize. */
+INLINE void l_inv_rows(int C, int S, const Shape *t, const Supernode *sn, const double *L, const double *after,
+                       double *x, double *path) {
     const int R = C + S;
-    const ptrdiff_t p = sn->depth, *node = t->order + sn->first;
-    const double *row[4];
-    vec sum[4];
+    const ptrdiff_t p = sn->depth, width = sn->width, *node = t->order + sn->first;
+    const double *row = L + sn->at;
     double own[4];
-    UNROLL for (int r = 0; r < R; r++) {
-        row[r] = L + sn->at + r * sn->width;
-        sum[r] = (vec){0};
-        own[r] = x[node[r]];
-        if (before) own[r] *= before[node[r]];
-    }
     ptrdiff_t c = 0;
-    for (; c + WIDTH <= p - 4; c += WIDTH)  /* reading a register right after storing its entries one by one stalls */
-        UNROLL for (int r = 0; r < R; r++) sum[r] += READ_AS(vec, row[r] + c) * READ_AS(vec, path + c);
-    UNROLL for (int r = 0; r < R; r++) own[r] -= sum_of(sum[r]);
-    for (; c < p; c++)
-        UNROLL for (int r = 0; r < R; r++) own[r] -= row[r][c] * path[c];
+    UNROLL for (int r = 0; r < R; r++) own[r] = x[node[r]];
+    if (p & 1) {
+        UNROLL for (int r = 0; r < R; r++) own[r] -= row[r * width] * path[0];
+        c = 1;
+    }
+    if (p & 2) {
+        UNROLL for (int e = 0; e < 2; e++)
+            UNROLL for (int r = 0; r < R; r++) own[r] -= row[r * width + c + e] * path[c + e];
+        c += 2;
+    }
+    if (p >= 8) {
+        vec sum[4];
+        UNROLL for (int r = 0; r < R; r++) sum[r] = (vec){0};
+        for (; c < p - 4; c += WIDTH)
+            UNROLL for (int r = 0; r < R; r++)
+                sum[r] += READ_AS(loose, row + r * width + c) * READ_AS(loose, path + c);
+        UNROLL for (int r = 0; r < R; r++) own[r] -= sum_of(sum[r]);
+    }
+    if (p >= 4)
+        UNROLL for (int e = 0; e < 4; e++)
+            UNROLL for (int r = 0; r < R; r++) own[r] -= row[r * width + c + e] * path[c + e];
     UNROLL for (int r = 0; r < R; r++) {
-        UNROLL for (int q = 0; q < OWN(r); q++) own[r] -= row[r][p + q] * own[q];
+        UNROLL for (int q = 0; q < OWN(r); q++) own[r] -= row[r * width + p + q] * own[q];
         if (after) own[r] *= after[node[r]];
-        x[node[r]] = own[r];
         if (r < C) path[p + r] = own[r];
     }
+    UNROLL for (int r = 0; r < R; r++) x[node[r]] = own[r];
 }
 
-/* x <- L^-T x:  x(i) = after(i) (x(i) - sum L(k, i) x(k)); path: what descendants contribute */
+/* y <- L^-T x, x <- scale y:  y(i) = after(i) (x(i) - sum L(k, i) y(k)); path: what descendants contribute
+ *
+ * Subtrees add to the same path one after the other: what one adds is summed up apart from it. The path is stored in
+ * the registers that it is read in. */
 INLINE void lt_inv_rows(int C, int S, const Shape *t, const Supernode *sn, const double *L, const double *after,
-                        double *x, double *path) {
+                        const double *scale, double *x, double *path) {
     const int R = C + S;
-    const ptrdiff_t p = sn->depth, *node = t->order + sn->first;
-    const double *row[4];
+    const ptrdiff_t p = sn->depth, width = sn->width, *node = t->order + sn->first;
+    const double *row = L + sn->at;
     double own[4];
-    UNROLL for (int r = 0; r < R; r++) {
-        row[r] = L + sn->at + r * sn->width;
-        own[r] = r < C ? x[node[r]] - path[p + r] : x[node[r]];
-    }
+    UNROLL for (int r = 0; r < R; r++) own[r] = r < C ? x[node[r]] - path[p + r] : x[node[r]];
     UNROLL for (int r = R - 1; r >= 0; r--) {
         if (after) own[r] *= after[node[r]];
-        UNROLL for (int q = 0; q < OWN(r); q++) own[q] -= row[r][p + q] * own[r];
-        x[node[r]] = own[r];
+        UNROLL for (int q = 0; q < OWN(r); q++) own[q] -= row[r * width + p + q] * own[r];
     }
-    for (ptrdiff_t c = 0; c < p; c += WIDTH) {
-        vec sum = READ_AS(vec, path + c);
-        UNROLL for (int r = 0; r < R; r++) sum += own[r] * READ_AS(vec, row[r] + c);
+    ptrdiff_t c = 0;
+    for (; c < p; c += WIDTH) {
+        vec sum = own[R - 1] * READ_AS(vec, row + (R - 1) * width + c);
+        UNROLL for (int r = R - 2; r >= 0; r--) sum += own[r] * READ_AS(vec, row + r * width + c);
+        sum += READ_AS(vec, path + c);
         AS(vec, path + c) = c + WIDTH <= p ? sum : keep(sum, p - c);  /* no infinity in padding */
     }
-    UNROLL for (int r = 0; r < C; r++) path[p + r] = 0;
+    for (; c < p + C; c += WIDTH) AS(vec, path + c) = (vec){0};
+    UNROLL for (int r = 0; r < R; r++) x[node[r]] = scale ? scale[node[r]] * own[r] : own[r];
 }
 
 /* x <- L x:  x(k) = D(k) x(k) + sum L(k, i) x(i), D = NULL for ones; path: the ancestors' old x */
@@ -110,18 +124,24 @@ INLINE void lt_mul_rows(int C, int S, const Shape *t, const Supernode *sn, const
     for (const Supernode *sn = t->supernode + t->supernodes; sn-- > t->supernode;) \
         WITH_SUPERNODE(sn, f, t, sn, __VA_ARGS__)
 
+/* path <- 0, whole registers */
+static void clear_path(const Shape *t, double *path) {
+    for (ptrdiff_t c = 0; c < t->deepest; c += WIDTH) AS(vec, path + c) = (vec){0};
+}
+
 static void single_apply(const Shape *t, const double *L, const double *D, const double *inverse, int ltdl, int op,
                        double *x, double *path) {
-    const double *before = ltdl ? inverse : NULL, *own = ltdl ? NULL : inverse, *diagonal = ltdl ? NULL : D;
-    memset(path, 0, (t->deepest + 4) * sizeof(double));
+    const double *own = ltdl ? NULL : inverse, *diagonal = ltdl ? NULL : D;
+    const double *scale = ltdl && op == SOLVE ? inverse : NULL;
+    clear_path(t, path);
     /* each function is inlined once: a second copy takes long to compile and is not faster */
-    if (op == SOLVE || op == SOLVE_LT || op == HALF_SOLVE) LEAVES_FIRST(lt_inv_rows, L, own, x, path)
-    if (op == SOLVE || op == SOLVE_L) ROOT_FIRST(l_inv_rows, L, op == SOLVE ? before : NULL, own, x, path)
+    if (op == SOLVE || op == SOLVE_LT || op == HALF_SOLVE) LEAVES_FIRST(lt_inv_rows, L, own, scale, x, path)
+    if (op == SOLVE || op == SOLVE_L) ROOT_FIRST(l_inv_rows, L, own, x, path)
     if (op == MULTIPLY_L || op == MULTIPLY) ROOT_FIRST(l_mul_rows, L, diagonal, x, path)
     if (op == MULTIPLY) {
         if (ltdl)
             for (ptrdiff_t k = 0; k < t->n; k++) x[k] *= D[k];
-        memset(path, 0, (t->deepest + 4) * sizeof(double));
+        clear_path(t, path);
     }
     if (op == MULTIPLY || op == MULTIPLY_LT) LEAVES_FIRST(lt_mul_rows, L, diagonal, x, path)
     if (op == HALF_SOLVE && ltdl)
