@@ -93,7 +93,7 @@ def test_invalid_configurations_of_a_group_do_not_change_others(monkeypatch):
     [(2**20, 900, 8), (2**20, 1600, 5), (2**20, 10_000, 1), (2**19, 900, 4), (0, 900, 4)],
 )
 def test_groups_fit_into_the_cache(size, slots, expected, monkeypatch):
-    monkeypatch.setattr(choice.os, "sysconf", lambda name: size)
+    monkeypatch.setattr(choice, "second_cache", lambda: size)
     assert choice.groups_in_cache(slots) == expected
 
 

@@ -13,12 +13,33 @@ from ._routine cimport WIDTHS, Routine, Width, kernels
 
 cnp.import_array()
 
+cdef extern from *:
+    """
+    #ifdef __linux__
+    #include <unistd.h>
+    #endif
+    static long find_second_cache(void)
+    {
+    #ifdef _SC_LEVEL2_CACHE_SIZE
+        return sysconf(_SC_LEVEL2_CACHE_SIZE);
+    #else
+        return 0;
+    #endif
+    }
+    """
+    long find_second_cache()
+
 cdef double unit_square = UNIT_SQUARE
 
 ctypedef void (*Function)(const double *q, const double *v, const double *u, double *out) noexcept nogil
 
 ctypedef void (*GroupsFunction)(const double *q, const double *v, const double *u, double *out, double *live,
                                 int groups, Py_ssize_t step) noexcept nogil
+
+
+def second_cache():
+    """Return the size of the second-level cache in bytes; 0 or -1 if the system does not report it."""
+    return find_second_cache()
 
 
 cdef class Native(Routine):

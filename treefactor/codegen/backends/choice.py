@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable
 
@@ -15,7 +14,7 @@ from ..lower.lowering import lower
 from ..program.program import Function, Program
 from . import numpy_
 from ._interp import Interpreter
-from ._native import Native
+from ._native import Native, second_cache
 
 LANES = 8
 
@@ -89,10 +88,7 @@ def _llvm(program: Program) -> Callable:
 
 def groups_in_cache(slots: int) -> int:
     """Return how many workspaces of eight lanes fit into half of the second-level cache, 1 to 8."""
-    try:
-        size = os.sysconf("SC_LEVEL2_CACHE_SIZE")
-    except (AttributeError, ValueError):  # not on this system
-        size = 0
+    size = second_cache()
     return min(max((size if size > 0 else CACHE) // 2 // (slots * LANES * 8), 1), MOST_GROUPS)
 
 
