@@ -55,11 +55,12 @@ def test_the_short_name_means_the_same(kind, frame, data):
 
 
 @given(names=st.sets(WORDS.map("frame_placement:{}".format), min_size=2, max_size=20))
-@example({"frame_placement:a", "frame_placement:a_x8"})
+@example({"frame_placement:a", "frame_placement:a_x8", "frame_placement:a_x8_groups"})
 @example({"frame_placement:a_b", "frame_placement:a-b", "frame_placement:a:b"})
 @example({"frame_placement:" + "x" * 200, "frame_placement:" + "x" * 201})
 def test_different_names_have_different_symbols(names):
-    found = [form for name in names for form in (identifier(name), f"{identifier(name)}_x8")]
+    forms = ("", "_x8", "_x8_groups", "_x8_live")
+    found = [f"{identifier(name)}{form}" for name in names for form in forms]
     assert all(re.fullmatch("[A-Za-z_][A-Za-z0-9_]{0,119}", symbol) for symbol in found)
     exported, blocks = [f"tf_{x}" for x in found], [f"{x}_{k}" for x in found for k in (1, 8, 18)]
     assert len({*exported, *blocks}) == len(exported) + len(blocks)

@@ -9,6 +9,8 @@ from helpers.machine_code import deviation, states
 
 import treefactor as tf
 from treefactor.codegen import compile
+from treefactor.codegen.backends import choice
+from treefactor.codegen.program import blocks
 
 BACKENDS = [
     pytest.param("cc", marks=pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")),
@@ -48,6 +50,51 @@ def test_batches_of_any_size(backend, count, monkeypatch, tmp_path_factory):
     for threads in (1, 2):
         for name, found in results(kernels, given, num_threads=threads).items():
             assert deviation(found, expected[name]) < 1e-13
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+@pytest.mark.parametrize("together", [2, 3, 8])
+def test_results_do_not_depend_on_the_groups_evaluated_together(together, monkeypatch, tmp_path_factory):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "kept"))
+    monkeypatch.setattr(blocks, "LIMIT", 100)
+    monkeypatch.setattr(blocks, "SIZE", 60)
+    model, program = robot("ur5_robot")
+    monkeypatch.setattr(choice, "groups_in_cache", lambda slots: 1)
+    alone = compile(program, ["forward_dynamics"], "cc")
+    monkeypatch.setattr(choice, "groups_in_cache", lambda slots: together)
+    kernels = compile(program, ["forward_dynamics"], "cc")
+    for count in (1, 8, 15, 16, 17, 63, 64, 65, 200):
+        q, v, _, tau = states(model, count).values()
+        expected = alone.forward_dynamics(q, v, tau)
+        for threads in (1, 3):
+            assert np.array_equal(kernels.forward_dynamics(q, v, tau, num_threads=threads), expected)
+        columns = [np.asfortranarray(x) for x in (q, v, tau)]
+        assert np.array_equal(kernels.forward_dynamics(*columns), expected)
+        assert np.array_equal(kernels.forward_dynamics(q, v[0], tau), alone.forward_dynamics(q, v[0], tau))
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_invalid_configurations_of_a_group_do_not_change_others(monkeypatch):
+    monkeypatch.setattr(blocks, "LIMIT", 100)
+    monkeypatch.setattr(blocks, "SIZE", 60)
+    model, program = robot("ur5_robot")
+    kernels = compile(program, ["forward_dynamics"], "cc")
+    q, v, _, tau = states(model, 70).values()
+    expected = kernels.forward_dynamics(q, v, tau)
+    v[[3, 20, 69], 1] = np.nan
+    found = kernels.forward_dynamics(q, v, tau)
+    good = np.isfinite(v).all(axis=1)
+    assert np.isnan(found[~good]).all()
+    assert np.array_equal(found[good], expected[good])
+
+
+@pytest.mark.parametrize(
+    ("size", "slots", "expected"),
+    [(2**20, 900, 8), (2**20, 1600, 5), (2**20, 10_000, 1), (2**19, 900, 4), (0, 900, 4)],
+)
+def test_groups_fit_into_the_cache(size, slots, expected, monkeypatch):
+    monkeypatch.setattr(choice, "second_cache", lambda: size)
+    assert choice.groups_in_cache(slots) == expected
 
 
 def test_layouts_and_single_calls(backend):

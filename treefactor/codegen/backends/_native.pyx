@@ -13,9 +13,33 @@ from ._routine cimport WIDTHS, Routine, Width, kernels
 
 cnp.import_array()
 
+cdef extern from *:
+    """
+    #ifdef __linux__
+    #include <unistd.h>
+    #endif
+    static long find_second_cache(void)
+    {
+    #ifdef _SC_LEVEL2_CACHE_SIZE
+        return sysconf(_SC_LEVEL2_CACHE_SIZE);
+    #else
+        return 0;
+    #endif
+    }
+    """
+    long find_second_cache()
+
 cdef double unit_square = UNIT_SQUARE
 
 ctypedef void (*Function)(const double *q, const double *v, const double *u, double *out) noexcept nogil
+
+ctypedef void (*GroupsFunction)(const double *q, const double *v, const double *u, double *out, double *live,
+                                int groups, Py_ssize_t step) noexcept nogil
+
+
+def second_cache():
+    """Return the size of the second-level cache in bytes; 0 or -1 if the system does not report it."""
+    return find_second_cache()
 
 
 cdef class Native(Routine):
@@ -31,19 +55,27 @@ cdef class Native(Routine):
         Entries of the arguments before those that u holds, all of them after q and v.
     owner : object
         Object that keeps the machine code loaded.
+    groups : int
+        Address of the function (q, v, u, out, live, groups, step) for several groups of eight, 0 if none.
+    live : int
+        Slots of values between its blocks.
+    together : int
+        Most groups that it is called for.
     """
 
+    cdef GroupsFunction groups_form
     cdef Function one_form, eight_form
     cdef Py_ssize_t to_u
     cdef bint separate           # whether each parameter of the functions is one argument
 
     def __init__(self, sizes, slots, cnp.ndarray units not None, pivots, uintptr_t one, uintptr_t eight,
-                 Py_ssize_t to_u, owner):
+                 Py_ssize_t to_u, owner, uintptr_t groups, Py_ssize_t live, int together):
         super().__init__(sizes, slots, units, pivots)
         self.kept = units, owner
         self.keeps_arguments = True
         self.widest = WIDTHS - 2     # the last two widths are 8 lanes and 1
         self.one_form, self.eight_form, self.to_u = <Function> one, <Function> eight, to_u
+        self.groups_form, self.live, self.together = <GroupsFunction> groups, live, together
         self.separate = len(sizes) <= 2 or (len(sizes) == 3 and to_u == sizes[0] + sizes[1])
 
     cdef void prepare(self, const Width *width, double *workspace) noexcept nogil:
@@ -53,6 +85,14 @@ cdef class Native(Routine):
         cdef Function form = self.one_form if width.lanes == 1 else self.eight_form
         form(workspace, workspace + self.size[0] * width.lanes, workspace + self.to_u * width.lanes,
              workspace + self.inputs * width.lanes)
+
+    cdef void evaluate_groups(self, const Width *width, double *workspace, int groups) noexcept nogil:
+        if self.groups_form == NULL:
+            Routine.evaluate_groups(self, width, workspace, groups)
+            return
+        self.groups_form(workspace, workspace + self.size[0] * width.lanes, workspace + self.to_u * width.lanes,
+                         workspace + self.inputs * width.lanes, workspace + self.slots * width.lanes,
+                         groups, (self.slots + self.live) * width.lanes)
 
     cdef bint run_single(self, const double **operands, const Target *targets, int count) noexcept nogil:
         """Evaluate one configuration on the arrays themselves, unless they overlap or results move."""

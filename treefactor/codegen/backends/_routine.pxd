@@ -47,10 +47,17 @@ cdef class Routine:
     cdef bint pivots             # whether non-finite results mean a pivot that is not positive
     cdef Py_ssize_t units
     cdef const Py_ssize_t *unit
+    cdef Py_ssize_t live         # slots of a workspace after its first `slots`, which `evaluate_groups` uses
+    cdef int together            # most workspaces that one call of `evaluate_groups` takes
     cdef object kept
 
     cdef void prepare(self, const Width *width, double *workspace) noexcept nogil
     cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil
+    cdef void evaluate_groups(self, const Width *width, double *workspace, int groups) noexcept nogil
+    cdef void load_arguments(self, const Width *width, const StridedInput *source, Py_ssize_t first, int count,
+                             double *workspace) noexcept nogil
+    cdef bint evaluate_checked(self, const Width *width, Results results, double *workspace, int groups,
+                               int64_t *invalid) noexcept nogil
     cdef bint take(self, tuple operands, PyObject **items) noexcept
     cdef object run_fast(self, PyObject **operands, object out, Results results, object threads)
     cdef object run_one(self, PyObject **operands, object out, Results results)

@@ -69,13 +69,43 @@ cdef class Routine:
             self.size[k] = sizes[k]
         self.inputs, self.slots, self.pivots = sum(sizes), slots, pivots
         self.units, self.unit, self.kept = len(units), <const Py_ssize_t *> units.data, units
-        self.widest = 0
+        self.widest, self.live, self.together = 0, 0, 1
 
     cdef void prepare(self, const Width *width, double *workspace) noexcept nogil:
         """Write constants into a new workspace; the base class has none."""
 
     cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil:
         """Compute all results from the arguments in the workspace; backends override this."""
+
+    cdef void evaluate_groups(self, const Width *width, double *workspace, int groups) noexcept nogil:
+        """Compute all results in at most `together` workspaces; backends may override this."""
+        cdef int r
+        for r in range(groups):
+            self.evaluate(width, workspace + r * (self.slots + self.live) * width.lanes)
+
+    cdef void load_arguments(self, const Width *width, const StridedInput *source, Py_ssize_t first, int count,
+                             double *workspace) noexcept nogil:
+        """Copy the arguments of configurations first .. first + count - 1 into workspaces."""
+        cdef Py_ssize_t k
+        for k in range(self.arguments):
+            width.load(self.size[k], count, source[k].data + first * source[k].to_lane, source[k].to_lane,
+                       source[k].to_entry, workspace, (self.slots + self.live) * width.lanes)
+            workspace += self.size[k] * width.lanes
+
+    cdef bint evaluate_checked(self, const Width *width, Results results, double *workspace, int groups,
+                               int64_t *invalid) noexcept nogil:
+        """Compute all results in workspaces; return whether any lane is invalid, and store which."""
+        cdef Py_ssize_t to_workspace = (self.slots + self.live) * width.lanes
+        cdef bint any_invalid = False
+        cdef int r
+        for r in range(groups):
+            any_invalid |= width.find_invalid(self.inputs, self.units, self.unit, unit_square,
+                                              workspace + r * to_workspace, invalid + r * width.lanes)
+        self.evaluate_groups(width, workspace, groups)
+        for r in range(groups if self.pivots else 0):
+            any_invalid |= width.find_failed(results.size, results.step, results.slot,
+                                             workspace + r * to_workspace, invalid + r * width.lanes)
+        return any_invalid
 
     cdef bint take(self, tuple operands, PyObject **items) noexcept:
         """Store the items of a tuple; return whether there are as many as the function takes."""
@@ -253,48 +283,42 @@ cdef class Routine:
                   Py_ssize_t first, Py_ssize_t stop) noexcept nogil:
         """Compute the results of configurations first .. stop-1; return False if out of memory.
 
-        If configurations are adjacent in memory, several workspaces are filled before the code runs, so that
-        whole cache lines are read.
+        Several workspaces are filled before the code runs if one call of it takes several, or if
+        configurations are adjacent in memory, so that whole cache lines are read.
         """
         cdef const Width *width = &kernels.width[self.widest]
         cdef const Width *prepared = NULL
         cdef bint adjacent = target.to_lane == sizeof(double) and not target.grouped
-        cdef Py_ssize_t k, r, workspaces, at = first, to_workspace
-        cdef int count
+        cdef Py_ssize_t k, r, workspaces, at = first, to_workspace, most
+        cdef int count, some
         cdef int64_t invalid[WIDEST]
         cdef bint any_invalid
         cdef char *raw
         cdef double *workspace
-        cdef double *here
         for k in range(self.arguments):
             adjacent |= source[k].to_lane == sizeof(double)
-        raw = <char *> malloc(self.slots * (WIDEST if adjacent else width.lanes) * sizeof(double) + 64)
+        most = WIDEST if adjacent and self.together == 1 else self.together * width.lanes
+        most = min(most, ((stop - first - 1) // width.lanes + 1) * width.lanes)
+        raw = <char *> malloc(most * (self.slots + self.live) * sizeof(double) + 64)
         if raw == NULL:
             return False
         workspace = <double *> ((<uintptr_t> raw + 63) & ~<uintptr_t> 63)
         while at < stop:
             while width.lanes > GROUP and width.lanes > stop - at:
                 width += 1
-            workspaces, to_workspace = WIDEST // width.lanes if adjacent else 1, self.slots * width.lanes
+            workspaces, to_workspace = most // width.lanes, (self.slots + self.live) * width.lanes
             if width != prepared:
                 for r in range(workspaces):
                     self.prepare(width, workspace + r * to_workspace)
                 prepared = width
             count = <int> min(workspaces * width.lanes, stop - at)
-            here = workspace
-            for k in range(self.arguments):
-                width.load(self.size[k], count, source[k].data + at * source[k].to_lane, source[k].to_lane,
-                           source[k].to_entry, here, to_workspace)
-                here += self.size[k] * width.lanes
-            any_invalid = False
-            for r in range((count - 1) // width.lanes + 1):
-                here = workspace + r * to_workspace
-                any_invalid |= width.find_invalid(self.inputs, self.units, self.unit, unit_square, here,
-                                                  invalid + r * width.lanes)
-                self.evaluate(width, here)
-                if self.pivots:
-                    any_invalid |= width.find_failed(results.size, results.step, results.slot, here,
+            self.load_arguments(width, source, at, count, workspace)
+            any_invalid, r = False, 0
+            while r * width.lanes < count:
+                some = <int> min(self.together, (count - 1) // width.lanes + 1 - r)
+                any_invalid |= self.evaluate_checked(width, results, workspace + r * to_workspace, some,
                                                      invalid + r * width.lanes)
+                r += some
             put(width, count, results, workspace, to_workspace, target, at)
             if any_invalid:
                 for k in range(count):

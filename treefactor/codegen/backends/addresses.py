@@ -15,6 +15,13 @@ class MachineCode(Sealed):
         """Return the address of its form for eight configurations: entry e of configuration l at 8 e + l."""
         return self._address(f"tf_{identifier(name)}_x8")
 
+    def groups(self, name: str) -> tuple[int, int]:
+        """Return the address of the form for several groups of eight, and its slots for values.
+
+        Both are 0 if there is no such form.
+        """
+        return 0, 0
+
     def _address(self, symbol: str) -> int:
         """Return the address of a symbol; each compiler has its own way."""
         raise NotImplementedError

@@ -25,6 +25,7 @@ from ..._util.validation import available_cores
 from ..._version import __version__
 from ...exceptions import CodegenError
 from ..program import emit_c
+from ..program.names import identifier
 from . import cache
 from .addresses import MachineCode
 
@@ -58,6 +59,14 @@ class Compiled(MachineCode):
 
     def __init__(self, library: ctypes.CDLL):
         self._keep(library=library)
+
+    def groups(self, name: str) -> tuple[int, int]:
+        """Return the address and the slots of the form for several groups, see `emit_c`."""
+        form = f"tf_{identifier(name)}_x8_groups"
+        if not hasattr(self.library, form):
+            return 0, 0
+        live = ctypes.c_int.in_dll(self.library, f"tf_{identifier(name)}_x8_live")
+        return self._address(form), live.value
 
     def _address(self, symbol: str) -> int:
         return ctypes.cast(getattr(self.library, symbol), ctypes.c_void_p).value

@@ -14,7 +14,7 @@ from ..lower.lowering import lower
 from ..program.program import Function, Program
 from . import numpy_
 from ._interp import Interpreter
-from ._native import Native
+from ._native import Native, second_cache
 
 LANES = 8
 
@@ -86,6 +86,12 @@ def _llvm(program: Program) -> Callable:
     return machine_code(compiled(program))
 
 
+def groups_in_cache(slots: int) -> int:
+    """Return how many workspaces of eight lanes fit into half of the second-level cache, 1 to 8."""
+    size = second_cache()
+    return min(max((size if size > 0 else CACHE) // 2 // (slots * LANES * 8), 1), MOST_GROUPS)
+
+
 def machine_code(code) -> Callable:
     """Return a function like `interpreted` for compiled code."""
 
@@ -94,12 +100,17 @@ def machine_code(code) -> Callable:
         first, size = sum(sizes), function.output.size
         forms = code.one(function.name), code.lanes(function.name)
         to_u = sum(sizes[: function.after_v])
-        native = Native(sizes, first + size + 1, rotations, pivots, *forms, to_u, code)
+        slots, (groups, live) = first + size + 1, code.groups(function.name)
+        together = groups_in_cache(slots + live) if groups else 1
+        several = (groups, live, together) if together > 1 else (0, 0, 1)
+        native = Native(sizes, slots, rotations, pivots, *forms, to_u, code, *several)
         return native, first + np.arange(size), np.ones(size), first + size
 
     return routine
 
 
+MOST_GROUPS = 8  # more are slower on the robots that were measured
+CACHE = 2**19  # bytes of a second-level cache of unknown size
 BACKENDS = {  # by name: returns a function like `interpreted` for a program
     "interp": lambda program: interpreted,
     "cc": _cc,

@@ -35,6 +35,9 @@ static inline void tf_sincos(ptrdiff_t n, const double *x, double *s, double *c)
 
 #ifdef LANES
 #define FN(f) tf_##f##_x8
+#define GROUPS(f) tf_##f##_x8_groups
+#define LIVE(f) tf_##f##_x8_live
+#define EACH(groups, step) for (ptrdiff_t g = 0; g < (groups) * (step); g += (step))
 #else
 #define LANES 1
 #define FN(f) tf_##f

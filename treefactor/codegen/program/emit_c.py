@@ -254,22 +254,45 @@ def _blocks(function) -> str:
         for x, (letter, at) in zip(names, function.places, strict=True)
     }
     storage = "BLOCK" if slots else "static"
+    at, w = "{at}", "{w}"  # of the first lane: index in the arguments, and values for later blocks
     lines, calls = [], []
     for k, block in enumerate(found, start=1):
         written = Lines(function, block, inlined)
         parameters = {
-            f"const double *restrict {x}": f"{letters[x]} + l" for x in letters if x in written.arguments
+            f"const double *restrict {x}": f"{letters[x]} + {at}" for x in letters if x in written.arguments
         }
-        parameters |= {"double *restrict out": "out + l"} if block.outputs else {}
-        parameters |= {"real *restrict w": "w"} if slots else {}
+        parameters |= {"double *restrict out": f"out + {at}"} if block.outputs else {}
+        parameters |= {"real *restrict w": w} if slots else {}
         lines += [f"{storage} void {name}_{k}({', '.join(parameters)})", "{"]
         lines += [f"    {line}" if line else "" for line in written.lines]
         lines += ["}", ""]
-        calls.append(f"        {name}_{k}({', '.join(parameters.values())});")
+        calls.append(f"{name}_{k}({', '.join(parameters.values())});")
     lines += [f"void FN({name})({SIGNATURE})", "{"]
     lines += [f"    real w[{slots}];"] * bool(slots)
     lines += [f"    (void){x};" for x in "qvu"]
-    return "\n".join([*lines, "    PASSES {", *calls, "    }", "}", ""])
+    lines += ["    PASSES {", *(f"        {call.format(at='l', w='w')}" for call in calls), "    }", "}", ""]
+    return "\n".join([*lines, *(_groups(name, slots, calls) if slots else [])])
+
+
+def _groups(name: str, slots: int, calls: list[str]) -> list[str]:
+    """Write the function that evaluates each block for several groups of lanes before the next block.
+
+    Blocks of large robots do not fit into the cache of instructions together, but one after the other.
+    """
+    at, w = "g + l", f"(real *)(live + g) + l / WIDTH * {slots}"
+    return [
+        "#if LANES > 1",
+        "/* Several groups: the arrays of each, LIVE * LANES numbers of live, are `step` after the last. */",
+        f"const int LIVE({name}) = {slots};",
+        f"void GROUPS({name})({SIGNATURE}, double *live,",
+        "    int groups, ptrdiff_t step)",
+        "{",
+        *(f"    (void){x};" for x in "qvu"),
+        *(f"    EACH(groups, step) PASSES {call.format(at=at, w=w)}" for call in calls),
+        "}",
+        "#endif",
+        "",
+    ]
 
 
 class Lines:

@@ -250,7 +250,7 @@ def identifier(name: str) -> str:
     """
     found = re.sub("[^A-Za-z0-9_]", "_", name.replace(":", "__"))
     word = "[A-Za-z0-9]+(_[A-Za-z0-9]+)*"
-    plain = re.fullmatch(f"{word}(:{word})*", name, re.ASCII) and not name.endswith("_x8")
+    plain = re.fullmatch(f"{word}(:{word})*", name, re.ASCII) and not re.search("_x8(_|$)", name)
     if plain and len(found) <= LONGEST:
         return found
     return f"{found[:LONGEST].rstrip('_')}___{sha256(name.encode()).hexdigest()[:16]}"
