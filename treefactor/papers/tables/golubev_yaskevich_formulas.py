@@ -203,8 +203,8 @@ def inlined() -> list[Row]:
         function = program.functions[name]
         binary = function.op >= ADD
         once = passes.inlined(function)
-        text = emit_c.sources(program)[f"{name}.c"].rpartition("#else")[2]  # behind the form for one configuration
-        statements = text.count("const real t")
+        text = emit_c.sources(program)[f"{name}.c"]
+        statements = text.rpartition("#else")[2].count("const real t")  # of the form in blocks
         case = f"figure 4, {name} of the PUMA 560"
         rows.append(Row(case, "rows of the table", int(binary.sum())))
         rows.append(Row(case, "variables left", statements))
