@@ -58,6 +58,8 @@ cdef class Routine:
                              double *workspace) noexcept nogil
     cdef bint evaluate_checked(self, const Width *width, Results results, double *workspace, int groups,
                                int64_t *invalid) noexcept nogil
+    cdef void evaluate_loaded(self, const Width *width, Results results, double *workspace, int count,
+                              const StridedOutput *target, Py_ssize_t at) noexcept nogil
     cdef bint take(self, tuple operands, PyObject **items) noexcept
     cdef object run_fast(self, PyObject **operands, object out, Results results, object threads)
     cdef object run_one(self, PyObject **operands, object out, Results results)

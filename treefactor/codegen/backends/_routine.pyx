@@ -290,9 +290,7 @@ cdef class Routine:
         cdef const Width *prepared = NULL
         cdef bint adjacent = target.to_lane == sizeof(double) and not target.grouped
         cdef Py_ssize_t k, r, workspaces, at = first, to_workspace, most
-        cdef int count, some
-        cdef int64_t invalid[WIDEST]
-        cdef bint any_invalid
+        cdef int count
         cdef char *raw
         cdef double *workspace
         for k in range(self.arguments):
@@ -313,20 +311,28 @@ cdef class Routine:
                 prepared = width
             count = <int> min(workspaces * width.lanes, stop - at)
             self.load_arguments(width, source, at, count, workspace)
-            any_invalid, r = False, 0
-            while r * width.lanes < count:
-                some = <int> min(self.together, (count - 1) // width.lanes + 1 - r)
-                any_invalid |= self.evaluate_checked(width, results, workspace + r * to_workspace, some,
-                                                     invalid + r * width.lanes)
-                r += some
-            put(width, count, results, workspace, to_workspace, target, at)
-            if any_invalid:
-                for k in range(count):
-                    if invalid[k]:
-                        erase(results.size, target, at + k)
+            self.evaluate_loaded(width, results, workspace, count, target, at)
             at += count
         free(raw)
         return True
+
+    cdef void evaluate_loaded(self, const Width *width, Results results, double *workspace, int count,
+                              const StridedOutput *target, Py_ssize_t at) noexcept nogil:
+        """Compute and store the results of configurations at .. at + count - 1, whose arguments are loaded."""
+        cdef Py_ssize_t to_workspace = (self.slots + self.live) * width.lanes, r = 0, k
+        cdef int64_t invalid[WIDEST]
+        cdef bint any_invalid = False
+        cdef int some
+        while r * width.lanes < count:
+            some = <int> min(self.together, (count - 1) // width.lanes + 1 - r)
+            any_invalid |= self.evaluate_checked(width, results, workspace + r * to_workspace, some,
+                                                 invalid + r * width.lanes)
+            r += some
+        put(width, count, results, workspace, to_workspace, target, at)
+        if any_invalid:
+            for k in range(count):
+                if invalid[k]:
+                    erase(results.size, target, at + k)
 
 
 cdef inline char *place(const StridedOutput *to, Py_ssize_t configuration) noexcept nogil:
