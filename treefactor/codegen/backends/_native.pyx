@@ -90,9 +90,10 @@ cdef class Native(Routine):
         if self.groups_form == NULL:
             Routine.evaluate_groups(self, width, workspace, groups)
             return
-        self.groups_form(workspace, workspace + self.size[0] * width.lanes, workspace + self.to_u * width.lanes,
-                         workspace + self.inputs * width.lanes, workspace + self.slots * width.lanes,
-                         groups, (self.slots + self.live) * width.lanes)
+        self.groups_form(workspace, workspace + self.size[0] * width.lanes,
+                         workspace + self.to_u * width.lanes, workspace + self.inputs * width.lanes,
+                         workspace + self.slots * width.lanes, groups,
+                         (self.slots + self.live) * width.lanes)
 
     cdef bint run_single(self, const double **operands, const Target *targets, int count) noexcept nogil:
         """Evaluate one configuration on the arrays themselves, unless they overlap or results move."""

@@ -54,8 +54,8 @@ cdef class Routine:
     cdef void prepare(self, const Width *width, double *workspace) noexcept nogil
     cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil
     cdef void evaluate_groups(self, const Width *width, double *workspace, int groups) noexcept nogil
-    cdef void load_arguments(self, const Width *width, const StridedInput *source, Py_ssize_t first, int count,
-                             double *workspace) noexcept nogil
+    cdef void load_arguments(self, const Width *width, const StridedInput *source, Py_ssize_t first,
+                             int count, double *workspace) noexcept nogil
     cdef bint evaluate_checked(self, const Width *width, Results results, double *workspace, int groups,
                                int64_t *invalid) noexcept nogil
     cdef void evaluate_loaded(self, const Width *width, Results results, double *workspace, int count,

@@ -83,8 +83,8 @@ cdef class Routine:
         for r in range(groups):
             self.evaluate(width, workspace + r * (self.slots + self.live) * width.lanes)
 
-    cdef void load_arguments(self, const Width *width, const StridedInput *source, Py_ssize_t first, int count,
-                             double *workspace) noexcept nogil:
+    cdef void load_arguments(self, const Width *width, const StridedInput *source, Py_ssize_t first,
+                             int count, double *workspace) noexcept nogil:
         """Copy the arguments of configurations first .. first + count - 1 into workspaces."""
         cdef Py_ssize_t k
         for k in range(self.arguments):
@@ -318,7 +318,7 @@ cdef class Routine:
 
     cdef void evaluate_loaded(self, const Width *width, Results results, double *workspace, int count,
                               const StridedOutput *target, Py_ssize_t at) noexcept nogil:
-        """Compute and store the results of configurations at .. at + count - 1, whose arguments are loaded."""
+        """Compute and store the results of configurations at .. at + count - 1 from loaded arguments."""
         cdef Py_ssize_t to_workspace = (self.slots + self.live) * width.lanes, r = 0, k
         cdef int64_t invalid[WIDEST]
         cdef bint any_invalid = False
