@@ -83,7 +83,7 @@ class Judgement:
     wrong, left : frozenset of str
         Quantities that are wrong in the file as it is, and after the repair.
     others : tuple of Cause
-        Causes of what is left: inertias that the engine has, or parts of an MJCF that it ignores.
+        What explains the remaining differences: inertias of the engine, or parts of an MJCF that it ignores.
     touched : dict of str to tuple of str
         By option of the repair, the links whose inertias it changes.
     """
