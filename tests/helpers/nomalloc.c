@@ -2,7 +2,8 @@
  * of NumPy, and counts them; counts what the modules themselves still hold. Preloaded by test_memory.py.
  *
  * Left out are what grows (realloc), as Cython 3.3.1 releases an element twice that it could not append to a list,
- * and what NumPy 2.4 needs beside the entries of an array, as it goes on without. */
+ * what NumPy 2.4 needs beside the entries of an array, as it goes on without, and what the interpreter needs while
+ * it evaluates Python code that a compiled module calls: without it CPython 3.13 crashes, whoever calls. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <dlfcn.h>
@@ -27,6 +28,7 @@ static struct { void *address; int owner; } known[KNOWN];
 static struct { void *base; int owner; } library[LIBRARIES];
 static int libraries = 0;
 static void *mine[HELD];
+static void *evaluation;     /* the interpreter's function that evaluates Python code */
 
 /* Where the library is loaded that an address belongs to. */
 static void *base_of(void *address) {
@@ -51,6 +53,7 @@ void nomalloc_add(void *handle, int numpy) {
         add((void *) base_of, THIS);
         add((void *) __libc_malloc, INTERPRETER);
         add(dlsym(RTLD_DEFAULT, "PyObject_Malloc"), INTERPRETER);
+        evaluation = dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault");
     }
     if (dlinfo(handle, RTLD_DI_LINKMAP, &map)) abort();
     add(map->l_ld, numpy ? NUMPY : OURS);
@@ -78,6 +81,7 @@ static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *given) {
     r->last = r->owner;
     r->owner = owner_of((void *) _Unwind_GetIP(context));
     r->direct = r->owner == OURS && r->last == THIS;
+    if (r->owner == INTERPRETER && (void *) _Unwind_GetRegionStart(context) == evaluation) return _URC_END_OF_STACK;
     if (r->owner != THIS && r->owner != INTERPRETER && !(r->owner == NUMPY && r->size >= ENTRIES)) return _URC_END_OF_STACK;
     return ++r->count < DEPTH ? _URC_NO_REASON : _URC_END_OF_STACK;
 }

@@ -304,8 +304,10 @@ cdef class BatchKernel(Kernel):
     def diagonals(self):
         """Return D (LTL: the diagonal of L), shape (batch, n); NaN for failed matrices."""
         _, _, start, *_ = self.pattern.kept
-        result = self.in_turn(self.packed[:, start[1:] - 1])
-        result[self.status[: self.batch] != FACTORIZED] = NAN
+        # take and copyto: where memory fails, NumPy's indices by arrays return NULL without an exception,
+        # at which CPython 3.13 crashes
+        result = self.in_turn(self.packed.take(start[1:] - 1, axis=1))
+        np.copyto(result, NAN, where=(self.status[: self.batch] != FACTORIZED)[:, None])
         return result
 
     cdef object in_turn(self, entries):
