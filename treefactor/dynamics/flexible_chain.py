@@ -70,7 +70,7 @@ class FlexibleChain(Sealed):
     >>> chain = FlexibleChain([beam], gravity=[0, 0, 0])
     >>> A, K = chain.inertia(np.zeros(chain.nv)), chain.stiffness
     >>> bending = chain.modes[0]
-    >>> lowest = np.linalg.eigvals(np.linalg.solve(A[bending, bending], K[bending, bending])).min()
+    >>> lowest = np.linalg.eigvals(np.linalg.solve(A[bending, bending], K[bending, bending])).real.min()
     >>> round(float(np.sqrt(lowest)), 3), round(3.516 * (100 / (3 * 2**3)) ** 0.5, 3)
     (7.179, 7.177)
     """
