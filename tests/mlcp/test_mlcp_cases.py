@@ -170,7 +170,7 @@ def test_an_unrelated_force_does_not_delay_a_certificate(family):
 
 def beside_a_force(problem, force):
     """Return the problem with another body of unit mass, without constraints and under a force."""
-    H = block_diag((problem.H, [[1.0]]), format="csr")
+    H = block_diag((csr_array(problem.H), csr_array([[1.0]])), format="csr")
     tree, g = Tree([*problem.tree.parent, -1]), np.append(problem.g, force)
     return mlcp.Problem(H, tree, g, D=hstack((problem.D, csr_array((problem.m, 1)))), d=problem.d)
 

@@ -74,7 +74,14 @@ def solve(bodies, joints, gravity, R, p, velocity, tau, wrench):
             soft.append(E)
         first += S.shape[1]
     J = np.array(rows).reshape(-1, 6 * n)
-    K = csc_array(bmat([[block_diag(blocks), csc_array(J.T)], [csc_array(J), -csc_array(np.diag(soft))]]))
+    K = csc_array(
+        bmat(
+            [
+                [block_diag([csc_array(block) for block in blocks]), csc_array(J.T)],
+                [csc_array(J), -csc_array(np.diag(soft))],
+            ]
+        )
+    )
     x = spsolve(K, np.concatenate([force, right]))
     a, y = x[: 6 * n].reshape(n, 6), x[6 * n :]
     forces = []
