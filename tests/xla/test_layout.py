@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 OURS = ROOT / "treefactor" / "kernels" / "xla" / "interface.h"
 STRUCTS = {  # our name: XLA's name, and the fields whose names differ
-    "XlaExtension": ("XLA_FFI_Extension_Base", {"kind": "type"}),
+    "XlaExtension": ("XLA_FFI_InternalExtension", {"kind": "type"}),
     "XlaVersion": ("XLA_FFI_Api_Version", {"extensions": "extension_start"}),
     "XlaMetadata": ("XLA_FFI_Metadata", {"version": "api_version"}),
     "XlaMetadataExtension": ("XLA_FFI_Metadata_Extension", {"base": "extension_base"}),
@@ -61,6 +61,7 @@ CONSTANTS = {
     "XLA_MAJOR": "XLA_FFI_API_MAJOR",
 }
 GROWING = {"XlaApi", "XlaMetadata"}  # later versions add fields at their ends
+FORMER = {"XLA_FFI_InternalExtension": "XLA_FFI_Extension_Base"}  # names in headers before jaxlib 0.12
 
 
 def fields():
@@ -106,8 +107,14 @@ def compile_with(folder, tmp_path, lines):
     if compiler is None:
         pytest.skip("no C compiler is installed")
     source = tmp_path / "layout.c"
+    header = Path(folder, "xla", "ffi", "api", "c_api.h").read_text(encoding="utf-8")
+    former = "".join(
+        f"#define {name} {old}\n" for name, old in FORMER.items() if not re.search(rf"\b{name}\b", header)
+    )
     checks = "".join(f'_Static_assert({line}, "{line}");\n' for line in lines)
-    source.write_text(f'#include "xla/ffi/api/c_api.h"\n#include "{OURS}"\n{checks}', encoding="utf-8")
+    source.write_text(
+        f'#include "xla/ffi/api/c_api.h"\n{former}#include "{OURS}"\n{checks}', encoding="utf-8"
+    )
     command = [compiler, "-std=c11", "-Wall", "-fsyntax-only", f"-I{folder}", str(source)]
     return subprocess.run(command, capture_output=True, check=False, text=True).stderr
 
