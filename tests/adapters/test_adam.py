@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.bundled_robots import bundled_robot
 
 import treefactor as tf
 
@@ -37,13 +38,13 @@ GRAVITY = np.array([0.4, -0.7, -9.3])
     [("ur5_robot", False), ("solo12", True), pytest.param("solo12", False, marks=pytest.mark.slow)],
 )
 def test_every_quantity_of_real_robots_is_pinocchios(name, floating):
-    assert wrong(adam_, cases.example_robot(name), floating) == {}
+    assert wrong(adam_, bundled_robot(name), floating) == {}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "floating", "expected"), EXPLAINED)
 def test_causes_on_real_robots(name, floating, expected):
-    assert causes(adam_, cases.example_robot(name), floating).keys() == expected
+    assert causes(adam_, bundled_robot(name), floating).keys() == expected
 
 
 def test_what_is_offered(write_text):
@@ -106,7 +107,7 @@ def test_gravity_is_an_argument(write_text, floating):
 
 @BOTH
 def test_own_acceleration_inverts_the_equation_of_motion(floating):
-    body = adam_.load(cases.example_robot("solo12"), floating, GRAVITY)
+    body = adam_.load(bundled_robot("solo12"), floating, GRAVITY)
     rng = np.random.default_rng(0)
     q, v, a = rng.normal(size=body.nq), *rng.normal(size=(2, body.nv))
     q[3:7] /= np.linalg.norm(q[3:7])

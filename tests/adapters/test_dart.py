@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from helpers.bundled_robots import bundled_robot
 
 import treefactor as tf
 
@@ -42,12 +43,12 @@ GRAVITY = np.array([0.4, -0.7, -9.3])
 
 @pytest.mark.parametrize(("name", "floating"), ROBOTS)
 def test_every_quantity_of_real_robots_is_pinocchios(name, floating):
-    assert wrong(dart_, cases.example_robot(name), floating) == {}
+    assert wrong(dart_, bundled_robot(name), floating) == {}
 
 
 @pytest.mark.parametrize(("name", "floating", "expected"), EXPLAINED)
 def test_causes_on_real_robots(name, floating, expected):
-    found = causes(dart_, cases.example_robot(name), floating)
+    found = causes(dart_, bundled_robot(name), floating)
     assert found.keys() == expected
 
 
@@ -140,13 +141,13 @@ def test_a_relative_path(write_text, monkeypatch):
 def test_meshes_are_found_in_packages_and_read_once(monkeypatch):
     monkeypatch.setattr(dart_, "MESHES", set())
     for found in (True, False):
-        body = dart_.load(cases.example_robot("panda"))
+        body = dart_.load(bundled_robot("panda"))
         assert (body.nodes["panda_link0"][1].getNumShapeNodes() > 0) == found
 
 
 @BOTH
 def test_gravity_is_an_argument(floating):
-    body = dart_.load(cases.example_robot("solo12"), floating, GRAVITY)
+    body = dart_.load(bundled_robot("solo12"), floating, GRAVITY)
     q = np.random.default_rng(0).normal(size=body.nq)
     if floating:
         q[3:7] /= np.linalg.norm(q[3:7])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.bundled_robots import bundled_robot
 
 import treefactor as tf
 
@@ -52,13 +53,13 @@ SLOW = [("icub", True), ("tiago_dual", False), ("baxter", False), ("anymal_c_sim
 )
 def test_real_robots_agree_with_pinocchio(name, floating):
     options = ["keep_inertia"] if name == "anymal_c_simple/anymal" else []
-    assert_all_agree(drake_, cases.example_robot(name), floating, options, steps=DYNAMICS)
+    assert_all_agree(drake_, bundled_robot(name), floating, options, steps=DYNAMICS)
 
 
 @pytest.mark.parametrize(("name", "floating"), FAST[:3])
 def test_names_of_the_protocol_and_the_public_ones_agree(name, floating):
-    body = drake_.load(cases.example_robot(name), floating)
-    model = cases.pinocchio_model(cases.example_robot(name), floating)
+    body = drake_.load(bundled_robot(name), floating)
+    model = cases.pinocchio_model(bundled_robot(name), floating)
     q, v, tau = cases.own_state(drake_, body, model)
     assert drake_.tree(body).n == model.nv
     expected = np.linalg.solve(drake_.mass_matrix(body, q), tau - drake_.bias(body, q, v))
@@ -76,21 +77,21 @@ def test_urdfs_that_drake_reads_as_pinocchio_does(write_text, trap, floating):
 
 
 def test_gravity_is_an_argument():
-    path, gravity = cases.example_robot("solo12"), np.array([1.0, -2.0, 3.0])
+    path, gravity = bundled_robot("solo12"), np.array([1.0, -2.0, 3.0])
     model = cases.pinocchio_model(path, floating=True)
     model.gravity.linear = gravity
     cases.assert_agrees(drake_, drake_.load(path, floating=True, gravity=gravity), model)
 
 
 def test_tree_has_the_names_in_the_order_of_v():
-    body = drake_.load(cases.example_robot("solo12"), floating=True)
+    body = drake_.load(bundled_robot("solo12"), floating=True)
     tree = drake_.tree(body)
     assert tree.names[5:8] == ("base_link[5]", "FL_HAA", "FL_HFE")
     assert list(tree.parent[:8]) == [-1, 0, 1, 2, 3, 4, 5, 6]
 
 
 def test_both_ways_to_drakes_mass_matrix_agree(tmp_path):
-    path = reduced(cases.example_robot("talos_reduced"), tmp_path)
+    path = reduced(bundled_robot("talos_reduced"), tmp_path)
     body, model = drake_.load(path, floating=True), cases.pinocchio_model(path, floating=True)
     q, v, _ = cases.own_state(drake_, body, model)
     other = body.plant.CalcMassMatrixViaInverseDynamics(body.at(q, v))
@@ -202,7 +203,7 @@ def test_a_robot_that_cannot_move(write_text):
 
 
 def test_inverse_dynamics_are_the_forces_of_an_acceleration():
-    body = drake_.load(cases.example_robot("solo12"), floating=True)
+    body = drake_.load(bundled_robot("solo12"), floating=True)
     q, v, a = random_state(body, np.random.default_rng(0))
     expected = drake_.mass_matrix(body, q) @ a + drake_.bias(body, q, v)
     assert cases.relative(drake_.inverse_dynamics(body, q, v, a), expected) < cases.FORCE_TOLERANCE

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.bundled_robots import bundled_robot
 
 import treefactor as tf
 
@@ -29,7 +30,7 @@ GRAVITY = np.array([0.4, -0.7, -9.3])
 
 @pytest.mark.parametrize(("name", "floating"), [*ROBOTS, *SLOW])
 def test_every_quantity_of_real_robots_is_pinocchios(name, floating):
-    assert wrong(idyntree_, cases.example_robot(name), floating) == {}
+    assert wrong(idyntree_, bundled_robot(name), floating) == {}
 
 
 def test_everything_but_energies_is_offered(write_text):
@@ -106,7 +107,7 @@ def test_a_spherical_joint(write_text):
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 def test_gravity_is_an_argument(floating):
     """Assert that the own acceleration, computed in an accelerated world, inverts inverse dynamics."""
-    body = idyntree_.load(cases.example_robot("solo12"), floating, GRAVITY)
+    body = idyntree_.load(bundled_robot("solo12"), floating, GRAVITY)
     rng = np.random.default_rng(0)
     q, v, a = rng.normal(size=body.nq), *rng.normal(size=(2, body.nv))
     q[3:7] /= np.linalg.norm(q[3:7])

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers.bundled_robots import bundled_robot
 
 import treefactor as tf
 
@@ -51,7 +52,7 @@ def random_state(body, seed=0):
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("name", cases.REAL)
 def test_real_robots_agree_with_pinocchio(name, floating):
-    path = cases.example_robot(name)
+    path = bundled_robot(name)
     with mujoco_.load(path, floating) as body:
         for seed in range(2):
             cases.assert_agrees(mujoco_, body, cases.pinocchio_model(path, floating), seed)
@@ -104,14 +105,14 @@ def test_a_pinocchio_model_from_urdf_may_call_the_free_joint_root_joint():
 
 
 def test_gravity_is_an_argument():
-    path, gravity = cases.example_robot("solo12"), np.array([1.0, -2.0, 3.0])
+    path, gravity = bundled_robot("solo12"), np.array([1.0, -2.0, 3.0])
     model = cases.pinocchio_model(path, floating=True)
     model.gravity.linear = gravity
     cases.assert_agrees(mujoco_, mujoco_.load(path, floating=True, gravity=gravity), model)
 
 
 def test_a_free_base_keeps_the_mass_mujoco_would_drop():
-    path = cases.example_robot("solo12")
+    path = bundled_robot("solo12")
     body, model = mujoco_.load(path, floating=True), cases.pinocchio_model(path, floating=True)
     assert body.model.body_mass.sum() == pytest.approx(pin.computeTotalMass(model), rel=1e-14)
     q = cases.own_state(mujoco_, body, model)[0]
@@ -122,14 +123,14 @@ def test_a_free_base_keeps_the_mass_mujoco_would_drop():
 
 
 def test_tree_is_named_after_the_joints():
-    body = mujoco_.load(cases.example_robot("solo12"), floating=True)
+    body = mujoco_.load(bundled_robot("solo12"), floating=True)
     tree = mujoco_.tree(body)
     assert list(tree.parent) == list(body.model.dof_parentid)
     assert tree.names[:7] == (*(f"root_joint[{d}]" for d in range(6)), "FL_HAA")
 
 
 def test_the_layout_of_older_versions_is_that_of_the_tree():
-    body = mujoco_.load(cases.example_robot("solo12"), floating=True)
+    body = mujoco_.load(bundled_robot("solo12"), floating=True)
     seen = np.zeros((body.nv, body.nv), dtype=bool)
     rows, columns = body.upward()
     seen[rows, columns] = True
@@ -146,7 +147,7 @@ def test_a_spherical_joint_of_a_urdf(write_text):
 
 @pytest.mark.parametrize("name", ["panda", "talos_reduced"])
 def test_mujocos_factor_is_ours(name):
-    path = cases.example_robot(name)
+    path = bundled_robot(name)
     body, model = mujoco_.load(path, floating=True), cases.pinocchio_model(path, floating=True)
     q = cases.own_state(mujoco_, body, model)[0]
     H = mujoco_.mass_matrix(body, q)
@@ -158,7 +159,7 @@ def test_mujocos_factor_is_ours(name):
 
 
 def test_a_factor_stored_in_another_way_is_refused(monkeypatch):
-    body = mujoco_.load(cases.example_robot("panda"))
+    body = mujoco_.load(bundled_robot("panda"))
     q = np.zeros(body.nq)
     data = body.forward(q, np.zeros(body.nv))
     stored = SimpleNamespace(qLD=2.0 * data.qLD, qLDiagInv=data.qLDiagInv)

@@ -1,8 +1,8 @@
 """Test each of PyBullet's traps by one test named after it."""
 
 import numpy as np
-import pybullet_data
 import pytest
+from helpers.bundled_robots import bundled_robot
 from helpers.engine_trials import assert_all_agree, differing, reduced
 from helpers.pybullet_cases import (
     ARM,
@@ -359,17 +359,13 @@ def test_trap_planar_joints_of_a_raw_body(write, client):
 
 
 @pytest.mark.parametrize("flags", [0, pybullet.URDF_USE_INERTIA_FROM_FILE])
-@pytest.mark.parametrize("name", [None, "r2d2.urdf", "laikago/laikago.urdf"])
+@pytest.mark.parametrize("name", [None, "pybullet_data/r2d2", "pybullet_data/laikago/laikago"])
 def test_shapes_left_out_change_no_dynamics(write, client, name, flags):
     """`load` leaves them out; PyBullet itself reads all of the file here."""
     shape = "".join(
         f"<{kind}><geometry><box size='1 2 3'/></geometry></{kind}>" for kind in ("visual", "collision")
     )
-    path = (
-        f"{pybullet_data.getDataPath()}/{name}"
-        if name
-        else write(ARM.replace("<inertial>", shape + "<inertial>"))
-    )
+    path = bundled_robot(name) if name else write(ARM.replace("<inertial>", shape + "<inertial>"))
     raw = pybullet.loadURDF(str(path), flags=flags, physicsClientId=client)
     with load(path, floating=True, options=["inertia_from_file"] if flags else []) as body:
         links = range(-1, pybullet.getNumJoints(raw, physicsClientId=client))

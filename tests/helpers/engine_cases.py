@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import treefactor as tf
-from treefactor import robots
+from helpers.bundled_robots import bundled_robot
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio is the reference")
 
@@ -36,11 +36,6 @@ def relative(value, reference):
 def pinocchio_model(path, floating=False):
     """Return Pinocchio's model of a URDF."""
     return pinocchio_.load(path, floating)
-
-
-def example_robot(name):
-    """Return the path of a bundled robot."""
-    return robots.find(name).path
 
 
 def state(model, seed=0):
@@ -95,14 +90,14 @@ def assert_refused_with_reason(load, engine, path, reason):
 
 def assert_wrong_arguments_are_refused(adapter):
     """Assert that arrays of wrong lengths and NaN raise errors."""
-    body = adapter.load(example_robot("panda"))
+    body = adapter.load(bundled_robot("panda"))
     q, v = np.zeros(body.nq), np.zeros(body.nv)
     for call in (
         lambda: adapter.mass_matrix(body, q[:-1]),
         lambda: adapter.bias(body, q, [*v, 0.0]),
         lambda: adapter.acceleration(body, q, v, v[:-1]),
         lambda: adapter.forward_dynamics(body, q, v, np.zeros((1, body.nv))),
-        lambda: adapter.load(example_robot("panda"), gravity=-9.81),
+        lambda: adapter.load(bundled_robot("panda"), gravity=-9.81),
     ):
         with pytest.raises(tf.ShapeError):
             call()
@@ -112,7 +107,7 @@ def assert_wrong_arguments_are_refused(adapter):
 
 def assert_unmatched_joints_are_named(adapter):
     """Assert that joints that only one of body and Pinocchio's model has are named."""
-    panda, ur5 = example_robot("panda"), example_robot("ur5_robot")
+    panda, ur5 = bundled_robot("panda"), bundled_robot("ur5_robot")
     body, model = adapter.load(panda), pinocchio_model(ur5)
     with pytest.raises(tf.AdapterError, match=r"shoulder_pan_joint.*panda_joint1"):
         adapter.transform(body, model, pin.neutral(model))

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers.bundled_robots import bundled_robot
 from helpers.engine_cases import TRAPS, joint, link, pin, urdf
 from helpers.model_cases import in_pinocchio, models, state
 from hypothesis import assume, given
@@ -179,7 +180,7 @@ def assert_urdf(path, floating, mimic):
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_urdf_is_read_as_pinocchio_does(name, floating, mimic):
-    assert_same_dynamics(*assert_urdf(robots.find(name).path, floating, mimic))
+    assert_same_dynamics(*assert_urdf(bundled_robot(name), floating, mimic))
 
 
 @pytest.mark.slow

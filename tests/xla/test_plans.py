@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from helpers.engine_cases import example_robot
+from helpers.bundled_robots import bundled_robot
 from helpers.jax_cases import jax, precision
 from helpers.xla_cases import caller
 
@@ -39,8 +39,8 @@ def robots():
     mimic = tf.Joint("tip", "revolute", 1, **arm, mimic=tf.Mimic(0, 0.5, 0.1))
     joints = [tf.Joint(f"{k}", "revolute", k - 1, **arm) for k in range(2)]
     return {
-        "panda": tf.Model.from_urdf(example_robot("panda")),
-        "solo12": tf.Model.from_urdf(example_robot("solo12"), floating=True),
+        "panda": tf.Model.from_urdf(bundled_robot("panda")),
+        "solo12": tf.Model.from_urdf(bundled_robot("solo12"), floating=True),
         "mimic": tf.Model([*joints, mimic]),
     }
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.bundled_robots import bundled_robot
 from helpers.small_urdfs import small_urdf
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -84,7 +85,7 @@ def test_a_body_that_mujoco_does_not_compile_is_refused_by_name():
 def test_a_root_without_mass_is_written_where_it_is_fixed():
     mujoco = pytest.importorskip("mujoco", reason="MuJoCo compiles MJCFs")
     model = mujoco.MjModel.from_xml_string(
-        translated(bundled()["pybullet_data/kuka_iiwa/model"], (), "mjcf")[0]
+        translated(bundled_robot("pybullet_data/kuka_iiwa/model"), (), "mjcf")[0]
     )
     assert model.body("lbr_iiwa_link_0").mass == 0.0
     assert min(model.body_mass[2:]) > 0.0
