@@ -1,5 +1,6 @@
 """Build the compiled kernels, all files side by side; everything else is declared in pyproject.toml."""
 
+import json
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -43,6 +44,7 @@ RANDOM = {  # modules that draw random numbers by the C functions of NumPy
 }
 SHARED = "treefactor._cyutility"  # what Cython adds to every module that uses arrays: compiled once for all
 SHARED_FILE = SHARED.replace(".", "/") + ".c"
+ARRAYS_FILE = "treefactor/tree/_pattern.c"  # of a module that uses arrays: names the NumPy it is made for
 
 DEBUG = os.environ.get("TREEFACTOR_DEBUG") == "1"  # bounds and None checks on, no optimization
 COVERAGE = os.environ.get("TREEFACTOR_COVERAGE") == "1"  # every line reports to the tracer of coverage
@@ -178,9 +180,19 @@ def modules() -> list[Extension]:
     return extensions
 
 
+def translated_for(include: str) -> bool:
+    """Return whether the C files were translated with the declarations of the NumPy that has this folder."""
+    path = Path(ARRAYS_FILE)
+    return path.is_file() and json.dumps(include) in path.read_text(encoding="utf-8").partition("END:")[0]
+
+
 def translate(extensions: list[Extension]) -> list[Extension]:
-    """Return the same modules, from their C files."""
-    current = file_generated_by_this_cython(SHARED_FILE)  # if not, the other C files may not fit it, either
+    """Return the same modules, from their C files.
+
+    All are translated anew if their C files are of another Cython, or of the NumPy of another environment,
+    whose declarations may differ: one checkout serves environments of several versions of Python in turn.
+    """
+    current = file_generated_by_this_cython(SHARED_FILE) and translated_for(numpy.get_include())
     return cythonize(
         extensions,
         force=None if current else True,
