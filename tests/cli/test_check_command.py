@@ -6,6 +6,7 @@ import pytest
 from helpers.stand_in_engines import PLAIN, write_project
 
 from treefactor import cli
+from treefactor.check.cells import Report
 from treefactor.check.engines import ENGINES
 
 SOME = ("--quantity", "H", "gravity", "com")
@@ -144,7 +145,26 @@ def test_the_engines_are_listed(project, capsys):
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.strip()}
     assert set(ENGINES) <= set(lines)
     assert "urdf, mjcf" in lines["treefactor"]
-    assert all("pip install" in lines[name] for name in ENGINES if "not installed" in lines[name])
+    for name, engine in ENGINES.items():
+        assert ("not installed" in lines[name]) == (engine.remedy in lines[name])
+        assert f"pip install 'treefactor[{name}]'" in engine.remedy or name == "treefactor"
+
+
+@pytest.mark.parametrize("minor", [11, 12])
+def test_an_engine_that_is_not_installed_is_named_with_the_remedy(project, capsys, monkeypatch, minor):
+    monkeypatch.setattr("sys.version_info", (3, minor, 0, "final", 0))
+    absent = {"pybullet", "dart"}
+    monkeypatch.setattr("treefactor.cli.check.engine_version", lambda name: "" if name in absent else "1")
+    monkeypatch.setattr("treefactor.cli.check.compare", lambda *_: Report({}))
+    status("arm.urdf")
+    lines = [line for line in capsys.readouterr().out.splitlines() if "not compared: " in line]
+    wheels = "" if minor == 11 else "it has no wheels for Python 3.12: use Python 3.11, "
+    assert lines == [
+        f"not compared: pybullet is not installed: {wheels}pip install 'treefactor[pybullet]'",
+        "not compared: dart is not installed: pip install 'treefactor[dart]'",
+    ]
+    status("arm.urdf", "--engine", "good.py")
+    assert "not compared: " not in capsys.readouterr().out
 
 
 def test_traps_are_robots(project, capsys):

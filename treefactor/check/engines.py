@@ -79,22 +79,36 @@ class KnownEngine:
         Argument of ``pip install``.
     distribution : str
         Whose version is reported.
+    newest_python : tuple of int
+        Newest version of Python that the distribution has wheels for, empty if that is not limited.
     """
 
     module: str
     weight: Literal["light", "medium", "heavy"]
     pip: str
     distribution: str
+    newest_python: tuple[int, ...] = ()
+
+    @property
+    def remedy(self) -> str:
+        """How to get the engine where it is not installed."""
+        if self.newest_python and sys.version_info[:2] > self.newest_python:
+            wanted = ".".join(map(str, self.newest_python))
+            here = ".".join(map(str, sys.version_info[:2]))
+            return f"it has no wheels for Python {here}: use Python {wanted}, pip install {self.pip}"
+        return f"pip install {self.pip}"
 
 
-def _known(name: str, weight: str, distribution: str, module: str = "") -> KnownEngine:
+def _known(
+    name: str, weight: str, distribution: str, module: str = "", newest_python: tuple[int, ...] = ()
+) -> KnownEngine:
     module = module or f"treefactor.adapters.{name}_"
-    return KnownEngine(module, weight, f"'treefactor[{name}]'", distribution)
+    return KnownEngine(module, weight, f"'treefactor[{name}]'", distribution, newest_python)
 
 
 ENGINES = {
     "pinocchio": _known("pinocchio", "light", "pin", "treefactor.adapters._pinocchio_engine"),
-    "pybullet": _known("pybullet", "medium", "pybullet"),
+    "pybullet": _known("pybullet", "medium", "pybullet", newest_python=(3, 11)),
     "mujoco": _known("mujoco", "light", "mujoco"),
     "drake": _known("drake", "light", "drake"),
     "idyntree": _known("idyntree", "light", "idyntree"),

@@ -20,14 +20,14 @@ from .robots import Robot
 def engine_task(chosen: ChosenEngine) -> UsedEngine | str:
     """Import an engine; return its version and precision, or on one line why it is not installed.
 
-    For an engine of treefactor that line is the call of pip. Raises what else its import raises: then the
+    For an engine of treefactor that line says how to get it. Raises what else its import raises: then the
     engine is installed, and broken.
     """
     try:
         module = engine_module(chosen.name)
     except Exception as error:  # engines raise whatever their libraries do while they are imported
         if chosen.name in ENGINES and not engine_version(chosen.name):
-            return f"pip install {pip_of(chosen.name)}"
+            return ENGINES[chosen.name].remedy
         if isinstance(error, IncompleteEngineError) or not isinstance(error, AdapterError):
             raise
         return " ".join(str(error).split())

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
+from rich.text import Text
 
 from .. import check, report
 from .._util.files import replacing
@@ -60,6 +61,8 @@ def run_check(options: argparse.Namespace) -> int:
     finally:
         if found is not None:  # after the files: the reader of a pipe may close it
             conformance.print_report(found)
+            if not chosen.engines:
+                _print_absent_engines()
     status = exit_status(found, chosen.fail_on)
     report.print_next(_after_check(options, status, found))
     return status
@@ -110,6 +113,14 @@ def _after_check(options: argparse.Namespace, status: int, found: Report) -> str
     return f"`treefactor generate {robot} -o FOLDER` writes its dynamics as C" if read and not status else ""
 
 
+def _print_absent_engines() -> None:
+    """Print which engines that a check compares by default are not installed, and how to get each."""
+    for name, engine in ENGINES.items():
+        if engine.weight != "heavy" and not engine_version(name):
+            line = f"not compared: {name} is not installed: {engine.remedy}"
+            report.console().print(Text(line, style="dim"), soft_wrap=True)
+
+
 def _states(found: tuple[CheckedRobot, list[Cell]]) -> str:
     """Format the worst state of every engine on one robot."""
     robot, cells = found
@@ -130,7 +141,7 @@ def _print_engines() -> None:
             found or "not installed",
             ", ".join(formats(name)),
             {"light": "seconds", "medium": "seconds", "heavy": "minutes"}[engine.weight],
-            "" if found else f"pip install {engine.pip}",
+            Text("" if found else engine.remedy),  # as markup, [pybullet] would be a style
         )
     report.console().print(table)
 

@@ -45,10 +45,10 @@ def listed(config: pytest.Config, option: str) -> list[str] | None:
 
 
 def missing(name: str) -> str:
-    """Return why an engine of treefactor cannot be used, with the call of pip, or ""."""
+    """Return why an engine of treefactor cannot be used, with how to get it, or ""."""
     if name not in ENGINES or engine_version(name):
         return ""
-    return f"{name} is not installed: pip install {ENGINES[name].pip}"
+    return f"{name} is not installed: {ENGINES[name].remedy}"
 
 
 @contextmanager
