@@ -186,5 +186,5 @@ define copy_sources
 endef
 
 clean:
-	rm -rf $(VENV) $(CHECKED) $(COVERED) $(NEWEST) .builds .fuzz build dist *.egg-info docs/api/generated
+	rm -rf $(VENV) .venv-* $(CHECKED) $(COVERED) $(NEWEST) .builds .fuzz build dist *.egg-info docs/api/generated
 	find treefactor -name '*.so' -delete -o -name '_*.c' -delete
