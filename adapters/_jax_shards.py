@@ -6,15 +6,13 @@ import jax
 
 
 def _axes(aval) -> frozenset:
-    """Return the mesh axes along which an array differs; none outside of shard_map, and before JAX 0.7."""
-    kind = getattr(aval, "manual_axis_type", None)  # since JAX 0.10
-    return getattr(aval, "vma", frozenset()) if kind is None else kind.varying
+    """Return the mesh axes along which an array differs; none outside of shard_map."""
+    kind = getattr(aval, "manual_axis_type", None)
+    return frozenset() if kind is None else kind.varying
 
 
 def alike(operands: list) -> list:
     """Return operands that all differ along the axes along which any of them does."""
-    if not hasattr(jax, "typeof"):
-        return operands
     axes = [_axes(jax.typeof(x)) for x in operands]
     union = frozenset().union(*axes)
     return [_vary(x, union - own) if union - own else x for x, own in zip(operands, axes, strict=True)]
@@ -22,8 +20,7 @@ def alike(operands: list) -> list:
 
 def _vary(x, axes: frozenset):
     """Return an array that counts as differing along some more axes."""
-    names = tuple(sorted(axes, key=str))
-    return jax.lax.pcast(x, names, to="varying") if hasattr(jax.lax, "pcast") else jax.lax.pvary(x, names)
+    return jax.lax.pcast(x, tuple(sorted(axes, key=str)), to="varying")
 
 
 def like(aval, shape: tuple[int, ...]):

@@ -20,11 +20,9 @@ NotImplementedError is raised.
 
 from __future__ import annotations
 
-from . import requires
+from ._jax_version import jax  # isort: skip
 
-with requires("JAX", "jax"):
-    import jax
-    import jax.numpy as jnp
+import jax.numpy as jnp
 
 from .._util.validation import as_count, as_number, check_choice
 from ..dynamics.rollouts import METHODS, count_steps

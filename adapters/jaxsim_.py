@@ -25,8 +25,9 @@ from ..exceptions import AdapterError
 from . import requires
 
 with requires("jaxsim", "jaxsim"), warnings.catch_warnings(), np.printoptions():
-    import jax
     import jax.numpy as jnp
+
+    from ._jax_version import jax
 
     precision = jax.config.jax_enable_x64
     logging.disable(logging.WARNING)

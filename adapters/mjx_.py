@@ -18,10 +18,11 @@ from contextlib import redirect_stdout
 from . import requires
 
 with requires("MJX", "mjx"), redirect_stdout(None):  # it prints that Warp is missing
-    import jax
     import mujoco
     from mujoco import mjx
     from mujoco.mjx._src.support import jac_dot
+
+    from ._jax_version import jax
 
 from typing import Any
 
