@@ -1,6 +1,7 @@
 """Functions inside JAX: values bit for bit, types, shapes, errors, programs, and the call by callbacks."""
 
 import gc
+import runpy
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from helpers.derivative_cases import random_case
 from helpers.jax_cases import ARM, MODELS, TURNING, as_tuple, calls, chain, jax, jax_, precision
 
 import treefactor as tf
-from treefactor.adapters import _jax_calls, _jax_functions
+from treefactor.adapters import _jax_calls, _jax_functions, _jax_version
 
 NAMES = list(calls(ARM))
 
@@ -296,3 +297,10 @@ def test_callbacks_take_the_place_of_the_handler(monkeypatch):
     assert equal(found, tf.forward_dynamics(model, *arguments))
     assert np.isfinite(gradient).all()
     assert equal(single, tf.forward_dynamics(model, *(x[1:2] for x in arguments))[0])
+
+
+def test_a_version_of_jax_that_is_too_old_is_refused_by_name(monkeypatch):
+    monkeypatch.setattr(jax, "__version__", "0.6.2")
+    monkeypatch.setattr(jax, "__version_info__", (0, 6, 2))
+    with pytest.raises(tf.AdapterError, match=r"JAX 0\.6\.2 is too old: .* 0\.10 or later.*Python 3\.11"):
+        runpy.run_path(_jax_version.__file__, run_name="treefactor.adapters.again")
