@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._util.messages import not_a_model
 from ..model.model import Model
 from . import _dynamics_functions, _kinematics_functions
 from ._maps import ArrayFunction, Map
@@ -26,7 +27,7 @@ def array_function(name: str, model: Model, **options: Any) -> ArrayFunction:
 def _functions_of(model: Model) -> dict:
     """Return the dictionary of functions that a model keeps; raise TypeError for another object."""
     if not isinstance(model, Model):
-        raise TypeError(f"model must be a treefactor.Model, got {type(model).__name__}")
+        raise TypeError(not_a_model(model))
     if "_array_functions" not in model.__dict__:
         model._keep(_array_functions={})
     return model.__dict__["_array_functions"]

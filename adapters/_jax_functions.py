@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from .._util.messages import received
+from .._util.messages import not_a_model, received
 from .._util.validation import require_unmasked
 from ..codegen import Kernels
 from ..exceptions import CodegenError, DtypeError, ShapeError
@@ -88,7 +88,7 @@ def _generated_name(name: str, options: dict) -> str:
 def function_of(name: str, model: Model | Kernels, **options: Any) -> Function:
     """Return a function for JAX; a model or program keeps those that were used."""
     if not isinstance(model, (Model, Kernels)):
-        raise TypeError(f"model must be a treefactor.Model or treefactor.Kernels, got {type(model).__name__}")
+        raise TypeError(not_a_model(model, others=" or treefactor.Kernels"))
     if "_jax_functions" not in model.__dict__:
         model._keep(_jax_functions={})
     kept, key = model.__dict__["_jax_functions"], (name, tuple(options.items()))

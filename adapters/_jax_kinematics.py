@@ -16,7 +16,7 @@ def frame_placement(model, q, frame) -> jax.Array:
     ----------
     model : Model or Kernels
     q : array_like, shape (..., nq)
-    frame : str, int, Frame, or list of them
+    frame : str, Frame, -1 for the base, or list of them
 
     Returns
     -------
@@ -69,7 +69,7 @@ def frame_velocity(model, q, v, frame, reference: str = "LOCAL") -> jax.Array:
     ----------
     model : Model or Kernels
     q, v : array_like, shapes (..., nq), (..., nv)
-    frame : str, int, Frame, or list of them
+    frame : str, Frame, -1 for the base, or list of them
     reference : {"LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"}
 
     Returns
@@ -95,7 +95,7 @@ def frame_jacobian(model, q, frame, reference: str = "LOCAL") -> jax.Array:
     ----------
     model : Model or Kernels
     q : array_like, shape (..., nq)
-    frame : str, int, Frame, or list of them
+    frame : str, Frame, -1 for the base, or list of them
     reference : {"LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"}
 
     Returns

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import dynamics, kinematics
 from ..derivatives import kinematics as kinematic_derivatives
-from ..model.frames import Frame, whole_number
+from ..model.frames import Frame, frame_of_joint, index_of
 from ..model.gravity import without_gravity
 from ..model.model import Model
 from ._dynamics_functions import configuration_of, matrix, vector
@@ -74,7 +74,7 @@ def hashable_frames(frame):
 
 
 def _hashable_frame(frame):
-    return frame if isinstance(frame, (str, Frame)) else whole_number(frame, "frame")
+    return frame if isinstance(frame, (str, Frame)) else index_of(frame, "frame")
 
 
 def _frames(frame) -> tuple[object, tuple[int, ...]]:
@@ -211,7 +211,7 @@ def _center_of_mass_jacobian(model: Model, options: tuple) -> ArrayFunction:
 
 def _joint_placements(model: Model, options: tuple) -> ArrayFunction:
     """Build the placements of all joints; forces on all bodies become generalized ones in O(n)."""
-    still, joints = without_gravity(model), list(range(model.njoints))
+    still, joints = without_gravity(model), [frame_of_joint(model, k) for k in range(model.njoints)]
 
     def run_value(inputs, outputs):
         kinematics.joint_placements(model, inputs[0], out=outputs[0])

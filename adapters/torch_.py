@@ -325,7 +325,7 @@ def frame_placement(model: Model, q: Tensor, frame) -> Tensor:
     ----------
     model, q
         As for `forward_dynamics`.
-    frame : str, Frame, int, or a list of them
+    frame : str, Frame, -1 for the base, or a list of them
 
     Returns
     -------
@@ -334,7 +334,7 @@ def frame_placement(model: Model, q: Tensor, frame) -> Tensor:
 
     Raises
     ------
-    TypeError, DtypeError, ShapeError, ValueError, IndexError
+    TypeError, DtypeError, ShapeError, ValueError
         If an argument is no tensor, has a wrong dtype, shape, or device, or no frame has the name; names it.
     """
     return apply("frame_placement", model, (q,), of_frame(frame))[0]
@@ -357,7 +357,7 @@ def frame_jacobian(model: Model, q: Tensor, frame, reference: str = "LOCAL") -> 
 
     Raises
     ------
-    TypeError, DtypeError, ShapeError, ValueError, IndexError
+    TypeError, DtypeError, ShapeError, ValueError
         As for `frame_placement`.
     """
     return apply("frame_jacobian", model, (q,), of_frame(frame, reference))[0]

@@ -26,7 +26,7 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
             "unknown names raise an error with similar names",
             shape="Frame",
             convention=(
-                "`frames[k]` is Pinocchio's frame k, but functions take numbers as joints: pass the name; "
+                "`frames[k]` is Pinocchio's frame k, but functions refuse numbers as frames: pass the name; "
                 "joint i is Pinocchio's joint i + 1, and -1 the universe"
             ),
         ),

@@ -98,7 +98,7 @@ KINEMATICS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart(
             "getFrameVelocity, getVelocity",
             "frame_velocity",
-            ("`reference=` is LOCAL by default and accepts the enum of Pinocchio; joints by name or number"),
+            ("`reference=` is LOCAL by default and accepts the enum of Pinocchio; frames and joints by name"),
             shape="(6)",
             convention=(
                 "LOCAL: of the origin, in the axes of the frame; LOCAL_WORLD_ALIGNED: of the "

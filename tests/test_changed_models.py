@@ -200,7 +200,7 @@ def test_local_origins_are_those_of_the_first_model():
 def test_models_that_are_made_of_a_changed_one_keep_its_parameters():
     model = MODELS["freeflyer"]
     changed = model.with_parameters(1.7 * model.parameters, 2 * model.armature)
-    framed = changed.add_frame("tool", 2, p=[0.1, 0, 0])
+    framed = changed.add_frame("tool", "j2", p=[0.1, 0, 0])
     weightless = changed._replaced(gravity=np.zeros(3))
     q, *_ = arguments(model)
     for one in (framed, weightless):

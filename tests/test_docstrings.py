@@ -94,7 +94,7 @@ def test_text_types_and_shapes_of_a_chain_of_references(docstrings):
 def test_errors_are_those_of_the_list(docstrings):
     parts = expanded(docstrings, treefactor.frame_velocity)
     errors = {head: " ".join(text) for head, text in docstrings.entries_of(parts["Raises"])}
-    assert errors["IndexError"] == "If a number is not that of a joint."
+    assert errors["DtypeError"].startswith("If a frame is given by a number other than -1")
     assert errors["ValueError"] == "If the reference is not one of the three."
     assert docstrings.entries_of(expanded(docstrings, se3.log)["Raises"])
 
@@ -102,7 +102,7 @@ def test_errors_are_those_of_the_list(docstrings):
 def test_an_own_type_is_kept_and_further_text_follows(docstrings):
     parts = expanded(docstrings, treefactor.operational_space)
     entries = dict(docstrings.entries_of(parts["Parameters"]))
-    text = entries["frame : str, int, Frame, or list of them"]
+    text = entries["frame : str, Frame, -1 for the base, or list of them"]
     assert text[0].startswith("A frame, joint or body by name")
     assert text[-1].startswith("k frames are one task")
 

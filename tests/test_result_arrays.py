@@ -28,7 +28,7 @@ CALLS = {  # of a vector x
     "rnea": lambda x, out=None: tf.rnea(ARM, x, x, x, out=out),
     "integrate": lambda x, out=None: tf.integrate(ARM, x, x, out=out),
     "crba": lambda x, out=None: tf.crba(ARM, x, out=out),
-    "frame_jacobian": lambda x, out=None: tf.frame_jacobian(ARM, x, 0, out=out),
+    "frame_jacobian": lambda x, out=None: tf.frame_jacobian(ARM, x, "0", out=out),
 }
 VECTORS = ["solve", "multiply", "rnea", "integrate"]
 

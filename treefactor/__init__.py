@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from . import constraints, families, mlcp
+from ._util._explained_calls import explain
 from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
@@ -120,6 +121,9 @@ if TYPE_CHECKING:  # short paths of modules that lie deeper; at run time _moved 
     from .model import mechanisms as mechanisms
 else:
     from ._moved import __getattr__ as __getattr__
+
+explain(list(globals().values()))
+del explain
 
 __all__ = [
     "AdapterError",

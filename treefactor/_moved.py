@@ -6,6 +6,8 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from ._util.elsewhere import no_attribute
+
 MOVED = {
     "arms": "model.arms",
     "bodies": "dynamics.bodies",
@@ -106,7 +108,7 @@ sys.meta_path.insert(0, _Former())  # before the finder of files, which would lo
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Return a module under its former path, as an attribute of `treefactor`."""
+    """Return a module under its former path; raise the error that tells what to use instead of a name."""
     if name in MOVED:
         return import_module(f"{__package__}.{name}")
-    raise AttributeError(f"module {__package__!r} has no attribute {name!r}")
+    raise no_attribute(__package__, name, dir(sys.modules[__package__]))

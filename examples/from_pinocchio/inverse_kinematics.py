@@ -36,7 +36,7 @@ def with_pinocchio(model: pin.Model, data: pin.Data) -> tuple[np.ndarray, int]:
 
 def with_treefactor(model: tf.Model) -> tuple[np.ndarray, int]:
     """Return the configuration that reaches the target, and the number of steps."""
-    joint, target, damping = JOINT - 1, pose_of(TARGET), DAMPING * np.eye(6)
+    joint, target, damping = model.joints[JOINT - 1].name, pose_of(TARGET), DAMPING * np.eye(6)
     q = tf.neutral(model)
     for count in range(STEPS):
         J, hand = tf.frame_jacobian(model, q, joint, placement=True)

@@ -12,13 +12,16 @@ PLAIN = ("forward_dynamics", "aba", "rnea", "bias", "h_times", "crba", "center_o
 PLAIN += ("center_of_mass_jacobian", "centroidal_momentum")
 CASES = [(name, {}) for name in PLAIN]
 CASES += [(name, {"fext": True}) for name in ("forward_dynamics", "rnea", "bias")]
-CASES += [("frame_placement", {"frame": 2}), ("frame_placement", {"frame": (2, 0)})]
+FRAMES = [tf.Frame(f"at {k}", k) for k in range(5)]
+CASES += [("frame_placement", {"frame": one}) for one in (FRAMES[2], (FRAMES[2], FRAMES[0]))]
 STATE = ("forward_dynamics", "aba", "rnea", "bias", "h_times", "crba")
 CASES += [(name, {"inertias": True}) for name in STATE]
 CASES += [(name, {"fext": True, "inertias": True}) for name in ("forward_dynamics", "rnea", "bias")]
 for reference in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"):
-    CASES += [(name, {"frame": 4, "reference": reference}) for name in ("frame_jacobian", "frame_velocity")]
-    CASES += [("frame_jacobian", {"frame": (4, 1), "reference": reference})]
+    CASES += [
+        (name, {"frame": FRAMES[4], "reference": reference}) for name in ("frame_jacobian", "frame_velocity")
+    ]
+    CASES += [("frame_jacobian", {"frame": (FRAMES[4], FRAMES[1]), "reference": reference})]
 
 
 def run(function, kind, *arrays):

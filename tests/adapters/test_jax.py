@@ -107,9 +107,12 @@ def test_leading_axes_broadcast():
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
-def test_numbers_of_frames_may_be_those_of_numpy():
+def test_frames_are_not_given_by_number():
     q = calls(TURNING)["crba"][0]
-    for frame in (1, [0, 1], np.int64(1), [np.int64(0), 1]):
+    for frame in (1, ["j0", 1], np.int64(1), [-1, np.int64(1)]):
+        with pytest.raises(tf.DtypeError, match="frame must be a name or a Frame, got 1: joint 1 is"):
+            jax_.frame_placement(TURNING, q, frame)
+    for frame in (-1, np.int64(-1), [-1, TURNING.joints[0].name]):
         assert equal(jax_.frame_placement(TURNING, q, frame), tf.frame_placement(TURNING, q, frame))
 
 
@@ -190,7 +193,7 @@ WRONG = {
     ),
     "frame": (lambda q, v, t: jax_.frame_placement(TURNING, q, "tool"), tf.InvalidModelError, "tool"),
     "reference": (
-        lambda q, v, t: jax_.frame_jacobian(TURNING, q, 0, "BASE"),
+        lambda q, v, t: jax_.frame_jacobian(TURNING, q, -1, "BASE"),
         ValueError,
         "reference must be one of",
     ),
@@ -213,7 +216,7 @@ WRONG = {
     "frames in an array": (
         lambda q, v, t: jax_.frame_placement(TURNING, q, np.arange(2)),
         tf.DtypeError,
-        "frame must be a whole number, got array",
+        "frame must be a name or a Frame, got ndarray",
     ),
     "mask": (lambda q, v, t: jax_.bias(TURNING, np.ma.masked_array(q, q > 0), v), TypeError, "mask"),
 }

@@ -210,7 +210,7 @@ def test_float32_gradients_without_x64():
 def test_derivatives_that_do_not_exist_name_the_function():
     q, v, *_ = random_case(TURNING, 0)
     with pytest.raises(NotImplementedError, match="second derivatives of frame_velocity are not available"):
-        jax.hessian(lambda v: jax_.frame_velocity(TURNING, q * v.sum(), v, 0).sum())(v)
+        jax.hessian(lambda v: jax_.frame_velocity(TURNING, q * v.sum(), v, "j0").sum())(v)
 
 
 def test_threads_call_one_compiled_function():

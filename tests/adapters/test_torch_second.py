@@ -132,7 +132,7 @@ def test_third_derivatives_raise(outer):
 def test_missing_second_derivatives_raise():
     q, v, tau, fext = (x[0] for x in tensors(FIXED))
     functions = {
-        "frame_velocity": lambda q: torch_.frame_velocity(FIXED, q, v, 1),
+        "frame_velocity": lambda q: torch_.frame_velocity(FIXED, q, v, FIXED.joints[1].name),
         "forward_dynamics with external forces": lambda q: torch_.forward_dynamics(FIXED, q, v, tau, fext),
     }
     for name, function in functions.items():

@@ -77,7 +77,8 @@ def test_different_names_have_different_files_whatever_the_case(names):
 
 
 def test_functions_of_frames_that_differ_by_case_have_files_of_their_own():
-    robot = model("ur5").add_frame("Tool", 5, p=[0.1, 0.2, 0.3]).add_frame("tool", 5)
+    robot = model("ur5").add_frame("Tool", "wrist_3_joint", p=[0.1, 0.2, 0.3])
+    robot = robot.add_frame("tool", "wrist_3_joint")
     functions = ["frame_placement:Tool", "frame_placement:tool"]
     program = tf.generate(robot, functions, variants="plain")
     files = [name.casefold() for name in emit_c.sources(program) if name.startswith("frame")]
@@ -95,7 +96,7 @@ def test_identifiers_of_plain_names_are_readable():
 def odd():
     robot = model("ur5")
     for k, name in enumerate(ODD):
-        robot = robot.add_frame(name, k % robot.njoints, p=[0.1 * k, -0.2, 0.3])
+        robot = robot.add_frame(name, robot.joints[k % robot.njoints].name, p=[0.1 * k, -0.2, 0.3])
     return robot
 
 

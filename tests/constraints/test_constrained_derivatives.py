@@ -289,7 +289,7 @@ def test_wrong_contacts_are_named():
     with pytest.raises(tf.InvalidModelError, match=r"contacts\[0\].frame 'foot' is not"):
         call(model, q, v, tau, contacts=[RigidContact("foot")])
     with pytest.raises(tf.InvalidModelError, match="are on one body"):
-        call(model, q, v, tau, contacts=[RigidContact(1, against=tf.Frame("end", 1))])
+        call(model, q, v, tau, contacts=[RigidContact(model.joints[1].name, against=tf.Frame("end", 1))])
     with pytest.raises(ValueError, match="kind must be one of"):
         RigidContact(1, "2D")
     with pytest.raises(ValueError, match="reference must be one of"):

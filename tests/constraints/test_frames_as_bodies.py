@@ -22,7 +22,9 @@ def turn(seed):
 
 def with_tool(model, joint, seed=0):
     """Return the model with a frame "tool" placed askew on a joint."""
-    return model.add_frame("tool", joint, turn(seed), np.random.default_rng(seed).normal(size=3))
+    return model.add_frame(
+        "tool", model.joints[joint].name, turn(seed), np.random.default_rng(seed).normal(size=3)
+    )
 
 
 @given(models(max_joints=5), st.integers(0, 2**31), st.booleans())

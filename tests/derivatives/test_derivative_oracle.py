@@ -123,7 +123,7 @@ def test_gradients_by_inertial_parameters_are_pinocchios_regressor(name):
 def test_gradients_by_external_forces(name):
     model = MODELS[name]
     q, _, _, w, _ = random_case(model, 6)
-    expected = [-tf.frame_jacobian(model, q, i) @ w for i in range(model.njoints)]
+    expected = [-tf.frame_jacobian(model, q, joint.name) @ w for joint in model.joints]
     assert error(oracle.gradient_by_forces(model, q, w), np.array(expected)) < VALUE
 
 

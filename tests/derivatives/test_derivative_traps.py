@@ -117,7 +117,7 @@ def test_t2_accelerations_of_frames_behind_joints_in_mid_tree(kind, pin):
     model = SINGLE[f"{kind} in mid-tree"]
     theirs = in_pinocchio(model)
     q, v, a, _, _ = random_case(model, 5)
-    data, last = theirs.createData(), model.njoints - 1
+    data, last = theirs.createData(), model.joints[-1].name
     pin.computeForwardKinematicsDerivatives(theirs, data, q, v, a)
     wrong = {}
     for reference in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"):
@@ -125,7 +125,7 @@ def test_t2_accelerations_of_frames_behind_joints_in_mid_tree(kind, pin):
         own = tf.frame_derivatives(model, q, v, a, last, reference).acceleration_q
         assert error(own, expected) < SMOOTH
         at = getattr(pin, reference)
-        found = pin.getJointAccelerationDerivatives(theirs, data, last + 1, at)[1]
+        found = pin.getJointAccelerationDerivatives(theirs, data, model.njoints, at)[1]
         wrong[reference] = error(found, expected)
     assert wrong["LOCAL"] < SMOOTH
     assert min(wrong["WORLD"], wrong["LOCAL_WORLD_ALIGNED"]) > WRONG
@@ -186,7 +186,7 @@ def test_t5_external_forces_turn_with_the_bodies():
 def test_t5_forces_that_keep_their_direction_need_another_term():
     model = MODELS["all kinds"]
     q, v, a, _, fext = random_case(model, 8)
-    frame, aligned, force = model.njoints - 1, "LOCAL_WORLD_ALIGNED", fext[0]
+    frame, aligned, force = model.joints[-1].name, "LOCAL_WORLD_ALIGNED", fext[0]
 
     def pushed(q):
         return tf.rnea(model, q, v, a) - tf.joint_jacobian(model, q, frame, aligned).T @ force
@@ -275,7 +275,7 @@ def test_t9_entries_within_a_joint_in_mid_tree(kind):
     expected = oracle.rnea_derivatives(model, q, v, a)
     for found, other in zip(tf.rnea_derivatives(model, q, v, a), expected, strict=True):
         assert error(found[own, own], other[own, own]) < CLOSE
-    for joint in range(model.njoints):
+    for joint in (one.name for one in model.joints):
         found = tf.frame_derivatives(model, q, v, a, joint).acceleration_v
         steps = STEP * np.eye(model.nv)
         ahead, behind = (tf.frame_acceleration(model, q, v + s * steps, a, joint) for s in (1.0, -1.0))

@@ -63,7 +63,7 @@ def calls(model, size=()) -> dict:
         "rollout": (q, v, series, H),
         "frame_placement": (q, joint),
         "frame_velocity": (q, v, joint, "WORLD"),
-        "frame_jacobian": (q, [joint, 0], "LOCAL_WORLD_ALIGNED"),
+        "frame_jacobian": (q, [joint, model.joints[0].name], "LOCAL_WORLD_ALIGNED"),
         "joint_placements": (q,),
         "center_of_mass": (q,),
         "center_of_mass_jacobian": (q,),

@@ -72,7 +72,7 @@ OBJECTS = {  # by the names of the API reference
     "Inertias": tf.Inertias(MODEL, MODEL.parameters),
     "Joint": MODEL.joints[0],
     "Kernels": tf.compile(PROGRAM),
-    "Kinematics": tf.Kinematics(MODEL, placements=[0], jacobians=[(1, "WORLD", "packed")]),
+    "Kinematics": tf.Kinematics(MODEL, placements=["j0"], jacobians=[("j1", "WORLD", "packed")]),
     "Loop": LINKAGE.model.loops[0],
     "Frame": tf.Frame("tool", 0, p=[0, 0, 0.1]),
     "Mimic": tf.Mimic(0, 2.0, 1.0),

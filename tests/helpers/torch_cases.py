@@ -31,7 +31,7 @@ def tensors(model, size=(3,), seed=0):
 
 def options(name):
     """Return arguments of a function after its arrays."""
-    return ([0, 1],) if name.startswith("frame") else ()
+    return ([tf.Frame("first", 0), tf.Frame("second", 1)],) if name.startswith("frame") else ()
 
 
 def value(name, model, *arrays):

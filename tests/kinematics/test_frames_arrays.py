@@ -8,7 +8,7 @@ import pytest
 from helpers.dynamics_cases import MODELS, arguments
 
 import treefactor as tf
-from treefactor.kinematics import plans
+from treefactor.kinematics import kept_requests
 
 pytestmark = pytest.mark.parametrize("name", [name for name in MODELS if name != "nothing"])
 
@@ -117,7 +117,7 @@ def test_a_quaternion_of_another_length_is_refused(name):
 
 def test_a_list_of_frames_adds_an_axis(name):
     model, (q, v, a) = state(name, (5,))
-    frames = [last(model), -1, model.joints[0].name, model.njoints - 1]
+    frames = [last(model), -1, model.joints[0].name, model.joints[-1].name]
     for function, arrays in [
         (tf.frame_placement, (q,)),
         (tf.frame_velocity, (q, v)),
@@ -151,7 +151,7 @@ def test_the_pair_holds_the_jacobian_and_the_placement(name):
 
 def test_packed_holds_the_columns_of_the_support(name):
     model, (q, v, _) = state(name, (11,))
-    for joint in range(-1, model.njoints):
+    for joint in (-1, *(joint.name for joint in model.joints)):
         support = model.support(joint)
         for function, arrays in [(tf.frame_jacobian, (q,)), (tf.frame_jacobian_dot, (q, v))]:
             for given in (arrays, [x[0] for x in arrays]):
@@ -167,7 +167,7 @@ def test_wrong_arguments_are_named(name):
         tf.frame_placement(model, q, "j00")
     with pytest.raises(tf.InvalidModelError, match="joint 'j00' is not"):
         tf.joint_jacobian(model, q, "j00")
-    with pytest.raises(IndexError, match="got frame 99"):
+    with pytest.raises(tf.DtypeError, match="frame must be a name or a Frame, got 99"):
         tf.frame_jacobian(model, q, 99)
     for wrong in ("local", None, 1):
         with pytest.raises(
@@ -182,7 +182,7 @@ def test_wrong_arguments_are_named(name):
         tf.frame_placement(model, np.append(q, 0.0), "j0")
     with pytest.raises(TypeError, match="v is needed"):
         tf.frame_velocity(model, q, None, "j0")
-    tf.frame_placement(model, q, 0)
+    tf.frame_placement(model, q, -1)
     with pytest.raises(tf.DtypeError):
         tf.frame_placement(model, q, 0.0)
 
@@ -231,11 +231,11 @@ def test_requests_of_frames_that_are_gone_are_forgotten(name):
     gone = weakref.ref(frame)
     tf.frame_placement(model, q, frame)
     del frame
-    for k in range(plans.MOST_KEPT):
+    for k in range(kept_requests.MOST_KEPT):
         tf.frame_placement(model, q, tf.Frame("f", 0, p=[0.0, 0.0, k]))
     gc.collect()
     assert gone() is None
-    assert len(model._requests) <= plans.MOST_KEPT
+    assert len(model._requests) <= kept_requests.MOST_KEPT
 
 
 def test_what_cannot_be_bound_is_named(name):

@@ -9,6 +9,7 @@ import treefactor as tf
 
 MODEL = MODELS["freeflyer"]
 ONE = MODELS["one"]
+HINGE = ONE.joints[0].name
 Q, V, A, F = arguments(MODEL, 1)
 OF_FRAMES = {  # functions of a frame, without it
     "frame_placement": lambda frame: tf.frame_placement(MODEL, Q, frame),
@@ -37,8 +38,52 @@ def test_t1_unknown_names_raise_with_similar_ones(name):
 @pytest.mark.parametrize("number", [7, 99, 2**40, 2**70, -9, -(2**70)])
 @pytest.mark.parametrize("name", BY_NUMBER)
 def test_t1_numbers_of_no_joint_raise(name, number):
-    with pytest.raises((IndexError, ValueError), match=f"(frame|joint|root).* {number}"):
+    with pytest.raises((IndexError, ValueError, tf.DtypeError), match=f"(frame|joint|root).* {number}"):
         OF_FRAMES[name](number)
+
+
+OF_JOINTS = ("joint_jacobian", "center_of_mass", "center_of_mass_jacobian")  # arguments that take a number
+OF_LISTS = {
+    "frame_derivatives": lambda frame: tf.frame_derivatives(MODEL, Q, V, A, frame),
+    "frame_velocity of many": lambda frame: tf.frame_velocity(MODEL, Q[None], V[None], ["j0", frame]),
+    "delassus": lambda frame: tf.delassus(MODEL, Q, ["j6", frame]),
+    "operational_inertia": lambda frame: tf.operational_inertia(MODEL, Q, (frame, "j6"), damping=1.0),
+    "task_bias": lambda frame: tf.task_bias(MODEL, Q, V, frame),
+    "Kinematics": lambda frame: tf.Kinematics(MODEL, jacobians=["j1", (frame, "WORLD")]),
+    "RigidContact": lambda frame: tf.constraints.forward_dynamics(
+        MODEL, Q, V, A, contacts=[tf.constraints.RigidContact("j6", against=frame)]
+    ),
+    "add_frame": lambda frame: MODEL.add_frame("tool", frame),
+}
+FRAMED = {name: call for name, call in {**OF_FRAMES, **OF_LISTS}.items() if name not in OF_JOINTS}
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint8])
+@pytest.mark.parametrize("name", FRAMED)
+def test_t1_a_number_is_never_a_frame(name, kind):
+    """It could be a joint's or what ``getFrameId`` returns; earlier calls with its joint change nothing."""
+    for number, joint in enumerate(MODEL.joints):
+        for used in (joint.name, tf.Frame("at", number, p=[0.1, 0.0, 0.0])):
+            OF_FRAMES["frame_jacobian"](used)
+            if (name, number) != ("RigidContact", 6):  # which is held to joint 6
+                FRAMED[name](used)
+        with pytest.raises(tf.DtypeError, match=f"must be a name or a Frame, got {number}: ") as caught:
+            FRAMED[name](kind(number))
+        assert f"joint {number} is {joint.name!r}; frame {number}, as Pinocchio" in str(caught.value)
+        assert f"model.frames[{number}], {MODEL.frames[number].name!r}" in str(caught.value)
+    FRAMED[name](-1)  # the base
+
+
+def test_t1_numbers_of_pinocchios_frames_are_refused():
+    theirs, model = loaded("panda")
+    q = tf.neutral(model)
+    for name in ("panda_hand", "panda_link3", "panda_joint5"):
+        number = theirs.getFrameId(name)
+        with pytest.raises(tf.DtypeError, match=rf"model\.frames\[{number}\], '{name}'"):
+            tf.frame_placement(model, q, number)
+        np.testing.assert_array_equal(
+            tf.frame_placement(model, q, model.frames[number]), tf.frame_placement(model, q, name)
+        )
 
 
 @pytest.mark.parametrize("wrong", [None, 0.0, b"j0", np.zeros(2), {}], ids=repr)
@@ -101,11 +146,11 @@ def test_t6_one_freedom_keeps_its_axes():
     q, v, a, f = arguments(ONE, 1)
     for x, size in [
         (tf.joint_jacobian(ONE, q, 0), (6, 1)),
-        (tf.frame_jacobian(ONE, q, 0), (6, 1)),
-        (tf.frame_jacobian(ONE, q, 0, layout="packed"), (6, 1)),
+        (tf.frame_jacobian(ONE, q, HINGE), (6, 1)),
+        (tf.frame_jacobian(ONE, q, HINGE, layout="packed"), (6, 1)),
         (tf.frame_jacobian(ONE, q, -1, layout="packed"), (6, 0)),
-        (tf.frame_jacobian(ONE, q, [0]), (1, 6, 1)),
-        (tf.frame_jacobian_dot(ONE, q, v, 0), (6, 1)),
+        (tf.frame_jacobian(ONE, q, [HINGE]), (1, 6, 1)),
+        (tf.frame_jacobian_dot(ONE, q, v, HINGE), (6, 1)),
         (tf.center_of_mass_jacobian(ONE, q), (3, 1)),
         (tf.centroidal_map(ONE, q), (6, 1)),
         (tf.centroidal_map_dot(ONE, q, v), (6, 1)),
@@ -118,7 +163,7 @@ def test_t6_one_freedom_keeps_its_axes():
         (tf.squared_distance(ONE, q, q), (1,)),
         (tf.d_integrate(ONE, q, v, 0), (1, 1)),
         (tf.integrate(ONE, q, v), (1,)),
-        (tf.operational_inertia(ONE, q, 0, damping=1.0), (6, 6)),
+        (tf.operational_inertia(ONE, q, HINGE, damping=1.0), (6, 6)),
     ]:
         assert x.shape == size
 
@@ -213,7 +258,7 @@ def test_results_that_share_memory_are_refused(size):
 
 def test_bound_results_that_are_missing_are_named():
     for function, arrays, options, out in [
-        (tf.frame_jacobian, (Q, 0), {"placement": True}, np.empty((6, MODEL.nv))),
+        (tf.frame_jacobian, (Q, "j0"), {"placement": True}, np.empty((6, MODEL.nv))),
         (tf.center_of_mass, (Q, V), {}, np.empty(3)),
         (tf.center_of_mass, (Q, V, A), {}, (np.empty(3), np.empty(3))),
     ]:

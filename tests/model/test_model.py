@@ -134,7 +134,10 @@ def test_what_is_no_inertia(values, reason):
 # ------------------------------------------------------------------------------------------------ refusals
 
 BAD_JOINTS = {
-    "kind": ({"kind": "screw"}, "'screw' is not a kind of joint; there are revolute, .*freeflyer"),
+    "kind": (
+        {"kind": "screw"},
+        "'screw' is not a kind of joint; did you mean 'helical'.* there are revolute, .*freeflyer",
+    ),
     "no axis": ({"axis": None}, "a revolute joint needs an axis"),
     "long axis": ({"axis": [0, 2, 0]}, "unit length"),
     "NaN axis": ({"axis": [0, np.nan, 0]}, "axis is not finite"),

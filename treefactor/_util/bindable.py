@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._bound_call import BoundCall
+from .messages import similar
 from .validation import require_apart, require_bindable
 
 Builder = Callable[..., BoundCall]  # builder(function, model, given, out): given has the arguments by name
@@ -43,8 +44,9 @@ def given_arguments(function, arguments: tuple, options: Mapping[str, Any]) -> d
     needed = [name for name, default in defaults.items() if default is inspect.Parameter.empty]
     for name in options:
         if name not in defaults:
+            near = similar(name, defaults)
             raise ValueError(
-                f"{function.__name__} takes no {name} to be bound, only {', '.join(defaults)} and out"
+                f"{function.__name__} takes no {name} to be bound, only {', '.join(defaults)} and out{near}"
             )
     given = dict(zip(defaults, arguments, strict=False))
     twice = sorted(given.keys() & options.keys())
@@ -52,9 +54,10 @@ def given_arguments(function, arguments: tuple, options: Mapping[str, Any]) -> d
         raise ValueError(f"{function.__name__} received {twice[0]} twice, by its place and by its name")
     given |= options
     if len(arguments) > len(defaults) or not given.keys() >= set(needed):
+        missing = ", ".join(name for name in needed if name not in given)
         raise ValueError(
             f"{function.__name__} takes {len(needed)} arguments after the model: {', '.join(needed)}; "
-            f"got {len(arguments) + len(options)}"
+            f"got {len(arguments) + len(options)}{missing and f', without {missing}'}"
         )
     return defaults | given
 

@@ -60,6 +60,10 @@ class Sealed:
         raise AttributeError(f"{name!r} of a {type(self).__name__} cannot be deleted")
 
 
+NO_BATCH = (
+    "a bound call computes one configuration; call the function itself, which computes a batch at once, or "
+    "bind an array of shape {shape} and copy {name}[k] into it before call k"
+)
 MANY_THREADS = 2**15  # more than any machine can use; fits every integer type of C
 
 
@@ -290,7 +294,10 @@ def require_bindable(array, shape: tuple[int, ...], name: str) -> None:
     if array.dtype != np.float64:
         raise ValueError(f"{wanted}, got {array.dtype}: bind {name}.astype(float), and write into that")
     if array.shape != shape:
-        raise ShapeError(f"{name} must have shape {shape} to be bound, got {array.shape}", array.shape, shape)
+        batch = array.ndim > len(shape) and array.shape[array.ndim - len(shape) :] == shape
+        advice = f": {NO_BATCH.format(name=name, shape=shape)}" if batch else ""
+        reason = f"{name} must have shape {shape} to be bound, got {array.shape}{advice}"
+        raise ShapeError(reason, array.shape, shape)
     if not array.flags.c_contiguous:
         raise ValueError(
             f"{wanted}, got strides {array.strides}: bind np.ascontiguousarray({name}), and write into that"

@@ -44,7 +44,12 @@ def content_of(path: Path, engine: str | None) -> bytes:
     try:
         return path.read_bytes()
     except (OSError, ValueError) as error:  # the latter: a null byte in its name
-        raise file_error(path, engine, f"cannot read it: {getattr(error, 'strerror', error)}") from None
+        reason = f"cannot read it: {getattr(error, 'strerror', error)}"
+        if isinstance(error, FileNotFoundError) and not path.suffix and not path.is_absolute():
+            reason += (
+                f"; if this is the name of a robot, treefactor.robots.find({str(path)!r}).path is its file"
+            )
+        raise file_error(path, engine, reason) from None
 
 
 def parse(path: Path, engine: str | None, text: str | bytes | None = None) -> ET.Element:

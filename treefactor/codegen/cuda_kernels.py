@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from numbers import Integral
 from threading import Lock
 from types import MappingProxyType
+from typing import NoReturn
 
+from .._util.elsewhere import no_attribute
 from .._util.validation import Sealed
 from ..exceptions import CodegenError, DtypeError, ShapeError
 from .backends import cuda_driver
@@ -74,6 +76,13 @@ class CudaKernels(Sealed):
 
     def __reduce__(self):
         return CudaKernels, (self.program, dict(self.ptx))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        functions = self.__dict__["program"].functions if "program" in self.__dict__ else {}
+        if name not in functions:
+            raise no_attribute("CudaKernels", name, dir(self))
+        taken = ", ".join(argument for argument, _ in functions[name].inputs)
+        raise AttributeError(f"CudaKernels has no attribute {name!r}: use call({name!r}, {taken}, out=out)")
 
     def call(self, name, *arguments, out, stream: int = 0):
         """Start the kernel of a function of the program, or of a group of functions.

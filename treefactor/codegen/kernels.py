@@ -106,9 +106,7 @@ def compile(model_or_program, functions=None, backend="interp", tips=(), paramet
         return _on_gpu(program) if backend == "cuda" else Kernels(program, backend, model)
     program = model_or_program
     if not isinstance(program, Program):
-        raise TypeError(
-            f"{not_a_model(program)}, or a Program".replace("model must", "model_or_program must")
-        )
+        raise TypeError(not_a_model(program, "model_or_program", " or treefactor.Program"))
     for name, given in (("tips", as_tuple(tips, "tips")), ("parameters", parameters), ("zeros", zeros)):
         if given:
             raise CodegenError(

@@ -19,13 +19,13 @@ class RigidContact:
 
     Parameters
     ----------
-    frame : str, int or Frame
-        A frame, joint or body by name, a joint by number, or a `treefactor.Frame`.
+    frame : str, Frame, or -1 for the base
+        A frame, joint or body by name, or a `treefactor.Frame`.
     kind : {"3D", "6D"}
         "3D" holds the origin and transmits forces; "6D" holds the rotation, too, and transmits moments.
     reference : {"LOCAL", "LOCAL_WORLD_ALIGNED"}
         Axes of the rows and forces: those of the frame, or of the base.
-    against : str, int or Frame
+    against : str, Frame, or -1
         Frame to which the first one is held, by default that of the base: what does not move. Its place only
         matters with stabilization, and if its body moves.
 

@@ -12,8 +12,9 @@ from .._util.bindable import register
 from ..kinematics._bound_request import BoundRequest, call
 from ..kinematics._general_path import general_path
 from ..kinematics.frames import bound
+from ..kinematics.kept_requests import compiled_request
 from ..kinematics.masses import CENTER_DERIVATIVES, MOMENTUM_DERIVATIVES
-from ..kinematics.plans import CLASSICAL, FRAME_DERIVATIVES, compiled_request
+from ..kinematics.plans import CLASSICAL, FRAME_DERIVATIVES
 from ..model._configuration_calls import (
     DIFFERENCE_BY_Q0,
     DIFFERENCE_BY_Q1,
@@ -128,7 +129,7 @@ def frame_derivatives(
 
     Raises
     ------
-    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError, IndexError, ValueError
+    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError, ValueError
         As for `frame_acceleration`.
 
     Notes

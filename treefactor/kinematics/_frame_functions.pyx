@@ -21,9 +21,10 @@ def frame_placement(model, q, frame, out=None, num_threads=1):
     model : Model
     q : array_like, shape (..., nq)
         Configurations in Pinocchio's layout; leading axes are a batch.
-    frame : str, int, Frame, or list of them
-        A frame, joint or body by name, a joint by number (-1: the base), or a `Frame`. Numbers are not those
-        of ``getFrameId``: pass ``model.frames[number]`` for these. A list of k frames adds an axis.
+    frame : str, Frame, -1 for the base, or list of them
+        A frame, joint or body by name, or a `Frame`. Numbers are refused: for joint k of the model pass
+        ``model.joints[k].name``, for a number of ``getFrameId`` ``model.frames[number]``. A list of k frames
+        adds an axis.
     out : ndarray, optional
         Receives the result.
     num_threads : int
@@ -39,10 +40,10 @@ def frame_placement(model, q, frame, out=None, num_threads=1):
     ------
     InvalidModelError
         If the model has no frame of that name; proposes similar names.
-    ShapeError, DtypeError, NonFiniteError, ConfigurationError
+    ShapeError, NonFiniteError, ConfigurationError
         If q is not a configuration of the model; ConfigurationError names the joint.
-    IndexError, ValueError
-        If a number is not that of a joint.
+    DtypeError
+        If a frame is given by a number other than -1, or an array does not hold real numbers.
 
     Notes
     -----
@@ -111,7 +112,7 @@ def frame_velocity(model, q, v, frame, reference="LOCAL", out=None, num_threads=
 
     Raises
     ------
-    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError, IndexError
+    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError
         As for `frame_placement`.
     ValueError
         If the reference is not one of the three.
@@ -151,7 +152,7 @@ def frame_acceleration(model, q, v, a, frame, reference="LOCAL", classical=False
 
     Raises
     ------
-    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError, IndexError, ValueError
+    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError, ValueError
         As for `frame_velocity`.
 
     Notes
@@ -195,7 +196,7 @@ def frame_jacobian(model, q, frame, reference="LOCAL", layout="dense", placement
 
     Raises
     ------
-    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError, IndexError
+    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError
         As for `frame_placement`.
     ValueError
         If the reference or the layout is unknown, or a list of frames is to be packed.
@@ -236,8 +237,10 @@ def joint_jacobian(model, q, joint, reference="LOCAL", out=None, num_threads=1):
 
     Raises
     ------
-    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError, IndexError, ValueError
-        As for `frame_jacobian`.
+    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError
+        As for `frame_velocity`.
+    IndexError, ValueError
+        If a number is not that of a joint, or the reference is not one of the three.
 
     Notes
     -----
@@ -272,7 +275,7 @@ def frame_jacobian_dot(model, q, v, frame, reference="LOCAL", layout="dense", ou
 
     Raises
     ------
-    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError, IndexError, ValueError
+    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError, ValueError
         As for `frame_jacobian`.
 
     Notes

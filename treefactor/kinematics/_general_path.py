@@ -14,7 +14,7 @@ from ..exceptions import ShapeError
 from ..model._states import states
 from ..model.model import Model, require_model
 from ._request import Request
-from .plans import compiled_request
+from .kept_requests import compiled_request
 
 LANES = 8
 

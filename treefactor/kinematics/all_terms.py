@@ -19,8 +19,9 @@ from ..model._states import states
 from ..model.model import Model, require_model
 from ._all_terms import BoundTerms, Terms
 from ._general_path import run
+from .kept_requests import keep_request
 from .masses import CENTER, CENTER_JACOBIAN, CENTER_VELOCITY, INERTIA, MAP, MAP_DOT, MOMENTUM
-from .plans import PLACEMENT, item_of, items_of_masses, keep_request, request_of
+from .plans import item_of_joints, items_of_masses, request_of
 
 OF_MASSES = (CENTER, CENTER_VELOCITY, CENTER_JACOBIAN, MAP, MAP_DOT, MOMENTUM, INERTIA)
 KEY = "all terms", None  # of what models keep
@@ -126,7 +127,7 @@ def all_terms(model: Model, q, v, out: AllTerms | None = None, num_threads: int 
 def _terms(model: Model) -> Terms:
     """Return the compiled terms of a model, which keeps them."""
     require_model(model)
-    items = [item_of(model, PLACEMENT, range(model.njoints), "LOCAL")]
+    items = [item_of_joints(model)]
     for kind in OF_MASSES:
         items += items_of_masses(model, kind, -1)
     terms = Terms(model, request_of(model, items))

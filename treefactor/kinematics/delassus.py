@@ -18,7 +18,8 @@ from ..model.model import Model, require_model
 from ._request import Request
 from ._task_inertia import batch, fast
 from ._task_rows import jacobian_of
-from .plans import JACOBIAN, compiled_request
+from .kept_requests import compiled_request
+from .plans import JACOBIAN
 
 __all__ = ["delassus"]
 
@@ -30,7 +31,7 @@ def delassus(model: Model, q, frame, reference="LOCAL", out=None, num_threads: i
     ----------
     model : Model
     q : array_like, shape (..., nq)
-    frame : str, int, Frame, or list of them
+    frame : str, Frame, -1 for the base, or list of them
         As for `frame_jacobian`. k frames give one matrix of 6 k rows, linear before angular for each frame.
     reference : {"LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"}
         Axes and point of the velocity J v; or Pinocchio's enumeration.

@@ -21,6 +21,7 @@ from ._frame_functions import (
 )
 from ._general_path import named_outputs, require_disjoint
 from ._request import Request
+from .kept_requests import compiled_request
 from .plans import (
     ACCELERATION,
     ALL_JOINTS,
@@ -30,7 +31,6 @@ from .plans import (
     OF_JOINT,
     PLACEMENT,
     VELOCITY,
-    compiled_request,
     option_of,
 )
 

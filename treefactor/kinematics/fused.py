@@ -27,6 +27,7 @@ from .plans import (
     Item,
     View,
     item_of,
+    item_of_joints,
     items_of_masses,
     reference_name,
     request_of,
@@ -55,7 +56,7 @@ class Kinematics(Sealed):
     ----------
     model : Model
     placements : sequence of frames
-        A frame is a name, the number of a joint (-1: the base), or a `Frame`.
+        A frame is a name, a `Frame`, or -1, the base.
     velocities : sequence
         Frames, or pairs (frame, reference); the references are those of `frame_velocity`.
     accelerations : sequence
@@ -251,7 +252,7 @@ def _entries(given, name: str) -> tuple:
 def _items(model: Model, name: str, given) -> Item | list[Item]:
     """Return the item of a field, or the items of a field that is a tuple of arrays."""
     if name == "joint_placements":
-        return item_of(model, PLACEMENT, range(model.njoints), "LOCAL")
+        return item_of_joints(model)
     if name in OF_MASSES:
         if given is True:
             return items_of_masses(model, OF_MASSES[name], -1)[0]

@@ -19,7 +19,8 @@ from ..model.model import Model, require_model
 from ._bound_request import BoundRequest, call, call_placed
 from ._general_path import general_path, run
 from .frames import bound
-from .plans import BODY_BIAS, BODY_JACOBIAN, BODY_PLACEMENT, CLASSICAL, compiled_request, placed_request
+from .kept_requests import compiled_request, placed_request
+from .plans import BODY_BIAS, BODY_JACOBIAN, BODY_PLACEMENT, CLASSICAL
 
 __all__ = ["BodyMotions", "Kinematics", "Pattern", "Support", "acceleration_bias", "jacobian", "placement"]
 

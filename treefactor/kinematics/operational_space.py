@@ -180,7 +180,7 @@ def operational_space(
     ----------
     model : Model
     q : array_like, shape (..., nq)
-    frame : str, int, Frame, or list of them
+    frame : str, Frame, -1 for the base, or list of them
         As for `frame_jacobian`. k frames are one task of 6 k rows, linear before angular for each frame.
     reference : {"LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"}
         Axes and point of the velocity J v; or Pinocchio's enumeration.

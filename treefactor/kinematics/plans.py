@@ -18,17 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from threading import Lock
 
 import numpy as np
 
-from .._util.validation import Sealed, as_vector, check_choice
+from .._util.validation import Sealed, check_choice
 from ..dynamics import bodies as compiled
 from ..dynamics._recursions import KINDS
-from ..model.frames import Frame, body_number, frame_of, located
-from ..model.joints import SIZES, _rotation
+from ..model.frames import Frame, body_number, frame_of, frame_of_joint, located
+from ..model.joints import SIZES
 from ..model.model import Model
-from ._bound_request import code_of, key_of, key_of_placed
 from ._request import COLUMN, FREEDOM, OUTPUT, REFERENCES, TURN, Request
 from .masses import MASSES, MATRICES, NEEDS_OF_MASSES, add_masses, moved_by, require_mass, runs
 
@@ -49,7 +47,6 @@ NEEDS = (  # of an output: derivative of positions, sums over subtrees, ways fro
     (2, 0, 0),
 )
 LAYOUTS = ("dense", "packed")
-MOST_KEPT = 256  # frames, and lists of them, whose compiled requests a model keeps
 ONE_ULP = 2.0**-52  # a rotation as close to a permutation is one
 AXES = {  # of the freedoms of every kind: axis of the body, and whether it moves along it
     "spherical": ((0, 0), (1, 0), (2, 0)),
@@ -58,7 +55,6 @@ AXES = {  # of the freedoms of every kind: axis of the body, and whether it move
     "freeflyer": ((0, 1), (1, 1), (2, 1), (0, 0), (1, 0), (2, 0)),
     "prismatic": ((2, 1),),
 }
-_changing = Lock()
 
 
 @dataclass(frozen=True)
@@ -277,7 +273,7 @@ def request_of(model: Model, items: list[Item]) -> Request:
 
 def item_of(model: Model, kind: int, frame, reference, layout: str = "dense", classical=False) -> Item:
     """Return the item of a frame or a list of frames, validated."""
-    many = isinstance(frame, list | tuple | range)
+    many = isinstance(frame, list | tuple)
     name = reference_name(reference)
     views = [View(frame_of(model, one), name, bool(classical)) for one in (frame if many else [frame])]
     if layout != "dense":
@@ -289,11 +285,17 @@ def item_of(model: Model, kind: int, frame, reference, layout: str = "dense", cl
     return Item(kind, tuple(views), many, layout)
 
 
+def item_of_joints(model: Model) -> Item:
+    """Return the item of the placements of all joints."""
+    joints = [frame_of_joint(model, number) for number in range(model.njoints)]
+    return item_of(model, PLACEMENT, joints, "LOCAL")
+
+
 def items_of_masses(model: Model, kind: int, root, order: int = 0) -> list[Item]:
     """Return the item of a result of masses, or the items of a centre of mass and its first derivatives."""
     number = body_number(model, root, "root")
     require_mass(model, number)
-    view = View(frame_of(model, number))
+    view = View(frame_of_joint(model, number))
     return [Item(one, (view,)) for one in range(kind, kind + order + 1)]
 
 
@@ -310,88 +312,22 @@ def option_of(layout: str, placed: bool) -> int:
     return PACKED * (layout == "packed") + PLACED * bool(placed)
 
 
-def compiled_request(model: Model, kind: int, frame, reference, option: int) -> Request:
-    """Return the compiled request of results of frames, and keep it; the model forgets the oldest of many."""
-    name, key = reference_name(reference), key_of(frame)
-    code = code_of(kind, name, option)
-    found = None if key is None else model._requests.get(key, {}).get(code)
-    if found is None:
-        if isinstance(frame, Frame):
-            frame = frame_of(model, frame)
-            found = moved(model, compiled_request(model, kind, frame.joint, name, option), frame)
-        else:
-            found = request_of(model, items_of(model, kind, frame, name, option))
-        if key is not None:
-            with _changing:
-                _forget_oldest(model._requests, key)
-                model._requests.setdefault(key, {})[code] = found
-    return found
-
-
-def moved(model: Model, request: Request, frame: Frame) -> Request:
-    """Return the request of a joint's frame for another frame on the same joint."""
-    axes, outputs = model._requests[None].axes[frame.joint], request.outputs.copy()
-    R = axes @ frame.R
-    outputs["R"], outputs["p"], outputs["turn"] = R.T.ravel(), axes @ frame.p, turn_of(R)
-    return request.with_outputs(outputs)
-
-
-def placed_request(model: Model, kind: int, body, reference: str, option: int, R, p) -> Request:
-    """Return the compiled request of a frame placed at R, p on a body, and keep it by their bytes."""
-    key = key_of_placed(kind, reference, body, R, p) or (
-        *(kind, reference, type(body), body),
-        *(_contents(R), _contents(p)),
-    )
-    try:
-        found = model._requests.get(key)
-    except TypeError:  # lists are not hashed
-        key, found = None, None
-    if found is None:
-        found = _place(model, kind, body, reference, option, R, p)
-        if key is not None:
-            keep_request(model, key, found)
-    return found
-
-
-def keep_request(model: Model, key, found) -> None:
-    """Keep what was compiled for a model; it forgets the oldest of many."""
-    with _changing:
-        _forget_oldest(model._requests, key)
-        model._requests[key] = found
-
-
-def _contents(x):
-    """Return what tells an array from others, or the argument itself."""
-    return (x.dtype.char, x.shape, x.tobytes()) if type(x) is np.ndarray else x
-
-
-def _place(model: Model, kind: int, body, reference: str, option: int, R, p) -> Request:
-    """Return the request of a body, with a frame placed at R, p instead of that of the body."""
-    frame = frame_on(model, body, None if R is None else _rotation(R, "R"), as_vector(p, 3, "p"))
-    return moved(model, compiled_request(model, kind, body, reference, option), frame)
-
-
 def frame_on(model: Model, body, R=None, p=(0.0, 0.0, 0.0), argument: str = "body") -> Frame:
     """Return the frame placed at R, p in a body or frame; a name is first that of a joint or body."""
     joint, R, p = located(model, body, np.eye(3) if R is None else R, np.asarray(p), argument)
     return Frame("placed", joint, R, p)
 
 
-def _forget_oldest(requests: dict, key) -> None:
-    """Delete the oldest requests where a new frame needs their place, but not the tables."""
-    while key not in requests and len(requests) >= MOST_KEPT:
-        del requests[next(one for one in requests if one is not None)]
-
-
 def items_of(model: Model, kind: int, frame, reference: str, option: int) -> list[Item]:
     """Return the items of one result, or of a Jacobian and a placement."""
     if kind == ALL_JOINTS:
-        return [item_of(model, PLACEMENT, range(model.njoints), reference)]
+        return [item_of_joints(model)]
     if kind in MASSES:
         return items_of_masses(model, kind, frame, option)
     if kind in OF_BODIES:
         output, name = OF_BODIES[kind]
-        on = body_number(model, frame, name) if kind == OF_JOINT else frame_on(model, frame)
+        number = body_number(model, frame, name) if kind == OF_JOINT else None
+        on = frame_on(model, frame) if number is None else frame_of_joint(model, number)
         return [item_of(model, output, on, reference, classical=option == CLASSICAL)]
     if kind not in (JACOBIAN, JACOBIAN_DOT):
         return [item_of(model, kind, frame, reference, classical=option == CLASSICAL)]

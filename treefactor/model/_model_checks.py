@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
-from .._util.messages import received, similar
+from .._util.messages import not_a_sequence, received, similar
 from ..exceptions import InvalidModelError
-from .frames import Frame, named_frame
+from .frames import Frame, checked_frames, frames_by_name, named_frame
 from .joints import LEADERS, Joint, Loop
 
 
@@ -18,9 +19,20 @@ def numbers_of(joints: tuple[Joint, ...]) -> dict[str, int]:
     return bodies | {joint.name: i for i, joint in enumerate(joints)}
 
 
+def parts_of(joints, loops, frames) -> tuple[tuple[Joint, ...], tuple[Loop, ...], tuple[Frame, ...] | None]:
+    """Return the joints, loops and frames of a model, checked, with names of joints replaced by numbers."""
+    joints = numbered_joints(_sequence_of(Joint, joints, "joints"))
+    require_tree(joints)
+    numbers = numbers_of(joints)
+    if frames is not None:
+        frames = checked_frames(_sequence_of(Frame, frames, "frames"), numbers, len(joints))
+    loops = numbered_loops(_sequence_of(Loop, loops, "loops"), numbers, frames_by_name(frames or ()))
+    require_ends(loops, {joint.name for joint in joints}, len(joints))
+    return joints, loops, frames
+
+
 def numbered_joints(joints: tuple[Joint, ...]) -> tuple[Joint, ...]:
     """Return joints with names of other joints replaced by numbers."""
-    _require("joints", Joint, joints)
     numbers = numbers_of(joints)
 
     def number(given, what: str, name: str) -> int:
@@ -42,7 +54,6 @@ def numbered_joints(joints: tuple[Joint, ...]) -> tuple[Joint, ...]:
 
 def numbered_loops(loops: tuple[Loop, ...], numbers: dict[str, int], frames: dict) -> tuple[Loop, ...]:
     """Return loops with names of joints replaced by numbers, and ends at frames placed on their joints."""
-    _require("loops", Loop, loops)
 
     def end(loop: Loop, given, R: np.ndarray, p: np.ndarray) -> tuple:
         if not isinstance(given, str | Frame):
@@ -73,11 +84,15 @@ def numbered_loops(loops: tuple[Loop, ...], numbers: dict[str, int], frames: dic
     return tuple(map(one_numbered, loops))
 
 
-def _require(what: str, kind: type, given: tuple) -> None:
-    """Raise InvalidModelError unless all are of one class."""
+def _sequence_of(kind: type, given, what: str) -> tuple:
+    """Return a sequence as a tuple; raise InvalidModelError unless all are of one class."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise InvalidModelError(not_a_sequence(what, kind.__name__, given))
+    given = tuple(given)
     for i, one in enumerate(given):
         if not isinstance(one, kind):
             raise InvalidModelError(f"{what}[{i}] is not a {kind.__name__} but {received(one)}")
+    return given
 
 
 def require_tree(joints: tuple[Joint, ...]) -> None:

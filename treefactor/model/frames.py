@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
@@ -140,9 +141,7 @@ def checked_frames(frames: Iterable[Frame], numbers: dict[str, int], njoints: in
     Two frames may share a name if their types differ, as in Pinocchio.
     """
     found, seen = [], set()
-    for i, frame in enumerate(frames):
-        if not isinstance(frame, Frame):
-            raise InvalidModelError(f"frames[{i}] is not a Frame but {received(frame)}")
+    for frame in frames:
         if (frame.name, frame.type) in seen:
             raise InvalidModelError(
                 f"two frames of type {frame.type!r} are called {frame.name!r}", joint=frame.name
@@ -163,21 +162,41 @@ def checked_frames(frames: Iterable[Frame], numbers: dict[str, int], njoints: in
 
 
 def frame_of(model, frame, type: str | None = None, argument: str = "frame") -> Frame:
-    """Return a frame given by its name, by the name of a joint or body, by a joint's number, or as a Frame.
+    """Return a frame given by its name, by the name of a joint or body, or as a Frame; -1 is the base.
 
     Raises
     ------
     InvalidModelError
         If the model has no frame of that name (proposes similar names), or frames of that name and different
         types at different places.
-    IndexError, ValueError, DtypeError
-        If the number is not that of a joint, or the argument is neither a number, a name nor a Frame.
+    DtypeError
+        For anything else. A number could be that of a joint, or what Pinocchio's ``getFrameId`` returns.
     """
     if isinstance(frame, Frame):
         return checked_frames([frame], model.numbers, model.njoints)[0]
     if isinstance(frame, str):
         return named_frame(frame, model._frames_by_name, model.numbers, model.name, type, argument)
-    number = joint_number(model, frame, argument)
+    number = index_of(frame, argument)
+    if number == -1:
+        return frame_of_joint(model, -1)
+    meanings = [f"joint {number} is {model.joints[number].name!r}"] if 0 <= number < model.njoints else []
+    if 0 <= number < len(model.frames):
+        name = model.frames[number].name
+        meanings.append(f"frame {number}, as Pinocchio counts them, is model.frames[{number}], {name!r}")
+    advice = f": {'; '.join(meanings)}" if meanings else ""
+    raise DtypeError(f"{argument} must be a name or a Frame, got {number}{advice}")
+
+
+def index_of(frame, argument: str) -> int:
+    """Return a number in the place of a frame, which `frame_of` refuses, as an int; raise DtypeError."""
+    try:
+        return operator.index(frame)
+    except TypeError:
+        raise DtypeError(f"{argument} must be a name or a Frame, got {received(frame)}") from None
+
+
+def frame_of_joint(model, number: int) -> Frame:
+    """Return the frame of a joint, or of the base, -1, given by a valid number."""
     return Frame(model.joints[number].name if number >= 0 else "base", number, type="joint")
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._util.messages import similar
+from .._util.elsewhere import KINDS
+from .._util.messages import plain, similar
 from .._util.validation import Array, MaybeArray, ReadOnly, as_number, as_real, as_vector, require_finite
 from ..exceptions import InvalidModelError, ShapeError, TreefactorError
 from ..tolerances import ORTHONORMAL
@@ -51,6 +52,10 @@ PAIRS: dict[str, tuple] = {  # axes of both frames that a kind keeps at right an
     "revolute": ((0, 2), (1, 2)),
     "weld": ((2, 1), (0, 2), (1, 0)),
 }
+NO_JOINT = (
+    "what does not move is one body: add its inertia to that of its parent, and mark its place with "
+    "Model.add_frame"
+)
 JointNumber = Any  # number or name of a joint; a Model stores the number
 NOT_GIVEN: Any = None
 NO_ARMATURE: Any = 0.0
@@ -141,10 +146,10 @@ class Joint(ReadOnly):
     def _checked(self) -> dict:
         """Return validated attributes; arrays are copies."""
         if self.kind not in SIZES:
-            known = ", ".join(SIZES)
-            raise InvalidModelError(
-                f"{self.kind!r} is not a kind of joint{similar(self.kind, SIZES)}; there are {known}"
-            )
+            hint, known = similar(self.kind, SIZES, KINDS), ", ".join(SIZES)
+            if isinstance(self.kind, str) and KINDS.get(plain(self.kind)) == "weld":
+                hint = f"; {NO_JOINT}"
+            raise InvalidModelError(f"{self.kind!r} is not a kind of joint{hint}; there are {known}")
         for name, kind, wanted in (
             ("parent", Integral | str, "the number or name of a joint"),
             ("inertia", Inertia, "an Inertia"),
@@ -262,7 +267,7 @@ class Loop(ReadOnly):
     def _checked(self) -> dict:
         """Return the validated frames as copies."""
         if self.kind not in LOOPS:
-            hint, known = similar(self.kind, LOOPS), ", ".join(LOOPS)
+            hint, known = similar(self.kind, LOOPS, KINDS), ", ".join(LOOPS)
             raise InvalidModelError(f"{self.kind!r} is not a kind of loop{hint}; there are {known}")
         for joint in (self.first, self.second):
             if not (isinstance(joint, Integral | str) or hasattr(joint, "joint")):  # as a Frame has

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._util.elsewhere import Pointing
 from .._util.messages import not_a_model
 from .._util.validation import Sealed, as_vector
 from ..exceptions import InvalidModelError
@@ -17,16 +18,16 @@ from ..tree.tree import Tree
 from . import _model_parameters as changes
 from ._compiled_parts import CompiledParts
 from ._configurations import Configurations
-from ._model_checks import numbered_joints, numbered_loops, numbers_of, require_ends, require_tree
+from ._model_checks import numbers_of, parts_of
 from ._model_layout import armature_of, coupling_of, entries_of, places_of
-from .frames import Frame, checked_frames, frame_of, frames_by_name, frames_of_joints, support_of
+from .frames import Frame, frame_of, frames_by_name, frames_of_joints, support_of
 from .joints import SIZES, Joint, Loop
 from .mimic import Coupling
 
 GRAVITY = (0.0, 0.0, -9.81)
 
 
-class Model(Sealed, CompiledParts):
+class Model(Sealed, CompiledParts, metaclass=Pointing):
     """Tree of joints and the bodies they carry; picklable.
 
     Parameters
@@ -114,11 +115,7 @@ class Model(Sealed, CompiledParts):
         loops: Sequence[Loop] = (),
         frames: Sequence[Frame] | None = None,
     ):
-        joints = numbered_joints(tuple(joints))
-        require_tree(joints)
-        frames = None if frames is None else checked_frames(frames, numbers_of(joints), len(joints))
-        loops = numbered_loops(tuple(loops), numbers_of(joints), frames_by_name(frames or ()))
-        require_ends(loops, {joint.name for joint in joints}, len(joints))
+        joints, loops, frames = parts_of(joints, loops, frames)
         gravity = as_vector(gravity, 3, "gravity").copy()
         parents, names = [joint.parent for joint in joints], [joint.name for joint in joints]
         free = [joint for joint in joints if not joint.mimic]
@@ -363,8 +360,8 @@ class Model(Sealed, CompiledParts):
 
         Parameters
         ----------
-        frame : str, int or Frame
-            A frame, joint or body by name, a joint by number (-1: the base), or a Frame.
+        frame : str, Frame, or -1 for the base
+            A frame, joint or body by name, or a Frame.
         """
         return support_of(self, frame_of(self, frame))
 
@@ -374,8 +371,8 @@ class Model(Sealed, CompiledParts):
         Parameters
         ----------
         name : str
-        parent : str, int or Frame
-            A frame, joint or body by name, a joint by number (-1: the base), or a Frame.
+        parent : str, Frame, or -1 for the base
+            A frame, joint or body by name, or a Frame.
         R, p : array_like, shapes (3, 3) and (3,)
         type : str
             See `Frame`.

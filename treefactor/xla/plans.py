@@ -13,6 +13,7 @@ from ..dynamics import _general_path as operations
 from ..dynamics._rollouts import METHODS, Recursive
 from ..kinematics import masses
 from ..kinematics import plans as kinds
+from ..kinematics.kept_requests import compiled_request
 from ..model._configurations import OPERATIONS
 from ..model.gravity import without_gravity
 from ..model.model import Model
@@ -102,7 +103,7 @@ def _kinematics(model: Model, name: str, options: dict):
     kind, moves = KINEMATICS[name]
     frame = options.get("frame", -1)
     frame = list(frame) if isinstance(frame, tuple) else frame
-    request = kinds.compiled_request(model, kind, frame, options.get("reference", "LOCAL"), 0)
+    request = compiled_request(model, kind, frame, options.get("reference", "LOCAL"), 0)
     return request, [0, 1 if moves else None, None], [0]
 
 

@@ -97,8 +97,9 @@ class Case:
             self.theirs = _functions("pinocchio").with_frame(theirs, FRAME, TURN, OFFSET)
             model = adapter_of("pinocchio").model(self.theirs)
         else:
-            counts = [len(model.support(k)) for k in range(model.njoints)]
-            model = model.add_frame(FRAME, int(np.argmax(counts)) if counts else -1, TURN, OFFSET)
+            names = [joint.name for joint in model.joints]
+            last = max(names, key=lambda name: len(model.support(name)), default=-1)
+            model = model.add_frame(FRAME, last, TURN, OFFSET)
         self.model = model
         self.samples = [self._sample(rng) for _ in range(count if model.nv else 0)]
 

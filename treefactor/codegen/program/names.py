@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from ..._util.messages import similar
+from ..._util.elsewhere import FUNCTIONS as FUNCTIONS_ELSEWHERE
+from ..._util.messages import plain, similar
 from ...exceptions import CodegenError
 from ...model.joints import LOOPS
 from ...tree.tree import Tree
@@ -60,6 +61,15 @@ CLOSURES: tuple[str, ...] = tuple(ARGUMENTS)[12:13]  # functions of loops with a
 REACTIONS: tuple[str, ...] = tuple(ARGUMENTS)[13:15]
 KINEMATICS: tuple[str, ...] = tuple(ARGUMENTS)[15:27]
 DERIVATIVES: tuple[str, ...] = tuple(ARGUMENTS)[27:]
+GROUPS = {  # in messages
+    "of the dynamics": FUNCTIONS,
+    "of tips": TIP_FUNCTIONS,
+    "of loops": (*LOOP_FUNCTIONS, *CLOSURES),
+    "of reactions": REACTIONS,
+    "of the kinematics": KINEMATICS,
+    "derivatives": DERIVATIVES,
+}
+OWN = {"inverse_inertia": "minv", "joint_jacobian": "jacobian"}  # functions with other names in programs
 PARAMETRIC: tuple[str, ...] = FUNCTIONS  # functions that can take inertial parameters as their last input
 PI = "pi"  # name of that input
 MATRICES = {"crba": 1, "rnea_derivatives": 3}  # functions of packed matrices, and the number of them
@@ -168,15 +178,20 @@ def is_solved(parts: Sequence[str]) -> bool:
     return not set(SOLVED).isdisjoint(parts)
 
 
-def require_known(name, known: Sequence[str] = (*ARGUMENTS, *(f"{kind}:FRAME" for kind in OPTIONS))) -> None:
+def require_known(name) -> None:
     """Raise CodegenError unless a name is that of a function that can be generated."""
     if isinstance(name, str) and (name in ARGUMENTS or FrameFunction.of(name)):
         return
     if name in FRAME_ARGUMENTS:
         raise CodegenError(f"{name!r} needs a frame: write {name + ':NAME'!r} with the name of a frame")
-    raise CodegenError(
-        f"{name!r} is not a function to generate{similar(name, known)}; there are {', '.join(known)}"
-    )
+    of_frames = {kind: f"{kind}:FRAME" for kind in OPTIONS}
+    others = {**FUNCTIONS_ELSEWHERE, **{plain(other): other for other in OWN}}
+    elsewhere = {other: of_frames.get(own, OWN.get(own, own)) for other, own in others.items()}
+    near = similar(name, (*ARGUMENTS, *of_frames.values()), elsewhere)
+    kinds = {**GROUPS, "of a frame": of_frames.values()}
+    listed = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items())
+    advice = f"{near} treefactor.generate lists all" if near else f"; there are {listed}"
+    raise CodegenError(f"{name!r} is not a function to generate{advice}")
 
 
 def argument_sizes(nq: int, nv: int, pi: int = 0) -> dict[str, int]:
