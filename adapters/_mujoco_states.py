@@ -104,8 +104,10 @@ def velocity(model: mujoco.MjModel | Body, qpos, qvel, robot=None) -> np.ndarray
 
     Parameters
     ----------
-    model, qpos, robot
-        As for `configuration`; the rotations of free joints are read from qpos.
+    model, robot
+        As for `configuration`.
+    qpos : array_like, shape (..., model.nq)
+        The rotations of free joints are read from it.
     qvel : array_like, shape (..., model.nv)
         As ``MjData.qvel``: a free joint has the velocity of its origin in world axes, then its angular
         velocity in body axes. Leading axes equal those of qpos; either array may lack them.

@@ -1,4 +1,4 @@
-"""Check the number of threads that a fast path does not need: a single call with a wrong one must raise, too."""
+"""Check the number of threads where a fast path needs none: a wrong one must raise there, too."""
 
 
 cdef inline bint is_thread_count(object threads) noexcept:

@@ -32,7 +32,8 @@ def integrate(model, q, v, out=None, num_threads=1):
     NonFiniteError
         For single configurations.
     ConfigurationError
-        For a single configuration, if a (cos, sin) or a quaternion does not have unit length; names the joint.
+        For a single configuration, if a (cos, sin) or a quaternion does not have unit length; names the
+        joint.
 
     Notes
     -----
@@ -127,7 +128,8 @@ def normalize(model, q, out=None, num_threads=1):
 
     Notes
     -----
-    ``pinocchio.normalize``, which leaves (cos, sin) = (0, 0) as it is. After many steps of `integrate` it is not needed: every step corrects the length.
+    ``pinocchio.normalize``, which leaves (cos, sin) = (0, 0) as it is. After many steps of `integrate` it is
+    not needed: every step corrects the length.
 
     Examples
     --------

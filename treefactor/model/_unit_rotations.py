@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..exceptions import ConfigurationError
-from ..tolerances import UNIT_SQUARE
+from ..tolerances import REFUSED_SQUARE
 from .joints import ROTATIONS
 from .model import Model
-
-REFUSED = (1.0 - 1e-9) * UNIT_SQUARE  # a bit less: what kernels refuse by their rounding is refused here, too
 
 
 def require_rotations(model: Model, q: np.ndarray, name: str, any_length: bool = False) -> None:
@@ -30,7 +28,7 @@ def require_rotations(model: Model, q: np.ndarray, name: str, any_length: bool =
             continue
         x = q[model.entries[kind][0][:, turned]]
         with np.errstate(over="ignore"):
-            odd = ~x.any(axis=-1) if any_length else np.abs(np.square(x).sum(axis=-1) - 1.0) > REFUSED
+            odd = ~x.any(axis=-1) if any_length else np.abs(np.square(x).sum(axis=-1) - 1.0) > REFUSED_SQUARE
         for k in np.flatnonzero(odd):
             joints = [at for at, joint in enumerate(model.joints) if joint.kind == kind and not joint.mimic]
             _refuse(model, q, joints[k], name)
