@@ -15,7 +15,6 @@ import numpy as np
 from .. import dynamics
 from ..derivatives import products, second_order
 from ..dynamics.inertias import Inertias
-from ..exceptions import ConfigurationError
 from ..model import configuration
 from ..model.gravity import without_gravity
 from ..model.model import Model
@@ -272,27 +271,14 @@ def _values_only(
     return ArrayFunction(name, model, options, inputs, outputs, {"value": run})
 
 
-def _with_nan_rows(name: str) -> Callable:
-    """Return integrate or difference with NaN for configurations whose rotations lack unit length."""
-
-    def compute(model, *arrays, out):
-        try:
-            getattr(configuration, name)(model, *arrays, out=out)
-        except ConfigurationError:
-            model.configurations.rows(name, arrays, out)
-
-    return compute
-
-
 def _integrate(model: Model, options: tuple) -> ArrayFunction:
-    inputs, compute = [configuration_of(model), vector(model, "v")], _with_nan_rows("integrate")
-    return _values_only("integrate", inputs, [configuration_of(model)], compute, model, options)
+    q = configuration_of(model)
+    return _values_only("integrate", [q, vector(model, "v")], [q], configuration.integrate, model, options)
 
 
 def _difference(model: Model, options: tuple) -> ArrayFunction:
     inputs = [configuration_of(model, "q0"), configuration_of(model, "q1")]
-    compute = _with_nan_rows("difference")
-    return _values_only("difference", inputs, [vector(model, "v")], compute, model, options)
+    return _values_only("difference", inputs, [vector(model, "v")], configuration.difference, model, options)
 
 
 def _normalize(model: Model, options: tuple) -> ArrayFunction:

@@ -107,9 +107,9 @@ class Body(Sealed):
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
         data = mujoco.MjData(model) if data is None else data
-        joints = tuple(_joint(model, j, name) for j, name in enumerate(joint_names(model)))
+        joints = joints_of(model)
         self._keep(model=model, data=data, nq=model.nq, nv=model.nv, joints=joints)
-        self._keep(floating=any(joint.free for joint in joints), halves=_halves(joints))
+        self._keep(floating=any(joint.free for joint in joints), halves=halves_of(joints))
 
     def __enter__(self) -> Body:
         return self
@@ -123,13 +123,7 @@ class Body(Sealed):
     @property
     def armature(self) -> np.ndarray:
         """Inertia of rotors, joints' and actuators', on the diagonal of H, shape (nv,)."""
-        model = self.model
-        armature = model.dof_armature.copy()
-        for i in np.flatnonzero(getattr(model, "actuator_armature", ())):
-            if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT:
-                joint = self.joints[model.actuator_trnid[i, 0]]
-                armature[joint.v] += model.actuator_armature[i] * model.actuator_gear[i, : joint.nv] ** 2
-        return armature
+        return armature_of(self.model, self.joints)
 
     @property
     def gravity(self) -> np.ndarray:
@@ -214,6 +208,27 @@ def _distinct(given: list[str], made_up: list[str]) -> list[str]:
     return found
 
 
+def joints_of(model: mujoco.MjModel) -> tuple[Joint, ...]:
+    """Return the joints of a model in their order."""
+    return tuple(_joint(model, j, name) for j, name in enumerate(joint_names(model)))
+
+
+def armature_of(model: mujoco.MjModel, joints: tuple[Joint, ...]) -> np.ndarray:
+    """Return the inertia of rotors, joints' and actuators', on the diagonal of H, shape (nv,)."""
+    armature = model.dof_armature.copy()
+    for i in np.flatnonzero(getattr(model, "actuator_armature", ())):
+        if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT:
+            joint = joints[model.actuator_trnid[i, 0]]
+            armature[joint.v] += model.actuator_armature[i] * model.actuator_gear[i, : joint.nv] ** 2
+    return armature
+
+
+def heavy_joints(model: mujoco.MjModel, joints: tuple[Joint, ...]) -> list[bool]:
+    """Return for every joint whether it is a free joint with armature of its translation."""
+    armature = armature_of(model, joints)
+    return [joint.free and bool(armature[joint.v][:3].any()) for joint in joints]
+
+
 def _joint(model: mujoco.MjModel, j: int, name: str) -> Joint:
     body, kind = int(model.jnt_bodyid[j]), int(model.jnt_type[j])
     q, v = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
@@ -221,7 +236,7 @@ def _joint(model: mujoco.MjModel, j: int, name: str) -> Joint:
     return Joint(name, kind, body, slice(q, q + nq), slice(v, v + nv))
 
 
-def _halves(joints: tuple[Joint, ...]) -> dict[str, tuple[EngineJoint, EngineJoint]]:
+def halves_of(joints: tuple[Joint, ...]) -> dict[str, tuple[EngineJoint, EngineJoint]]:
     """Split every free joint into two joints with distinct names, ``<joint>[0]`` and ``<joint>[1]``."""
     free, names = [joint for joint in joints if joint.free], [joint.name for joint in joints]
     made_up = [f"{joint.name}[{k}]" for joint in free for k in range(2)]

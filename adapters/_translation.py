@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .._util.conventions import JointsDifferError, Translation, pairs, translate
+from .._util.conventions import JointsDifferError, Pair, Translation, pairs, translate
 from .._util.protocol import Base, EngineJoint
 from .._util.validation import as_vector
 from ..exceptions import AdapterError
@@ -106,18 +106,39 @@ def _translation(
     rows: Sequence[Row], own: Sequence[EngineJoint], base: Base, engine: str, q, v
 ) -> Translation:
     """Return a state of a Pinocchio model in an engine's layout; raise AdapterError if joints differ."""
-    reference = [EngineJoint(name, "other", -1, *ends) for name, *ends in rows]
-    try:
-        found = pairs(reference, own, base)
-    except JointsDifferError as error:
-        names = ", ".join(error.names)
-        message = f"the joints of the Pinocchio model are not those of the robot in the engine: {names}"
-        raise AdapterError(message, engine, joint=error.names[0]) from None
+    found = _pairs(rows, own, base, engine)
     nq, nv = (max((row[k].stop for row in rows), default=0) for k in (1, 2))
     sizes = tuple(max((getattr(joint, k).stop for joint in own), default=0) for k in ("q", "v"))
     q = np.ones(nq) if q is None else as_vector(q, nq, "q")
     v = np.zeros(nv) if v is None else as_vector(v, nv, "v")
     return translate(found, base, (*sizes, nv), q, v)
+
+
+def _pairs(rows: Sequence[Row], own: Sequence[EngineJoint], base: Base, engine: str) -> list[Pair]:
+    """Match the joints of an engine with those of a Pinocchio model; raise AdapterError if they differ."""
+    reference = [EngineJoint(name, "other", -1, *ends) for name, *ends in rows]
+    try:
+        return pairs(reference, own, base)
+    except JointsDifferError as error:
+        names = ", ".join(error.names)
+        message = f"the joints of the Pinocchio model are not those of the robot in the engine: {names}"
+        raise AdapterError(message, engine, joint=error.names[0]) from None
+
+
+def matched(
+    own: Sequence[EngineJoint], halves: dict, model, left_out, base: Base, engine: str
+) -> tuple[list[Pair], list[EngineJoint]]:
+    """Match the joints of an engine with those of a model, but for names that are left out.
+
+    Returns
+    -------
+    pairs : list of Pair
+    joints : list of EngineJoint
+        All joints of the model.
+    """
+    rows = [row for row in _rows(model) if row[0] not in left_out]
+    found = _pairs(rows, _split(own, halves, rows), base, engine)
+    return found, [EngineJoint(name, "other", -1, *ends) for name, *ends in rows]
 
 
 def _split(own: Sequence[EngineJoint], halves: dict, rows: Sequence[Row]) -> list[EngineJoint]:

@@ -18,7 +18,6 @@ with requires("MuJoCo", "mujoco"):
     import mujoco
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -38,6 +37,11 @@ from ._mujoco_body import FREE, Body, adapter_error, body_names, site_names
 from ._mujoco_body import Joint as Joint
 from ._mujoco_files import compiled, translated, with_inertias
 from ._mujoco_model import model as model
+from ._mujoco_states import BASE, KINDS
+from ._mujoco_states import configuration as configuration
+from ._mujoco_states import qpos as qpos
+from ._mujoco_states import qvel as qvel
+from ._mujoco_states import velocity as velocity
 from ._translation import translation_of
 
 NAME = "MuJoCo"
@@ -46,7 +50,6 @@ OPTIONS = {
     "any_inertia": "refuses links without mass and moments of inertia that no body can have",
     "root_link": "welds the root link of a URDF to the world and drops its mass",
 }
-KINDS: dict[int, Any] = dict(enumerate(("free", "spherical", "prismatic", "revolute")))  # by mjtJoint
 
 
 def load(
@@ -115,7 +118,7 @@ def joints(body: Body) -> list[EngineJoint]:
 
 def base(body: Body) -> Base:
     """Return MuJoCo's convention: linear velocity along the axes of the world, angular of the body."""
-    return Base(linear="world", pose="p wxyz")
+    return BASE
 
 
 def mass_matrix(body: Body, q) -> np.ndarray:

@@ -206,11 +206,8 @@ def wrong_calls(name, model):
             for wrong in odd:
                 if array.size:
                     yield size, [*arrays[:k], wrong, *arrays[k + 1 :]]
-        if turned and CALLS[name][1][0] == "q" and name in (MOVING if not size else STEPPED):
-            scale = np.ones((*size, 1))
-            scale[-1] = 1.1
-            arrays[0] = scale * arrays[0]
-            yield size, arrays
+        if turned and CALLS[name][1][0] == "q" and name in (*MOVING, *STEPPED) and not size:
+            yield size, [1.1 * arrays[0], *arrays[1:]]
 
 
 @every_call_with_out

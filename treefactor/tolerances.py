@@ -9,6 +9,7 @@ PATTERN = 1e-12
 
 UNIT = 1e-9  # largest difference of the length of a joint axis from 1
 UNIT_SQUARE = 2e-6  # the same of a squared (cos, sin) or quaternion: the six digits of float32
+REFUSED_SQUARE = (1.0 - 1e-9) * UNIT_SQUARE  # of errors: a bit less, so that they hold what kernels refuse
 SAME_CONFIGURATION = 1e-12  # largest difference of entries of q, relative to those above 1
 ORTHONORMAL = 1e-9  # relative: lengths of axes, orthogonality of rotations, symmetry of inertia tensors
 NO_MOMENT = 1e-14  # relative; a negative principal moment in a URDF as small as this is zero

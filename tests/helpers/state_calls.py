@@ -113,7 +113,7 @@ MOVING = {  # functions of a model; by name: the function, and the names of its 
     "centroidal_inertia": (tf.centroidal_inertia, "q"),
     "Kinematics": (together, "q v a"),
 }
-STEPPED = {  # those that raise for a rotation of another length in a batch, too
+STEPPED = {  # of configurations alone, whose results are NaN throughout for a bad one in a batch
     "integrate": (tf.integrate, "q v"),
     "difference": (tf.difference, "q q1"),
     "interpolate": (tf.interpolate, "q q1 u"),

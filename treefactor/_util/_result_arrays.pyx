@@ -60,7 +60,8 @@ cdef object new_result(int axes, cnp.npy_intp *shape):
     """Return an array of float64 with arbitrary entries, for a result.
 
     A small one may be an earlier result that nothing refers to any more: to make and to free an array takes
-    as long as to solve with the factor of an arm.
+    as long as to solve with the factor of an arm. It is kept by a reference, which NumPy's ``resize`` counts:
+    ``x.resize(n, refcheck=False)`` resizes it, and it is not returned again.
     """
     cdef Py_ssize_t size = 1, hash = axes
     cdef int k, s

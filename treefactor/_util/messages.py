@@ -104,6 +104,13 @@ def not_a_sequence(name: str, kind: str, value: object) -> str:
     return f"{name} must be a sequence of {kind}, got {received(value)}{advice and f': {advice}'}"
 
 
+def other_layout(name: str) -> str:
+    """Return how MuJoCo's configurations are converted, after a semicolon; nothing for other arrays."""
+    if name not in ("q", "q0", "q1"):
+        return ""
+    return "; treefactor.adapters.mujoco_.configuration(model, qpos) converts MuJoCo's qpos"
+
+
 def not_an_array(value: object) -> str:
     """Return what to do about a model, a tree or data in the place of an array, after a colon, or nothing."""
     advice = _of_class(value, NOT_ARRAYS)

@@ -7,6 +7,7 @@ from libc.string cimport memcpy, memset
 
 from .._util._fast_arrays cimport all_finite, is_real, may_overlap
 from .._util._result_arrays cimport new_array, new_block, size_in_block
+from .._util._thread_count cimport is_thread_count
 from ..dynamics._recursions cimport Mechanism, bodies_of
 from ..dynamics._results cimport add_doubt, pad, unpack
 from ..tree._operands cimport (
@@ -253,7 +254,7 @@ cdef class StateFunction:
     cpdef object run(self, tuple arrays, object out, object threads):
         """Return the results for float64 arrays that need no conversion, or None."""
         cdef object found = None
-        if is_real(arrays[0]) and cnp.PyArray_NDIM(<cnp.ndarray> arrays[0]) == 1:
+        if is_real(arrays[0]) and cnp.PyArray_NDIM(<cnp.ndarray> arrays[0]) == 1 and is_thread_count(threads):
             found = self.run_vectors(arrays, out)
         if found is None and type(threads) is int and threads == 1:
             found = self.run_rows(arrays, out)

@@ -9,6 +9,7 @@ from .._util._fast_arrays cimport (
     is_plain_matrix, is_plain_scalar, is_plain_vector, is_real, is_result, may_overlap,
 )
 from .._util._result_arrays cimport new_result
+from .._util._thread_count cimport is_thread_count
 from ..tree._operands cimport LANES, Operand, overlap, read_matrix_operand, read_operand
 from ._recursions cimport ABA, STATIC_TORQUE, Arguments, Bodies, bodies_of, is_energy, takes_v, takes_x
 
@@ -129,7 +130,8 @@ cdef object compute(model, int op, q, v, x, fext, out, threads, general_path):
     """
     cdef Bodies bodies = bodies_of(model)
     cdef object found = None
-    if bodies.sets.elements < 0 and is_real(q) and cnp.PyArray_NDIM(<cnp.ndarray> q) == 1:
+    if bodies.sets.elements < 0 and is_real(q) and cnp.PyArray_NDIM(<cnp.ndarray> q) == 1 and is_thread_count(
+            threads):
         found = run_vectors(bodies, op, q, v, x, fext, out)
     if found is None and type(threads) is int and threads == 1:
         found = run_batch(bodies, op, q, v, x, fext, out)

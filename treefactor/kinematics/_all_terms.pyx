@@ -7,6 +7,7 @@ from libc.string cimport memset
 from .._util._bound_call cimport BoundCall
 from .._util._fast_arrays cimport is_plain_matrix, is_plain_scalar, is_plain_vector, may_overlap
 from .._util._result_arrays cimport new_result
+from .._util._thread_count cimport is_thread_count
 from ..dynamics._recursions cimport MOTION, Arguments, Bodies, bodies_of
 from ._request cimport Request
 
@@ -112,10 +113,12 @@ cdef class Terms:
             to[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> one)
         return self.request.find_pointers(q, v, None, out[OWN:], x, to + OWN)
 
-    def run(self, q, v, out):
+    def run(self, q, v, out, threads=1):
         """Return the results of one configuration, or out, for contiguous float64 arrays; otherwise None."""
         cdef const double *x[3]
         cdef double *to[MOST]
+        if not is_thread_count(threads):
+            return None
         if out is not None:
             done = self.find_pointers(q, v, tuple(out), x, to) and self.run_one(x[0], x[1], to)
             return out if done else None

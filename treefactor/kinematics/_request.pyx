@@ -7,6 +7,7 @@ from libc.string cimport memset
 
 from .._util._fast_arrays cimport all_finite, is_plain_vector, is_result, may_overlap
 from .._util._result_arrays cimport new_result
+from .._util._thread_count cimport is_thread_count
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load, read_operand
 from ..dynamics._recursions cimport Body
 from ..tree._pattern cimport active
@@ -293,7 +294,7 @@ cdef class Request:
     cdef object run_fast(self, object q, object v, object a, object out, object threads):
         """Return what `run` returns."""
         cdef object found = None
-        if cnp.PyArray_Check(q) and cnp.PyArray_NDIM(<cnp.ndarray> q) == 1:
+        if cnp.PyArray_Check(q) and cnp.PyArray_NDIM(<cnp.ndarray> q) == 1 and is_thread_count(threads):
             found = self.run_vectors(q, v, a, out)
         if found is None and type(threads) is int and threads == 1:
             found = self.run_rows(q, v, a, out)

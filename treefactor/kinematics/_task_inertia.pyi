@@ -13,6 +13,7 @@ def fast(
     reference: Any,
     q: Any,
     out: Any,
+    threads: Any,
     invert: bool = False,
     damping: float = 0.0,
 ) -> np.ndarray | None: ...

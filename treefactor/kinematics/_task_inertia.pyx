@@ -7,6 +7,7 @@ from libc.string cimport memcpy, memset
 
 from .._util._fast_arrays cimport all_finite, is_plain_matrix, is_plain_vector, may_overlap
 from .._util._result_arrays cimport new_result
+from .._util._thread_count cimport is_thread_count
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
 from ..dynamics._recursions cimport CRBA_PACKED, Arguments, Bodies
 from ..linalg._delassus cimport Memory, allocate_memory, invert_lanes, multiply
@@ -55,7 +56,7 @@ cdef bint compute_one(Bodies bodies, Request request, const double *q, double *G
     return True
 
 
-def fast(model, int kind, frame, reference, q, out, bint invert=False, double damping=0.0):
+def fast(model, int kind, frame, reference, q, out, threads, bint invert=False, double damping=0.0):
     """Return the result for a contiguous q; None if the general path must handle it.
 
     Parameters
@@ -67,6 +68,8 @@ def fast(model, int kind, frame, reference, q, out, bint invert=False, double da
         A frame or a list of them, and the reference of their Jacobians.
     q, out : ndarray
         One configuration; out may be None.
+    threads : int
+        Not used, but a wrong number is left to the general path.
     invert : bool
         Whether to return (J H^-1 J^T + damping I)^-1.
     """
@@ -79,7 +82,7 @@ def fast(model, int kind, frame, reference, q, out, bint invert=False, double da
     cdef Py_ssize_t m, need
     cdef cnp.ndarray made                    # so that out keeps its entries where the general path raises
     cdef bint done
-    if request is None or not isinstance(found, Bodies):
+    if request is None or not isinstance(found, Bodies) or not is_thread_count(threads):
         return None
     bodies = <Bodies> found
     if bodies.nv == 0 or bodies.pattern.shape.tasks or not is_plain_vector(q, bodies.nq):

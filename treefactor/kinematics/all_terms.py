@@ -118,7 +118,7 @@ def all_terms(model: Model, q, v, out: AllTerms | None = None, num_threads: int 
     except (AttributeError, KeyError):
         terms = _terms(model)
     if out is None or type(out) is AllTerms:
-        found = terms.run(q, v, out)
+        found = terms.run(q, v, out, num_threads)
         if found is not None:
             return _named(AllTerms, found) if out is None else out
     return _general_path(model, terms, q, v, out, num_threads)

@@ -76,13 +76,13 @@ def compute(
 ) -> np.ndarray | None:
     """Return J H^-1 J^T, or the inverse of it and a damping; None if one configuration needs a Factor."""
     added = () if damping is None else (True, damping)
-    found = fast(model, JACOBIAN, frame, reference, q, out, *added)
+    found = fast(model, JACOBIAN, frame, reference, q, out, num_threads, *added)
     if found is not None:
         return found
     request = request_of_task(model, frame, reference)
     if len(shape_of(q)) > 1 and model.nv:
         return compute_batch(model, request, q, out, num_threads, damping)
-    return fast(model, JACOBIAN, frame, reference, q, out, *added)  # the request is compiled now
+    return fast(model, JACOBIAN, frame, reference, q, out, num_threads, *added)  # the request is compiled now
 
 
 def request_of_task(model: Model, frame, reference) -> Request:

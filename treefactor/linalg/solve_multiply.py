@@ -92,7 +92,7 @@ def solve(
     array([[1. , 1. , 1. ],
            [0.5, 0.5, 0.5]])
     """
-    if shift is None and num_threads == 1:
+    if shift is None and type(num_threads) is int and num_threads == 1:
         found = _single_calls.solve(H, tree, b, layout, triangle, dtype, out)
         if found is not None:
             return found

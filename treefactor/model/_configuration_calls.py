@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from .._util.bindable import bound_arrays, register
+from .._util.messages import other_layout
 from .._util.threads import spread
 from .._util.validation import as_output, as_real, flatten, require_finite, thread_count
 from ..exceptions import ShapeError
@@ -49,12 +50,12 @@ def general_path(model: Model, op: int, first, second, u, out, num_threads: int)
         _entries(values, model.nv if name == "v" else model.nq, name)
         for name, values in zip(names, (first, second), strict=False)
     ]
-    for name, array in zip(names, arrays, strict=False):
-        if name != "v" and op != NORMALIZE:
-            require_rotations(model, array, name)
     if op in NUMBERS:
-        arrays.append(_numbers(u, NUMBERS[op]))
+        names = (*names, NUMBERS[op])
+        arrays.append(as_real(u, NUMBERS[op])[..., np.newaxis])
     batch = common_axes(array.shape[:-1] for array in arrays)
+    if not batch:
+        _require_valid(model, op, dict(zip(names, arrays, strict=True)))
     shape = (*batch, *compiled.result_shape(op))
     result = out if out is None else as_output(out, shape)
     if result is None or not result.flags.carray or any(np.may_share_memory(out, x) for x in arrays):
@@ -83,23 +84,24 @@ def _run_batch(compiled: Configurations, op: int, batch, arrays, result: np.ndar
 
 
 def _entries(values, size: int, name: str) -> np.ndarray:
-    """Return vectors of that size; a single one must be finite."""
+    """Return vectors of that size."""
     array = as_real(values, name)
     if array.shape[-1:] != (size,):
         raise ShapeError(
-            f"{name} must have shape (..., {size}), got {array.shape}", array.shape, ("...", size)
+            f"{name} must have shape (..., {size}), got {array.shape}{other_layout(name)}",
+            array.shape,
+            ("...", size),
         )
-    if array.ndim == 1:
-        require_finite(array, name)
     return array
 
 
-def _numbers(u, name: str) -> np.ndarray:
-    """Return one number, or one for each configuration, with an axis of length 1 at its end."""
-    array = as_real(u, name)
-    if array.ndim == 0:
-        require_finite(array, name)
-    return array[..., np.newaxis]
+def _require_valid(model: Model, op: int, arrays: dict[str, np.ndarray]) -> None:
+    """Raise NonFiniteError or ConfigurationError about an argument of a single configuration."""
+    for name, array in arrays.items():
+        require_finite(array.reshape(()) if name in NUMBERS.values() else array, name)
+    for name, array in arrays.items():
+        if name in ("q", "q0", "q1"):
+            require_rotations(model, array, name, any_length=op == NORMALIZE)
 
 
 def bind_step(op: int, function, model: Model, given: dict, out: np.ndarray) -> BoundStep:

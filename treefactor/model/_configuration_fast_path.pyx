@@ -16,6 +16,7 @@ from .._util._fast_arrays cimport (
     may_overlap,
 )
 from .._util._result_arrays cimport new_array, new_block, new_result, size_in_block
+from .._util._thread_count cimport is_thread_count
 from ..tree._operands cimport LANES, Operand, overlap, read_operand
 from ._configurations cimport (
     INTEGRATE,
@@ -173,6 +174,8 @@ cdef object run_batch(Configurations c, int op, object first, object second, obj
     cdef tuple arrays = (first, second)
     cdef cnp.npy_intp shape[3]
     cdef object result
+    cdef cnp.ndarray to
+    cdef bint done
     cdef Py_ssize_t batch = -1, j, other = c.size(op, 1)
     cdef double part = 0.0
     memset(&operands[0], 0, sizeof(operands))
@@ -197,12 +200,10 @@ cdef object run_batch(Configurations c, int op, object first, object second, obj
             return None
     if c.add_up(op, batch, operands, out):
         return out
-    if out is not result and not c.has_unit_rows(op, batch, operands):
-        return None  # and out stays as it was
-    if not c.run_blocks(op, batch, operands, (<cnp.ndarray> out).data, (<cnp.ndarray> out).strides[0], 0,
-                        (batch + LANES - 1) // LANES, out is not result):
-        return None
-    return out
+    to = out
+    with nogil:
+        done = c.run_blocks(op, batch, operands, to.data, to.strides[0], 0, (batch + LANES - 1) // LANES)
+    return out if done else None
 
 
 def call(model, int op, first, second, u, out, threads, general_path):
@@ -217,7 +218,7 @@ cdef object compute(model, int op, first, second, u, out, threads, general_path)
     """
     cdef Configurations c = configurations_of(model)
     cdef object found = None
-    if is_real(first) and cnp.PyArray_NDIM(<cnp.ndarray> first) == 1:
+    if is_real(first) and cnp.PyArray_NDIM(<cnp.ndarray> first) == 1 and is_thread_count(threads):
         found = run_vectors(c, op, first, second, u, out)
     if found is None and type(threads) is int and threads == 1:
         found = run_batch(c, op, first, second, u, out)
@@ -231,7 +232,7 @@ def is_same(model, q0, q1, tolerance, threads, general_path):
     cdef Configurations c
     cdef Steps s
     cdef double part, found = 0.0
-    if type(tolerance) is float:
+    if type(tolerance) is float and is_thread_count(threads):
         c = configurations_of(model)
         part = tolerance
         s.u, s.out = &part, &found
@@ -259,7 +260,7 @@ def call_both(model, int first_op, int second_op, first, second, tuple outs, thr
     cdef Configurations c = configurations_of(model)
     cdef object one = None, other = None
     cdef bint given = outs[0] is not None or outs[1] is not None
-    if (is_real(first) and cnp.PyArray_NDIM(<cnp.ndarray> first) == 1
+    if (is_real(first) and cnp.PyArray_NDIM(<cnp.ndarray> first) == 1 and is_thread_count(threads)
             and (not given or (is_out(c, first_op, outs[0]) and is_out(c, second_op, outs[1])))):
         one = run_vectors(c, first_op, first, second, None, outs[0])
         if one is not None:

@@ -23,14 +23,17 @@ def integrate(model, q, v, out=None, num_threads=1):
     Returns
     -------
     ndarray, shape (..., nq)
+        In a batch, NaN throughout for a configuration with an entry that is not finite, or with a (cos, sin)
+        or quaternion that does not have unit length.
 
     Raises
     ------
     ShapeError
     NonFiniteError
-        For single configurations; in batches NaN stays in its element.
+        For single configurations.
     ConfigurationError
-        If a (cos, sin) or a quaternion does not have unit length; names the joint.
+        For a single configuration, if a (cos, sin) or a quaternion does not have unit length; names the
+        joint.
 
     Notes
     -----
@@ -112,17 +115,21 @@ def normalize(model, q, out=None, num_threads=1):
     Returns
     -------
     ndarray, shape (..., nq)
-        NaN for rotations of length zero.
+        In a batch, NaN throughout for a configuration with an entry that is not finite, or with a rotation of
+        length zero.
 
     Raises
     ------
     ShapeError
     NonFiniteError
-        For single configurations; in batches NaN stays in its element.
+        For single configurations.
+    ConfigurationError
+        If a rotation of a single configuration has length zero; names the joint and its entries.
 
     Notes
     -----
-    ``pinocchio.normalize``. After many steps of `integrate` it is not needed: every step corrects the length.
+    ``pinocchio.normalize``, which leaves (cos, sin) = (0, 0) as it is. After many steps of `integrate` it is
+    not needed: every step corrects the length.
 
     Examples
     --------

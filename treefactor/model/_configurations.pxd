@@ -36,13 +36,14 @@ cdef extern from "kernels/configurations/joints.h" nogil:
                                       int argument, double *blocks) noexcept nogil
         void (*normalize)(const Coordinates *, Py_ssize_t count, const double *q,
                           double *result) noexcept nogil
-        bint (*has_unit_lengths)(const Coordinates *, Py_ssize_t count, const double *q,
-                                 double tolerance) noexcept nogil
+        void (*add_doubt)(const Coordinates *, Py_ssize_t count, const double *x, Py_ssize_t entries,
+                          double tolerance, double *doubt) noexcept nogil
 
     ctypedef struct ConfigurationTable:
         const char *name
         ConfigurationKernels one
         ConfigurationKernels lanes
+        bint (*all_finite)(Py_ssize_t count, const double *x) noexcept nogil
 
 cdef const ConfigurationTable *configuration_kernels
 
@@ -87,15 +88,15 @@ cdef class Configurations:
     cdef void compute(self, int op, int lanes, const Steps *steps) noexcept nogil
     cdef void draw(self, bitgen_t *bits, const double *low, const double *span, Py_ssize_t count,
                    double *q) noexcept
-    cdef bint has_unit_lengths(self, int op, int lanes, const Steps *steps) noexcept nogil
-    cdef bint run_one(self, int op, const Steps *steps) noexcept
-    cdef bint run_matrix(self, int op, const Steps *steps) noexcept
+    cdef bint is_sound(self, int op, const Steps *steps, double *doubt) noexcept nogil
+    cdef void find_doubt(self, int op, const Steps *steps, double *doubt) noexcept nogil
+    cdef void add_lengths(self, int op, const Steps *steps, double *doubt) noexcept nogil
+    cdef bint has_lengths(self, int op, const Steps *steps) noexcept nogil
+    cdef bint run_one(self, int op, const Steps *steps) noexcept nogil
+    cdef bint run_matrix(self, int op, const Steps *steps) noexcept nogil
     cdef void write_matrix(self, int op, const double *blocks, Py_ssize_t step, double *matrix) noexcept nogil
     cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, char *out,
-                         Py_ssize_t to_next,
-                         Py_ssize_t first, Py_ssize_t stop, bint checked) except -1
-    cdef bint run_rows(self, int op, Py_ssize_t batch, const Operand *operands, double *y) noexcept nogil
-    cdef bint has_unit_rows(self, int op, Py_ssize_t batch, const Operand *operands) noexcept nogil
+                         Py_ssize_t to_next, Py_ssize_t first, Py_ssize_t stop) noexcept nogil
     cdef bint add_up(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out) noexcept
 
 

@@ -178,25 +178,83 @@ cdef class Configurations:
                     for e in range(last - size, last):
                         q[e] /= length
 
-    cdef bint has_unit_lengths(self, int op, int lanes, const Steps *steps) noexcept nogil:
-        """Return whether rotations of all configurations that an operation reads have unit length, or NaN."""
-        cdef const ConfigurationKernels *k = kernels_for(lanes)
+    cdef bint is_sound(self, int op, const Steps *s, double *doubt) noexcept nogil:
+        """Return whether the results of 8 configurations are finite and the rotations read have unit length.
+
+        Results may have overflowed, too: `find_doubt` tells. It is asked at once where results do not show
+        every entry. doubt is overwritten.
+        """
+        cdef int j
+        if op == IS_SAME or is_matrix(op) or not configuration_kernels.all_finite(
+                LANES * self.size(op, 3), s.out):
+            return False
         if self.linear or op == NORMALIZE:
             return True
-        return k.has_unit_lengths(self.runs, self.count, steps.first, unit_square) and (
-            reads_v(op) or k.has_unit_lengths(self.runs, self.count, steps.second, unit_square))
+        memset(doubt, 0, LANES * sizeof(double))
+        self.add_lengths(op, s, doubt)
+        for j in range(LANES):
+            if doubt[j] != 0:
+                return False
+        return True
 
-    cdef bint run_one(self, int op, const Steps *steps) noexcept:
+    cdef void find_doubt(self, int op, const Steps *s, double *doubt) noexcept nogil:
+        """doubt <- 0 for those of 8 configurations with a result, another number for others.
+
+        An entry of these is not finite, or a rotation does not have unit length; `normalize` has a result of
+        finite entries for any length but zero.
+        """
+        cdef const ConfigurationKernels *k = &configuration_kernels.lanes
+        memset(doubt, 0, LANES * sizeof(double))
+        if op == NORMALIZE:
+            k.add_doubt(NULL, 0, s.out, self.nq, 0.0, doubt)
+            return
+        k.add_doubt(NULL, 0, s.first, self.nq, 0.0, doubt)
+        k.add_doubt(NULL, 0, s.second, self.size(op, 1), 0.0, doubt)
+        k.add_doubt(NULL, 0, s.u, self.size(op, 2), 0.0, doubt)
+        self.add_lengths(op, s, doubt)
+
+    cdef void add_lengths(self, int op, const Steps *s, double *doubt) noexcept nogil:
+        """doubt <- doubt + 0 for those of 8 configurations whose rotations have unit length."""
+        cdef const ConfigurationKernels *k = &configuration_kernels.lanes
+        k.add_doubt(self.runs, self.count, s.first, 0, unit_square, doubt)
+        if not reads_v(op):
+            k.add_doubt(self.runs, self.count, s.second, 0, unit_square, doubt)
+
+    cdef bint has_lengths(self, int op, const Steps *s) noexcept nogil:
+        """Return whether rotations of one configuration have unit length, or for `normalize` any but zero."""
+        cdef const ConfigurationKernels *k = &configuration_kernels.one
+        cdef double doubt = 0, length
+        cdef const Coordinates *run
+        cdef Py_ssize_t j, e
+        if self.linear:
+            return True
+        if op != NORMALIZE:
+            k.add_doubt(self.runs, self.count, s.first, 0, unit_square, &doubt)
+            if not reads_v(op):
+                k.add_doubt(self.runs, self.count, s.second, 0, unit_square, &doubt)
+            return doubt == 0
+        for j in range(self.count):
+            run = self.runs + j
+            if run.group != LINEAR:
+                length = 0
+                for e in range(run.q + run.nq - (2 if run.group == CIRCLE or run.group == PLANE else 4),
+                               run.q + run.nq):
+                    length += fabs(s.first[e])
+                if length == 0:
+                    return False
+        return True
+
+    cdef bint run_one(self, int op, const Steps *steps) noexcept nogil:
         """Run an operation on one configuration; false leaves it to the general path."""
         if not (all_finite(self.nq, steps.first) and all_finite(self.size(op, 1), steps.second)
-                and all_finite(self.size(op, 2), steps.u) and self.has_unit_lengths(op, 1, steps)):
+                and all_finite(self.size(op, 2), steps.u) and self.has_lengths(op, steps)):
             return False
         if is_matrix(op):
             return self.run_matrix(op, steps)
         self.compute(op, 1, steps)
         return True
 
-    cdef bint run_matrix(self, int op, const Steps *steps) noexcept:
+    cdef bint run_matrix(self, int op, const Steps *steps) noexcept nogil:
         """Run an operation whose result is a matrix on one configuration; false if memory is short."""
         cdef double local[STACK_DOUBLES]
         cdef Steps inner = steps[0]
@@ -229,116 +287,69 @@ cdef class Configurations:
 
     def batch(self, int op, Py_ssize_t batch, operands, cnp.ndarray out not None, Py_ssize_t first,
               Py_ssize_t stop):
-        """Run an operation on the blocks first .. stop-1 of 8 configurations with rotations of unit length.
+        """Run an operation on the blocks first .. stop-1 of 8 configurations.
 
         Operands are the first and second argument and u with contiguous rows: (batch, size) or (1, size) that
         all share; the last two may be None. out is C-contiguous, with the batch as its first axis.
         """
         cdef Operand found[3]
         cdef int j
+        cdef bint done
         for j in range(3):
             describe(operands[j], &found[j])
-        self.run_blocks(op, batch, found, out.data, out.strides[0], first, stop, True)
+        with nogil:
+            done = self.run_blocks(op, batch, found, out.data, out.strides[0], first, stop)
+        if not done:
+            raise MemoryError("cannot allocate a workspace of 8 configurations")
 
     cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, char *out,
-                         Py_ssize_t to_next, Py_ssize_t first, Py_ssize_t stop, bint checked) except -1:
-        """Run blocks as `batch` does; return whether rotations have unit length, True if ``checked``."""
-        cdef Py_ssize_t size = self.size(op, 3), b, j, need = LANES * size + ALIGNED
+                         Py_ssize_t to_next, Py_ssize_t first, Py_ssize_t stop) noexcept nogil:
+        """Run blocks as `batch` does; false if memory is short.
+
+        The result of a configuration in doubt is NaN, and false where the operation compares.
+        """
+        cdef Py_ssize_t size = self.size(op, 3), b, j, e, need = LANES * (size + 1) + ALIGNED
         cdef int count
-        cdef bint good = True
+        cdef bint sound
         cdef double *x[4]
+        cdef double *doubt
         cdef Steps steps
         cdef double *work
         for j in range(3):
             need += LANES * operands[j].size
         work = <double *> malloc(need * sizeof(double))
         if work == NULL:
-            raise MemoryError(f"cannot allocate a workspace of {need} doubles")
-        x[0] = align(work)
+            return False
+        doubt = align(work)
+        x[0] = doubt + LANES
         for j in range(3):
             x[j + 1] = x[j] + LANES * operands[j].size
         steps.first, steps.second, steps.u, steps.out = x[0], x[1], x[2], x[3]
-        with nogil:
-            for b in range(first, stop):
-                count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
-                for j in range(3):
-                    load(&operands[j], b, count, x[j])
-                good &= checked or self.has_unit_lengths(op, LANES, &steps)
-                self.compute(op, LANES, &steps)
-                if is_matrix(op):
-                    for j in range(count):
-                        self.write_matrix(op, x[3] + j, LANES, <double *> (out + (b * LANES + j) * to_next))
-                else:
-                    active.lanes.store(size, count, x[3], out + b * LANES * to_next, to_next)
-        free(work)
-        return good
-
-    def rows(self, str name, arrays, cnp.ndarray out not None):
-        """Run "integrate", "difference" or "normalize" on a batch; NaN for rotations without unit length.
-
-        The one or two arrays and out are C-contiguous float64 (batch, size), which share no memory.
-        """
-        cdef Operand operands[2]
-        cdef int j
-        for j in range(2):
-            describe(arrays[j] if j < len(arrays) else None, &operands[j])
-        if not self.run_rows(OPERATIONS.index(name), out.shape[0], operands, <double *> out.data):
-            raise MemoryError("cannot allocate a workspace of 8 configurations")
-
-    cdef bint run_rows(self, int op, Py_ssize_t batch, const Operand *operands, double *y) noexcept nogil:
-        """y <- results, vectors, NaN for rotations without unit length; false if memory is short."""
-        cdef Py_ssize_t size = self.size(op, 3), first = LANES * self.nq, second = LANES * self.size(op, 1)
-        cdef Py_ssize_t b, i, j
-        cdef double *work = <double *> malloc((first + second + LANES * size + ALIGNED) * sizeof(double))
-        cdef double *x
-        cdef Steps block, row
-        cdef int count
-        if work == NULL:
-            return False
-        x = align(work)
-        block.first, block.second, block.u, block.out = x, x + first, NULL, x + first + second
-        row.u = row.out = NULL
-        for b in range((batch + LANES - 1) // LANES):
+        for b in range(first, stop):
             count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
-            load(&operands[0], b, count, x)
-            load(&operands[1], b, count, x + first)
-            self.compute(op, LANES, &block)
-            active.lanes.store(size, count, block.out, <char *> (y + b * LANES * size), size * sizeof(double))
-            for i in range(b * LANES, b * LANES + count):
-                row.first = <const double *> (operands[0].data + i * operands[0].to_next)
-                row.second = <const double *> (operands[1].data + i * operands[1].to_next)
-                if not self.has_unit_lengths(op, 1, &row):
-                    for j in range(size):
-                        y[i * size + j] = NAN
+            for j in range(3):
+                load(&operands[j], b, count, x[j])
+            self.compute(op, LANES, &steps)
+            sound = self.is_sound(op, &steps, doubt)
+            if not sound:
+                self.find_doubt(op, &steps, doubt)
+            if is_matrix(op):
+                for j in range(count):
+                    self.write_matrix(op, x[3] + j, LANES, <double *> (out + (b * LANES + j) * to_next))
+            else:
+                active.lanes.store(size, count, x[3], out + b * LANES * to_next, to_next)
+            for j in range(0 if sound else count):
+                if doubt[j] != 0:
+                    for e in range(self.nv * self.nv if is_matrix(op) else size):
+                        (<double *> (out + (b * LANES + j) * to_next))[e] = 0.0 if op == IS_SAME else NAN
         free(work)
-        return True
-
-    cdef bint has_unit_rows(self, int op, Py_ssize_t batch, const Operand *operands) noexcept nogil:
-        """Return whether the rotations in all rows have unit length, or are not finite."""
-        cdef Py_ssize_t i, j, k, size, rows
-        cdef double square
-        cdef const Coordinates *run
-        cdef const double *x
-        if op == NORMALIZE:
-            return True
-        for k in range(1 if reads_v(op) else 2):
-            rows = batch if operands[k].to_next else 1
-            for j in range(self.count):
-                run = self.runs + j
-                if run.group == LINEAR:
-                    continue
-                size = 2 if run.group == CIRCLE or run.group == PLANE else 4
-                for i in range(rows):
-                    x = <const double *> (operands[k].data + i * operands[k].to_next) + run.q + run.nq - size
-                    square = x[0] * x[0] + x[1] * x[1]
-                    if size == 4:
-                        square += x[2] * x[2] + x[3] * x[3]
-                    if fabs(square - 1.0) > unit_square and all_finite(size, x):
-                        return False
         return True
 
     cdef bint add_up(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out) noexcept:
-        """Add or subtract whole arrays if all entries add up and they are contiguous, or return False."""
+        """Add or subtract whole arrays if all entries add up and they are contiguous, or return False.
+
+        False is returned for results that are not finite, too: `run_blocks` makes their rows NaN.
+        """
         cdef Coordinates whole
         cdef Py_ssize_t row = self.nq * sizeof(double)
         if not (self.linear and op <= DIFFERENCE and operands[0].to_next == operands[1].to_next == row
@@ -354,7 +365,7 @@ cdef class Configurations:
             else:
                 configuration_kernels.one.difference(&whole, 1, <const double *> operands[0].data,
                                                      <const double *> operands[1].data, <double *> out.data)
-        return True
+            return configuration_kernels.all_finite(whole.nq, <const double *> out.data)
 
 
 cpdef Configurations configurations_of(model):

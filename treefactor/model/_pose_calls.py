@@ -9,7 +9,7 @@ import numpy as np
 
 from .._util.threads import spread
 from .._util.validation import as_output, as_real, flatten, require_finite, shape_of, thread_count
-from ..exceptions import ShapeError
+from ..exceptions import ConfigurationError, ShapeError
 from ._poses import NUMBERS, call, run_batch, shapes_of
 from ._states import common_axes
 
@@ -28,6 +28,7 @@ ON_MOTIONS = {  # operations on points, and on motions
     NUMBERS["se3_act"]: NUMBERS["se3_act_on_motion"],
     NUMBERS["se3_act_inverse"]: NUMBERS["se3_act_inverse_on_motion"],
 }
+OF_QUATERNIONS = (NUMBERS["se3_from_xyzquat"], NUMBERS["so3_from_quaternion"])
 
 
 def general_path(op: int, a, b, u, out, num_threads: int) -> np.ndarray:
@@ -48,6 +49,10 @@ def general_path(op: int, a, b, u, out, num_threads: int) -> np.ndarray:
     if not batch:
         for name, array in zip(names, arrays, strict=False):
             require_finite(array, name)
+        if op in OF_QUATERNIONS and not arrays[0][-4:].any():
+            raise ConfigurationError(
+                f"the quaternion in {names[0]} has length 0: (0, 0, 0, 1) is the identity"
+            )
     shape = (*batch, *tail)
     if out is not None:
         as_output(out, shape)

@@ -30,6 +30,7 @@ cdef extern from *:
         const PoseKernel *lanes
 
     int POSE_COUNT, se3_act_number, se3_act_inverse_number
+    int se3_from_xyzquat_number, so3_from_quaternion_number
     const PoseSizes pose_sizes[]
     const PoseTable *poses_for(const char *name) nogil
 
@@ -81,6 +82,16 @@ cdef inline bint ends_with_six(object x) noexcept:
             and cnp.PyArray_DIM(<cnp.ndarray> x, cnp.PyArray_NDIM(<cnp.ndarray> x) - 1) == 6)
 
 
+cdef inline bint is_valid(int op, const double *a) noexcept nogil:
+    """Return whether the first argument of a single element is finite; a quaternion must not be zero."""
+    cdef Py_ssize_t size = pose_sizes[op].a
+    cdef const double *q = a + size - 4
+    if op == se3_from_xyzquat_number or op == so3_from_quaternion_number:
+        if q[0] == 0 and q[1] == 0 and q[2] == 0 and q[3] == 0:
+            return False
+    return all_finite(size, a)
+
+
 cdef bint run_blocks(int op, Py_ssize_t batch, const Operand *operands, char *out, Py_ssize_t first,
                      Py_ssize_t stop) except False:
     """Run blocks of 8 elements; operands are a, b and u, out is contiguous."""
@@ -127,7 +138,7 @@ def call_one(int op, a, out, threads, general_path):
     cdef double unread = 0.0
     if (out is None and type(threads) is int and threads == 1
             and read(a, size.a, &batch, &operand) and batch < 0
-            and all_finite(size.a, <const double *> operand.data)):
+            and is_valid(op, <const double *> operand.data)):
         result = new_result(set_shape(size.result, shape), shape)
         kernels.one[op](<const double *> operand.data, NULL, &unread,
                         <double *> cnp.PyArray_DATA(<cnp.ndarray> result))
@@ -168,7 +179,7 @@ def call(int op, a, b, u, out, threads, general_path):
                            and (size.b == 0 or not may_overlap(b, out))):
             result = result if out is None else out
             if batch < 0:
-                if all_finite(size.a, <const double *> operands[0].data) and all_finite(
+                if is_valid(op, <const double *> operands[0].data) and all_finite(
                         size.b, <const double *> operands[1].data) and all_finite(1, &part):
                     kernels.one[op](<const double *> operands[0].data,
                                     <const double *> operands[1].data, &part,

@@ -323,6 +323,12 @@ def from_xyzquat(x, out=None, num_threads: int = 1) -> np.ndarray:
     Returns
     -------
     ndarray, shape (..., 3, 4)
+        In a batch, NaN for quaternions of length zero.
+
+    Raises
+    ------
+    ConfigurationError
+        If a single quaternion has length zero.
 
     Notes
     -----

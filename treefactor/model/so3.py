@@ -268,6 +268,12 @@ def from_quaternion(q, out=None, num_threads: int = 1) -> np.ndarray:
     Returns
     -------
     ndarray, shape (..., 3, 3)
+        In a batch, NaN for quaternions of length zero.
+
+    Raises
+    ------
+    ConfigurationError
+        If a single quaternion has length zero.
 
     Notes
     -----

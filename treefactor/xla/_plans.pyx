@@ -4,7 +4,6 @@ cimport numpy as cnp
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from .._util._fast_arrays cimport all_finite
 from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction
 from ..dynamics._recursions cimport Arguments, is_unpacked
 from ..dynamics._results cimport Rows
@@ -159,6 +158,7 @@ cdef class Plan:
         cdef int k
         if single and self.run_one(x, y):
             return True
+        memset(&operands[0], 0, sizeof(operands))
         for k in range(self.arguments):
             operands[k].data, operands[k].size = <const char *> x[k], self.size[k]
             operands[k].to_next = 0 if self.source[k] < 0 else self.size[k] * <Py_ssize_t> sizeof(double)
@@ -215,7 +215,8 @@ cdef class Plan:
             motion = self.motion_of(x, y)
             return self.simulation.run_blocks(&motion, batch, 0, blocks)
         if self.configurations is not None:
-            return self.configurations.run_rows(self.operation, batch, operands, y[0])
+            return self.configurations.run_blocks(self.operation, batch, operands, <char *> y[0],
+                                                  self.result_size[0] * sizeof(double), 0, blocks)
         if self.function is not None:
             return self.function.compute_rows(batch, operands, <char **> y, NULL, 0, blocks)
         if self.request is not None:
@@ -228,11 +229,7 @@ cdef class Plan:
         """Integrate, subtract or normalize one configuration; false if the result is NaN."""
         cdef Steps s
         s.first, s.second, s.u, s.out = x[0], x[1], NULL, y[0]
-        if not (all_finite(self.size[0], x[0]) and all_finite(self.size[1], x[1])
-                and self.configurations.has_unit_lengths(self.operation, 1, &s)):
-            return False
-        self.configurations.compute(self.operation, 1, &s)
-        return True
+        return self.configurations.run_one(self.operation, &s)
 
 
 cdef void widen(Py_ssize_t n, const float *x, double *y) noexcept nogil:

@@ -12,6 +12,7 @@ from libc.string cimport memcpy
 from ...tree._pattern cimport active
 from ..._util._bound_call cimport BoundCall
 from ..._util._fast_arrays cimport all_finite, is_plain_vector, is_real, may_overlap
+from ..._util._thread_count cimport is_thread_count
 from ._results cimport GROUP, PARTS, Results, StridedOutput, Target, are_fast_outputs
 
 from ...tolerances import UNIT_SQUARE
@@ -163,7 +164,7 @@ cdef class Routine:
     cdef object run_fast(self, PyObject **operands, object out, Results results, object threads):
         """Return the result for as many operands as the function takes, or None."""
         if is_real(<object> operands[0]) and cnp.PyArray_NDIM(<cnp.ndarray> operands[0]) == 1:
-            return self.run_one(operands, out, results)
+            return self.run_one(operands, out, results) if is_thread_count(threads) else None
         return self.run_many(operands, out, results) if type(threads) is int and threads == 1 else None
 
     cdef object run_one(self, PyObject **operands, object out, Results results):
@@ -195,7 +196,9 @@ cdef class Routine:
         cdef bint all_arrays = True
         cdef tuple arrays
         cdef object array, kind = parts[0]
-        if count > PARTS or not self.take(operands, items) or not self.find_operands(items, x):
+        if count > PARTS or not is_thread_count(threads) or not self.take(operands, items):
+            return None
+        if not self.find_operands(items, x):
             return None
         if out is None:
             arrays = <tuple> PyType_GenericAlloc(<PyTypeObject *> kind, count)

@@ -89,11 +89,34 @@ INLINE void NAME(turn)(const real *q, real w, const real *x, real *y)
     EACH(r, 3) y[r] = x[r] + 2.0 * (w * t[r] + u[r]);
 }
 
-/* x <- x scaled to unit length, `count` entries */
+/* Return whether all numbers of x lie between two bounds. */
+INLINE int NAME(all_between)(real x, double low, double high)
+{
+#if LANES == 1
+    return x > low && x < high;
+#else
+    const ISA(I) between = (x > low) & (x < high);
+    long long all = -1;
+    UNROLL for (int i = 0; i < WIDTH; i++) all &= between[i];
+    return all != 0;
+#endif
+}
+
+/* x <- x scaled to unit length, `count` entries; where squares overflow or underflow, first by a power of two */
 INLINE void NAME(make_unit)(real *x, int count)
 {
     real square = x[0] * x[0];
     for (int r = 1; r < count; r++) square += x[r] * x[r];
+    if (!NAME(all_between)(square, 1e-280, 1e280)) {
+        const real one = 1.0 + (real){0};
+        real power = SELECT(square > 1e280, one * 0x1p-600, SELECT(square < 1e-280, one * 0x1p600, one));
+        real again = {0};
+        for (int r = 0; r < count; r++) {
+            x[r] *= power;
+            again += x[r] * x[r];
+        }
+        square = SELECT(power == one, square, again);   /* other lanes keep every bit */
+    }
     real scale = 1.0 / NAME(root)(square);
     for (int r = 0; r < count; r++) x[r] *= scale;
 }

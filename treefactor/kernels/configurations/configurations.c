@@ -1,5 +1,6 @@
 /* Compiles the kernels of configurations once for every instruction set. */
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "joints.h"

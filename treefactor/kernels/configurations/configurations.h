@@ -61,20 +61,32 @@ static void ISA(normalize_all)(const Coordinates *c, ptrdiff_t count, const doub
     PASSES NAME(normalize)(c, count, q + l, result + l);
 }
 
-static int ISA(has_unit_lengths_all)(const Coordinates *c, ptrdiff_t count, const double *q, double tolerance)
+static void ISA(add_doubt_all)(const Coordinates *c, ptrdiff_t count, const double *x, ptrdiff_t entries,
+                               double tolerance, double *doubt)
 {
-    int good = 1;
-    PASSES good &= NAME(has_unit_lengths)(c, count, q + l, tolerance);
-    return good;
+    PASSES NAME(add_doubt)(c, count, x + l, entries, tolerance, doubt + l);
+}
+
+static int ISA(all_finite)(ptrdiff_t count, const double *x)
+{
+    const int64_t sign = INT64_MAX, largest = 0x7fefffffffffffff;       /* bits of DBL_MAX */
+    int64_t beyond = 0;
+    for (ptrdiff_t e = 0; e < count; e++) {
+        int64_t bits;
+        memcpy(&bits, x + e, sizeof bits);
+        beyond |= largest - (bits & sign);
+    }
+    return beyond >= 0;
 }
 
 const ConfigurationTable ISA(configurations) = {
     ISA_NAME,
     {ISA(integrate_one), ISA(difference_one), ISA(interpolate_one), ISA(squared_distance_one), ISA(distance_one),
      ISA(is_same_one), ISA(normalize_one), ISA(integrate_derivative_one), ISA(difference_derivative_one),
-     ISA(has_unit_lengths_one)},
+     ISA(add_doubt_one)},
     {ISA(integrate_all), ISA(difference_all), ISA(interpolate_all), ISA(squared_distance_all), ISA(distance_all),
      ISA(is_same_all), ISA(normalize_all), ISA(integrate_derivative_all), ISA(difference_derivative_all),
-     ISA(has_unit_lengths_all)},
+     ISA(add_doubt_all)},
+    ISA(all_finite),
 };
 #undef WIDTH

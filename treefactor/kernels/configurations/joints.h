@@ -39,13 +39,16 @@ typedef struct {
                                  double *blocks);
     void (*difference_derivative)(const Coordinates *, ptrdiff_t count, const double *q0, const double *q1,
                                   int argument, double *blocks);
-    /* Return whether no squared length of a rotation differs from 1 by more than `tolerance`; NaN does not. */
-    int (*has_unit_lengths)(const Coordinates *, ptrdiff_t count, const double *q, double tolerance);
+    /* doubt <- doubt + 0 for configurations x whose first `entries` entries are finite and whose rotations have squared
+     * lengths within `tolerance` of 1; + another number for others. Without Coordinates x is any array. */
+    void (*add_doubt)(const Coordinates *, ptrdiff_t count, const double *x, ptrdiff_t entries, double tolerance,
+                      double *doubt);
 } ConfigurationKernels;
 
 typedef struct {
     const char *name;
     ConfigurationKernels one, lanes; /* for 1 and for 8 configurations */
+    int (*all_finite)(ptrdiff_t count, const double *x);
 } ConfigurationTable;
 
 extern const ConfigurationTable configurations_baseline;

@@ -4,6 +4,7 @@
  *     for each group of coordinates:   integrate: result = q exp(h v),   difference: result = log(q0^-1 q1)
  */
 #include "../common/spatial.h"
+#include "../common/finite.h"
 #include "../common/rotations.h"
 
 /* circle <- circle, scaled to unit length, turned by twice the angle with sine s and cosine c; in one sum, as
@@ -230,37 +231,34 @@ static void NAME(is_same)(const Coordinates *c, ptrdiff_t count, const double *q
 static void NAME(normalize)(const Coordinates *c, ptrdiff_t count, const double *q, double *result)
 {
     real x[7];
-    for (const Coordinates *end = c + count; c < end; c++) {
-        if (c->group == LINEAR) {
-            for (ptrdiff_t e = 0; e < c->nq; e++) AT(result, c->q + e) = READ(q, c->q + e);
-            continue;
+    for (const Coordinates *end = c + count; c < end; c++)
+        switch (c->group) {
+        case LINEAR:
+            for (ptrdiff_t e = c->q; e < c->q + c->nq; e++) AT(result, e) = READ(q, e);
+            break;
+#define ACTION(group, nq, nv) \
+    FETCH(x, q, c->q, nq); \
+    if (nv == 1 || group == PLANE) NAME(make_unit)(x + nq - 2, 2); \
+    else NAME(make_unit)(x + nq - 4, 4); \
+    PUT(x, result, c->q, nq);
+        EACH_GROUP(ACTION)
+#undef ACTION
         }
-        const ptrdiff_t size = c->group == CIRCLE || c->group == PLANE ? 2 : 4;
-        FETCH(x, q, c->q, c->nq);
-        NAME(make_unit)(x + c->nq - size, size);
-        PUT(x, result, c->q, c->nq);
-    }
 }
 
-/* Returns whether all rotations have unit length, or an entry that is not finite: 0 inf is NaN. */
-static int NAME(has_unit_lengths)(const Coordinates *c, ptrdiff_t count, const double *q, double tolerance)
+/* doubt <- doubt + 0 where all entries are finite and all rotations have unit length; + another number elsewhere */
+static void NAME(add_doubt)(const Coordinates *c, ptrdiff_t count, const double *x, ptrdiff_t entries,
+                            double tolerance, double *doubt)
 {
-    real worst = {0};
+    const real zero = {0}, one = 1.0 + zero;
+    real sum = NAME(doubt_finite)(x, entries);
     for (const Coordinates *end = c + count; c < end; c++) {
         if (c->group == LINEAR) continue;
-        const ptrdiff_t size = c->group == CIRCLE || c->group == PLANE ? 2 : 4;
-        real error = {0};
-        error -= 1.0;
-        for (ptrdiff_t e = c->q + c->nq - size; e < c->q + c->nq; e++)
-            error += READ(q, e) * READ(q, e) + 0.0 * READ(q, e);
-        error = NAME(absolute)(error);
-        worst = SELECT(error > worst, error, worst);
+        const ptrdiff_t last = c->q + c->nq;
+        real error = zero - 1.0;
+        for (ptrdiff_t e = last - (c->group == CIRCLE || c->group == PLANE ? 2 : 4); e < last; e++)
+            error += READ(x, e) * READ(x, e);
+        sum += SELECT(NAME(absolute)(error) <= tolerance, zero, one);
     }
-#if LANES == 1
-    return worst <= tolerance;
-#else
-    long long any = 0;
-    for (int l = 0; l < WIDTH; l++) any |= (worst > tolerance)[l];
-    return !any;
-#endif
+    AT(doubt, 0) += sum;
 }

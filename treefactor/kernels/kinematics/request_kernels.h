@@ -3,6 +3,7 @@
  * Vectors are expressed in the axes of the base. Positions are measured from the origin of the root body of each
  * tree, whose own position is added last: no digit is lost far from the base. Body -1 is the base. */
 #include "../common/spatial.h"
+#include "../common/finite.h"
 #include "../common/motion_cross.h"
 #include "../dynamics/joints.h"
 #include "paths.h"
@@ -69,21 +70,6 @@ SCALAR static void NAME(compute)(const Plan *plan, const double *q, const double
         else if (o->kind < CENTER) for (int k = 0; k < PARTS; k++) NAME(write_output)(plan, w + k, o, to + k * PART);
         else for (int k = 0; k < PARTS; k++) NAME(write_masses)(plan, w + k, o, to + k * PART);
     }
-}
-
-/* Return 0 if n numbers are finite, else NaN; in four sums that do not wait for each other. */
-INLINE real NAME(doubt_finite)(const double *x, ptrdiff_t n)
-{
-    real a = {0}, b = {0}, c = {0}, d = {0};
-    ptrdiff_t e = 0;
-    for (; e + 4 <= n; e += 4) {
-        a += 0.0 * READ(x, e);
-        b += 0.0 * READ(x, e + 1);
-        c += 0.0 * READ(x, e + 2);
-        d += 0.0 * READ(x, e + 3);
-    }
-    for (; e < n; e++) a += 0.0 * READ(x, e);
-    return (a + b) + (c + d);
 }
 
 /* doubt <- 0 for configurations that are finite, with unit vectors of length 1; else another number */
