@@ -23,6 +23,7 @@ PAIR = np.asarray(<Pair[:1]> &empty_pair).dtype
 assert PAIR.itemsize == sizeof(Pair)
 
 cdef double SLACK = 1e-13        # relative to coordinates in the base, whose rounding errors are smaller
+cdef double ROUNDING = 3e-14     # of a difference, relative to its terms, also at the end of a long chain
 
 cdef BodyMotion BASE             # at rest, its axes those of coordinates
 for _ in range(3):
@@ -37,6 +38,11 @@ cdef inline const BodyMotion *body_motion(const double *frames, Py_ssize_t joint
 cdef inline double dot(const double *a, const double *b) noexcept nogil:
     """Return a . b in three dimensions."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+cdef inline double length_of(const double *x) noexcept nogil:
+    """Return the sum of absolute values in three dimensions."""
+    return fabs(x[0]) + fabs(x[1]) + fabs(x[2])
 
 
 cdef inline void rotate(const double *R, const double *x, double *y) noexcept nogil:
@@ -124,7 +130,8 @@ cdef class ContactKernel:
     def near(self, const double[::1] frames not None, double margin):
         """Find contacts with gaps up to the margin: numbers, gaps, axes (k, 3, 3), and their rows.
 
-        Rows are given by the start of every contact, (k + 1,), their columns, and entries (3, nnz).
+        Rows are given by the start of every contact, (k + 1,), their columns, entries (3, nnz), and the
+        rounding errors (nnz,) of these; an entry within its rounding errors is zero.
         """
         cdef Py_ssize_t i, candidates = 0, found = 0, size = 0
         which = np.empty(self.count, np.intp)
@@ -134,7 +141,7 @@ cdef class ContactKernel:
         with nogil:
             if self.count:
                 candidates = self.find_candidates(&frames[0], margin, &place[0, 0], &number[0])
-        gap, axes, points = np.empty(candidates), np.empty((candidates, 3, 3)), np.empty((candidates, 6))
+        gap, axes, points = np.empty(candidates), np.empty((candidates, 3, 3)), np.empty((candidates, 9))
         cdef double[::1] far = gap
         cdef double[:, :, ::1] axis = axes
         cdef double[:, ::1] point = points
@@ -144,7 +151,7 @@ cdef class ContactKernel:
                                                 &axis[0, 0, 0], &point[0, 0])
             for i in range(found):
                 size += self.contact[number[i]].columns
-        start, column, data = np.zeros(found + 1, np.intp), np.empty(size, np.intp), np.zeros((3, size))
+        start, column, data = np.zeros(found + 1, np.intp), np.empty(size, np.intp), np.zeros((4, size))
         cdef Py_ssize_t[::1] begin = start, to = column
         cdef double[:, ::1] rows = data
         cdef const Contact *c
@@ -156,8 +163,8 @@ cdef class ContactKernel:
                     memcpy(&to[begin[i]], self.column + c.first, c.columns * sizeof(Py_ssize_t))
             if found:
                 self.fill_all(&frames[0], found, &number[0], &begin[0], &axis[0, 0, 0], &point[0, 0],
-                              &rows[0, 0], size)
-        return which[:found], gap[:found], axes[:found], start, column, data
+                              &far[0], &rows[0, 0], size)
+        return which[:found], gap[:found], axes[:found], start, column, data[:3], data[3]
 
     cdef Py_ssize_t find_candidates(self, const double *frames, double margin, double *places,
                                     Py_ssize_t *number) noexcept nogil:
@@ -176,20 +183,21 @@ cdef class ContactKernel:
         cdef Py_ssize_t i, k, found = 0
         for i in range(candidates):
             k = number[i]
-            gap[found] = self.measure(self.contact + k, frames, axes + 9 * found, points + 6 * found)
+            gap[found] = self.measure(self.contact + k, frames, axes + 9 * found, points + 9 * found)
             if gap[found] <= margin:
                 number[found] = k
                 found += 1
         return found
 
     cdef void fill_all(self, const double *frames, Py_ssize_t found, const Py_ssize_t *number,
-                       const Py_ssize_t *start, double *axes, const double *points, double *rows,
-                       Py_ssize_t size) noexcept nogil:
-        """Complete the axes of near contacts, and add their rows, `size` apart, to zeros."""
+                       const Py_ssize_t *start, double *axes, const double *points, double *gap,
+                       double *rows, Py_ssize_t size) noexcept nogil:
+        """Complete the axes of near contacts, and add their rows and rounding errors, `size` apart, to zeros."""
         cdef Py_ssize_t i
         for i in range(found):
             add_tangents(axes + 9 * i)
-            self.fill(self.contact + number[i], frames, axes + 9 * i, points + 6 * i, rows + start[i], size)
+            self.fill(self.contact + number[i], frames, axes + 9 * i, points + 9 * i, gap + i,
+                      rows + start[i], size)
 
     cdef double locate(self, const double *frames, double *places) noexcept nogil:
         """Compute all points and normals in the base, and their product; return the largest coordinate."""
@@ -212,24 +220,37 @@ cdef class ContactKernel:
 
     cdef double measure(self, const Contact *c, const double *frames, double *n,
                         double *point) noexcept nogil:
-        """The gap; n <- its direction, point <- where it ends on the sphere, from both roots' origins."""
+        """The gap; n <- its direction, point <- where it ends on the sphere, from both roots' origins.
+
+        Behind these 6 coordinates stand the sizes of their terms, two, and how many times larger than the
+        distance of the centres of two spheres its terms are: so much larger is the rounding of its direction.
+        """
         cdef const BodyMotion *a = body_motion(frames, c.body[0])
         cdef const BodyMotion *b = body_motion(frames, c.body[1])
         cdef double center[3]
         cdef double anchor[3]
         cdef double way[3]
-        cdef double length
+        cdef double length, terms
         cdef int r
         rotate(b.axes, c.center, center)
         rotate(a.axes, c.anchor, anchor)
+        point[7] = length_of(center) + length_of(b.origin) + c.radius
+        terms = point[7] + length_of(anchor) + length_of(a.origin)
         for r in range(3):
+            if b.root[r] != a.root[r]:           # equal ones, as of bodies of one tree, leave no error
+                terms += fabs(b.root[r]) + fabs(a.root[r])
             center[r] += b.origin[r]
             way[r] = b.root[r] - a.root[r] + center[r] - (a.origin[r] + anchor[r])
+        point[6], point[8] = terms, 0.0
         if c.flat:
             rotate(a.axes, c.normal, n)
             length = dot(n, way)
         else:
             length = sqrt(dot(way, way))
+            if length <= ROUNDING * terms:
+                length = 0.0
+            else:
+                point[8] = terms / length
             for r in range(3):
                 n[r] = way[r] / length if length > 0.0 else r == 2
         for r in range(3):
@@ -238,15 +259,25 @@ cdef class ContactKernel:
         return length - c.reach
 
     cdef void fill(self, const Contact *c, const double *frames, const double *axes, const double *point,
-                   double *rows, Py_ssize_t size) noexcept nogil:
-        """Add three rows, `size` apart: velocity of the point relative to the other body, along the axes."""
+                   double *gap, double *rows, Py_ssize_t size) noexcept nogil:
+        """Add three rows, `size` apart: velocity of the point relative to the other body, along the axes.
+
+        Their rounding errors follow, and entries within these become zero: where a motion does not change
+        the gap, nothing but rounding errors is left, which have no leverage. Neither has a gap that no motion
+        changes, which becomes zero if it is within its own.
+        """
         cdef const Entry *e
         cdef const double *S
         cdef const double *r
         cdef double u[3]
-        cdef double sign
+        cdef double sign, far = 0.0, largest = 0.0
+        cdef double *errors = rows + 3 * size
         cdef Py_ssize_t i
         cdef int axis
+        for i in range(c.entry, c.stop):
+            S = frames + UNIT_MOTION(self.joints, self.entry[i].freedom)
+            if S[3] != 0.0 or S[4] != 0.0 or S[5] != 0.0:
+                far = fmax(far, length_of(S))    # distance of an axis from the root body
         for i in range(c.entry, c.stop):
             e = &self.entry[i]
             S = frames + UNIT_MOTION(self.joints, e.freedom)
@@ -257,3 +288,14 @@ cdef class ContactKernel:
             u[2] = S[2] + S[3] * r[1] - S[4] * r[0]
             for axis in range(3):
                 rows[axis * size + e.place] += sign * dot(axes + 3 * axis, u)
+            errors[e.place] += ROUNDING * fabs(sign) * (
+                length_of(S) + (far + point[6 + e.side]) * length_of(S + 3) + point[8] * length_of(u)
+            )
+        for axis in range(3):
+            for i in range(c.columns):
+                if fabs(rows[axis * size + i]) <= errors[i]:
+                    rows[axis * size + i] = 0.0
+        for i in range(c.columns):
+            largest = fmax(largest, fabs(rows[i]))
+        if largest == 0.0 and fabs(gap[0]) <= ROUNDING * (point[6] + c.reach):
+            gap[0] = 0.0

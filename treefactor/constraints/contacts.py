@@ -248,6 +248,8 @@ class Touch:
         Columns of the rows of contact k are ``column[start[k]:start[k + 1]]``.
     data : ndarray, shape (3, nnz)
         Entries of the rows of these three.
+    errors : ndarray, shape (nnz,)
+        Rounding errors of the entries; an entry within them is zero.
     """
 
     which: np.ndarray
@@ -256,6 +258,7 @@ class Touch:
     start: np.ndarray
     column: np.ndarray
     data: np.ndarray
+    errors: np.ndarray
 
 
 class Contacts(Sealed):

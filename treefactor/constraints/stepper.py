@@ -342,7 +342,8 @@ class Stepper(Sealed):
     def _unilateral(self, q: np.ndarray, touch: Touch) -> Unilateral:
         """Compute the rows of near contacts, then of limits."""
         start, column, entries, d, upper, key, of, along, gap = self._rows.rows(
-            touch.which, touch.gap, touch.start, touch.column, touch.data, q, self._pressed
+            *(touch.which, touch.gap, touch.start, touch.column, touch.data, touch.errors),
+            *(q, self._pressed),
         )
         known = None if self._last is None else self._last.solution.problem._symbolic
         return Unilateral(SortedRows(start, column, entries, known), d, upper, key, of, along, gap)
