@@ -255,7 +255,7 @@ cdef class ContactKernel:
                 n[r] = way[r] / length if length > 0.0 else r == 2
         for r in range(3):
             point[3 + r] = center[r] - c.radius * n[r]
-            point[r] = point[3 + r] + b.root[r] - a.root[r]
+            point[r] = point[3 + r] + (b.root[r] - a.root[r])
         return length - c.reach
 
     cdef void fill(self, const Contact *c, const double *frames, const double *axes, const double *point,
