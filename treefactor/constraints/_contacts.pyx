@@ -8,6 +8,8 @@ from ..dynamics._recursions cimport RECORD, UNIT_MOTION, BodyMotion
 
 import numpy as np
 
+from ..tolerances import CANCELLED
+
 cnp.import_array()
 
 cdef Contact empty_contact
@@ -23,7 +25,7 @@ PAIR = np.asarray(<Pair[:1]> &empty_pair).dtype
 assert PAIR.itemsize == sizeof(Pair)
 
 cdef double SLACK = 1e-13        # relative to coordinates in the base, whose rounding errors are smaller
-cdef double ROUNDING = 3e-14     # of a difference, relative to its terms, also at the end of a long chain
+cdef double ROUNDING = CANCELLED
 
 cdef BodyMotion BASE             # at rest, its axes those of coordinates
 for _ in range(3):

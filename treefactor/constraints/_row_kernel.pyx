@@ -37,6 +37,8 @@ from ._moving_frames cimport (
 
 import numpy as np
 
+from ..tolerances import CANCELLED
+
 cnp.import_array()
 
 cdef Part no_part
@@ -45,7 +47,7 @@ PART = np.asarray(<Part[:1]> &no_part).dtype
 PAIR = np.asarray(<Pair[:1]> &no_pair).dtype
 assert PART.itemsize == sizeof(Part) and PAIR.itemsize == sizeof(Pair)
 
-cdef double ROUNDING = 3e-14     # of a difference, relative to its terms, also at the end of a long chain
+cdef double ROUNDING = CANCELLED
 
 cdef BodyMotion BASE
 for _ in range(3):

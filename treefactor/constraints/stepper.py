@@ -37,6 +37,7 @@ from ..mlcp._input_copies import find_not_finite
 from ..mlcp._stacked_rows import SortedRows, vector
 from ..mlcp.problem import solve_from
 from ..model.model import Model, require_model
+from ._contradictions import contradiction
 from ._joint_integration import JointIntegrator
 from ._runs import run
 from ._step_derivatives import StepDerivatives, step_derivatives
@@ -180,7 +181,8 @@ class Stepper(Sealed):
         Raises
         ------
         StepError
-            If no velocities fulfil the constraints, or the solver finds none; the stepper is unchanged then.
+            If no velocities fulfil the constraints, which it names, or the solver finds none; the stepper is
+            unchanged then.
         NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
         """
         q, v, tau = self._state(q, v, tau)
@@ -315,7 +317,10 @@ class Stepper(Sealed):
             raise StepError("no step from here: numbers overflow") from None
         solution = solve_from(problem, self._guess(rows.key))
         if solution.status is not mlcp.Status.SOLVED:
-            raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
+            message = f"no step from here: the problem is {solution.status.name}"
+            if solution.certificate is not None:
+                message += f": {contradiction(self, touch, rows, solution.certificate)}"
+            raise StepError(message, solution)
         return Solved(touch, rows, H, solution)
 
     def _free(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -4,8 +4,6 @@
  * that passes through it. Where it is within their rounding errors it becomes zero: what is left has no leverage. */
 #include "../common/spatial.h"
 
-#define ROUNDING 3e-14               /* of a difference, relative to its terms, also at the end of a long chain */
-
 typedef struct {
     real R[9], r[3];                 /* in the base: axes of the frame, its origin relative to that of the root body */
     real root[3], V[6], A[6];        /* origin of the root body; the body's velocity and acceleration */
@@ -128,12 +126,12 @@ static void NAME(write_row)(const Closures *c, const Loop *loop, ptrdiff_t row, 
         sum += e->ratio * NAME(dot)(6, motion, W[e->side]);
         terms += fabs(e->ratio) * (linear * NAME(size)(motion) + angular * NAME(size)(motion + 3));
         if (e + 1 < c->entry + loop->stop && e[1].place == e->place) continue;
-        sum = NAME(zero_below)(sum, ROUNDING * terms);
+        sum = NAME(zero_below)(sum, c->rounding * terms);
         AT(to, e->place) = sum;
         largest = NAME(larger)(sum * sum, largest);
         sum = terms = zero;
     }
-    AT(residual, row) = NAME(zero_below)(READ(residual, row), NAME(where_zero)(largest, ROUNDING * angular));
+    AT(residual, row) = NAME(zero_below)(READ(residual, row), NAME(where_zero)(largest, c->rounding * angular));
     AT(bias, row) = NAME(dot)(6, end[0].A, W[0]) + NAME(dot)(6, end[1].A, W[1])
                   + NAME(dot)(6, end[0].V, rate[0]) + NAME(dot)(6, end[1].V, rate[1]);
 }
@@ -202,4 +200,3 @@ static void NAME(rows)(const Closures *c, const double *frames, double *residual
 }
 
 #undef End
-#undef ROUNDING
