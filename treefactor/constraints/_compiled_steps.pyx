@@ -188,7 +188,6 @@ cdef class CompiledSteps:
                                                      self.axes, self.points)
         if found != self.near.count or memcmp(self.number, self.near.number, found * sizeof(Py_ssize_t)):
             return False
-        memset(self.data, 0, 4 * self.near.size * sizeof(double))
         self.contacts.fill_all(self.frames, found, self.number, self.near.start, self.axes, self.points,
                                self.gap, self.data, self.near.size)
         return True

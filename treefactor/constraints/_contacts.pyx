@@ -153,7 +153,7 @@ cdef class ContactKernel:
                                                 &axis[0, 0, 0], &point[0, 0])
             for i in range(found):
                 size += self.contact[number[i]].columns
-        start, column, data = np.zeros(found + 1, np.intp), np.empty(size, np.intp), np.zeros((4, size))
+        start, column, data = np.zeros(found + 1, np.intp), np.empty(size, np.intp), np.empty((4, size))
         cdef Py_ssize_t[::1] begin = start, to = column
         cdef double[:, ::1] rows = data
         cdef const Contact *c
@@ -194,7 +194,7 @@ cdef class ContactKernel:
     cdef void fill_all(self, const double *frames, Py_ssize_t found, const Py_ssize_t *number,
                        const Py_ssize_t *start, double *axes, const double *points, double *gap,
                        double *rows, Py_ssize_t size) noexcept nogil:
-        """Complete the axes of near contacts, and add their rows and rounding errors, `size` apart, to zeros."""
+        """Complete the axes of near contacts; write their rows and rounding errors, `size` apart."""
         cdef Py_ssize_t i
         for i in range(found):
             add_tangents(axes + 9 * i)
@@ -224,8 +224,8 @@ cdef class ContactKernel:
                         double *point) noexcept nogil:
         """The gap; n <- its direction, point <- where it ends on the sphere, from both roots' origins.
 
-        Behind these 6 coordinates stand the sizes of their terms, two, and how many times larger than the
-        distance of the centres of two spheres its terms are: so much larger is the rounding of its direction.
+        Behind these 6 coordinates stand the sizes of their terms, two, and how many roundings the direction
+        has: that of a distance between two centres has so many more as its terms are larger.
         """
         cdef const BodyMotion *a = body_motion(frames, c.body[0])
         cdef const BodyMotion *b = body_motion(frames, c.body[1])
@@ -243,7 +243,7 @@ cdef class ContactKernel:
                 terms += fabs(b.root[r]) + fabs(a.root[r])
             center[r] += b.origin[r]
             way[r] = b.root[r] - a.root[r] + center[r] - (a.origin[r] + anchor[r])
-        point[6], point[8] = terms, 0.0
+        point[6], point[8] = terms, 1.0
         if c.flat:
             rotate(a.axes, c.normal, n)
             length = dot(n, way)
@@ -252,7 +252,7 @@ cdef class ContactKernel:
             if length <= ROUNDING * terms:
                 length = 0.0
             else:
-                point[8] = terms / length
+                point[8] = 1.0 + terms / length
             for r in range(3):
                 n[r] = way[r] / length if length > 0.0 else r == 2
         for r in range(3):
@@ -262,7 +262,7 @@ cdef class ContactKernel:
 
     cdef void fill(self, const Contact *c, const double *frames, const double *axes, const double *point,
                    double *gap, double *rows, Py_ssize_t size) noexcept nogil:
-        """Add three rows, `size` apart: velocity of the point relative to the other body, along the axes.
+        """Write three rows, `size` apart: velocity of the point relative to the other body, along the axes.
 
         Their rounding errors follow, and entries within these become zero: where a motion does not change
         the gap, nothing but rounding errors is left, which have no leverage. Neither has a gap that no motion
@@ -272,14 +272,17 @@ cdef class ContactKernel:
         cdef const double *S
         cdef const double *r
         cdef double u[3]
-        cdef double sign, far = 0.0, largest = 0.0
-        cdef double *errors = rows + 3 * size
+        cdef double moving[3]
+        cdef double sign, x, error = 0.0, far = 0.0
+        cdef bint opens = False
         cdef Py_ssize_t i
         cdef int axis
         for i in range(c.entry, c.stop):
             S = frames + UNIT_MOTION(self.joints, self.entry[i].freedom)
-            if S[3] != 0.0 or S[4] != 0.0 or S[5] != 0.0:
-                far = fmax(far, length_of(S))    # distance of an axis from the root body
+            x = length_of(S)
+            if x > far and length_of(S + 3) > 0.0:
+                far = x                          # distance of an axis from the root body
+        moving[0] = moving[1] = moving[2] = 0.0
         for i in range(c.entry, c.stop):
             e = &self.entry[i]
             S = frames + UNIT_MOTION(self.joints, e.freedom)
@@ -289,15 +292,17 @@ cdef class ContactKernel:
             u[1] = S[1] + S[5] * r[0] - S[3] * r[2]
             u[2] = S[2] + S[3] * r[1] - S[4] * r[0]
             for axis in range(3):
-                rows[axis * size + e.place] += sign * dot(axes + 3 * axis, u)
-            errors[e.place] += ROUNDING * fabs(sign) * (
-                length_of(S) + (far + point[6 + e.side]) * length_of(S + 3) + point[8] * length_of(u)
-            )
-        for axis in range(3):
-            for i in range(c.columns):
-                if fabs(rows[axis * size + i]) <= errors[i]:
-                    rows[axis * size + i] = 0.0
-        for i in range(c.columns):
-            largest = fmax(largest, fabs(rows[i]))
-        if largest == 0.0 and fabs(gap[0]) <= ROUNDING * (point[6] + c.reach):
+                moving[axis] += sign * u[axis]
+            error += fabs(sign) * (point[8] * length_of(u) + (far + point[6 + e.side]) * length_of(S + 3))
+            if i + 1 < c.stop and self.entry[i + 1].place == e.place:
+                continue                         # of joints that share a leader
+            error *= ROUNDING
+            for axis in range(3):
+                x = dot(axes + 3 * axis, moving)
+                x = x if fabs(x) > error else 0.0
+                rows[axis * size + e.place] = x
+                opens |= axis == 0 and x != 0.0
+            rows[3 * size + e.place] = error
+            error = moving[0] = moving[1] = moving[2] = 0.0
+        if not opens and fabs(gap[0]) <= ROUNDING * (point[6] + c.reach):
             gap[0] = 0.0
