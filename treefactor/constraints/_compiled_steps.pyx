@@ -105,7 +105,7 @@ cdef class CompiledSteps:
         self.packed_H.data, self.packed_H.dense = <const char *> (self.motion + self.n), False
         self.packed_H.to_entry = sizeof(double)
         self.number, self.gap = self.integers(np.empty(count, np.intp)), self.doubles(count)
-        self.axes, self.points = self.doubles(9 * count), self.doubles(9 * count)
+        self.axes, self.points = self.doubles(9 * count), self.doubles(10 * count)
         self.places = self.doubles(8 * self.contacts.points)
         self.near.gap = self.gap
 

@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.math cimport copysign, fabs, fmax, sqrt
 from libc.string cimport memcpy
 
+from .._util._rotations cimport absolute_sum
 from ..dynamics._recursions cimport RECORD, UNIT_MOTION, BodyMotion
 
 import numpy as np
@@ -40,11 +41,6 @@ cdef inline const BodyMotion *body_motion(const double *frames, Py_ssize_t joint
 cdef inline double dot(const double *a, const double *b) noexcept nogil:
     """Return a . b in three dimensions."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-cdef inline double length_of(const double *x) noexcept nogil:
-    """Return the sum of absolute values in three dimensions."""
-    return fabs(x[0]) + fabs(x[1]) + fabs(x[2])
 
 
 cdef inline void rotate(const double *R, const double *x, double *y) noexcept nogil:
@@ -143,7 +139,7 @@ cdef class ContactKernel:
         with nogil:
             if self.count:
                 candidates = self.find_candidates(&frames[0], margin, &place[0, 0], &number[0])
-        gap, axes, points = np.empty(candidates), np.empty((candidates, 3, 3)), np.empty((candidates, 9))
+        gap, axes, points = np.empty(candidates), np.empty((candidates, 3, 3)), np.empty((candidates, 10))
         cdef double[::1] far = gap
         cdef double[:, :, ::1] axis = axes
         cdef double[:, ::1] point = points
@@ -185,7 +181,7 @@ cdef class ContactKernel:
         cdef Py_ssize_t i, k, found = 0
         for i in range(candidates):
             k = number[i]
-            gap[found] = self.measure(self.contact + k, frames, axes + 9 * found, points + 9 * found)
+            gap[found] = self.measure(self.contact + k, frames, axes + 9 * found, points + 10 * found)
             if gap[found] <= margin:
                 number[found] = k
                 found += 1
@@ -198,7 +194,7 @@ cdef class ContactKernel:
         cdef Py_ssize_t i
         for i in range(found):
             add_tangents(axes + 9 * i)
-            self.fill(self.contact + number[i], frames, axes + 9 * i, points + 9 * i, gap + i,
+            self.fill(self.contact + number[i], frames, axes + 9 * i, points + 10 * i, gap + i,
                       rows + start[i], size)
 
     cdef double locate(self, const double *frames, double *places) noexcept nogil:
@@ -225,7 +221,8 @@ cdef class ContactKernel:
         """The gap; n <- its direction, point <- where it ends on the sphere, from both roots' origins.
 
         Behind these 6 coordinates stand the sizes of their terms, two, and how many roundings the direction
-        has: that of a distance between two centres has so many more as its terms are larger.
+        has: that of a distance between two centres has so many more as its terms are larger. Last comes the
+        distance of both bodies from their root bodies.
         """
         cdef const BodyMotion *a = body_motion(frames, c.body[0])
         cdef const BodyMotion *b = body_motion(frames, c.body[1])
@@ -236,8 +233,9 @@ cdef class ContactKernel:
         cdef int r
         rotate(b.axes, c.center, center)
         rotate(a.axes, c.anchor, anchor)
-        point[7] = length_of(center) + length_of(b.origin) + c.radius
-        terms = point[7] + length_of(anchor) + length_of(a.origin)
+        point[9] = absolute_sum(a.origin) + absolute_sum(b.origin)
+        point[7] = absolute_sum(center) + absolute_sum(b.origin) + c.radius
+        terms = point[7] + absolute_sum(anchor) + absolute_sum(a.origin)
         for r in range(3):
             if b.root[r] != a.root[r]:           # equal ones, as of bodies of one tree, leave no error
                 terms += fabs(b.root[r]) + fabs(a.root[r])
@@ -269,23 +267,27 @@ cdef class ContactKernel:
         changes, which becomes zero if it is within its own.
         """
         cdef const Entry *e
+        cdef const Entry *entry = self.entry
         cdef const double *S
         cdef const double *r
         cdef double u[3]
         cdef double moving[3]
+        cdef double reach[2]
         cdef double sign, x, error = 0.0, far = 0.0
         cdef bint opens = False
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, joints = self.joints
         cdef int axis
-        for i in range(c.entry, c.stop):
-            S = frames + UNIT_MOTION(self.joints, self.entry[i].freedom)
-            x = length_of(S)
-            if x > far and length_of(S + 3) > 0.0:
-                far = x                          # distance of an axis from the root body
+        if point[9] > 0.0:                       # some body is not at the origin of its root body
+            for i in range(c.entry, c.stop):
+                S = frames + UNIT_MOTION(joints, entry[i].freedom)
+                x = absolute_sum(S)
+                if x > far and absolute_sum(S + 3) > 0.0:
+                    far = x                      # distance of an axis from the root body
+        reach[0], reach[1] = far + point[6], far + point[7]
         moving[0] = moving[1] = moving[2] = 0.0
         for i in range(c.entry, c.stop):
-            e = &self.entry[i]
-            S = frames + UNIT_MOTION(self.joints, e.freedom)
+            e = &entry[i]
+            S = frames + UNIT_MOTION(joints, e.freedom)
             r = point + 3 * e.side
             sign = e.ratio if e.side else -e.ratio
             u[0] = S[0] + S[4] * r[2] - S[5] * r[1]
@@ -293,8 +295,8 @@ cdef class ContactKernel:
             u[2] = S[2] + S[3] * r[1] - S[4] * r[0]
             for axis in range(3):
                 moving[axis] += sign * u[axis]
-            error += fabs(sign) * (point[8] * length_of(u) + (far + point[6 + e.side]) * length_of(S + 3))
-            if i + 1 < c.stop and self.entry[i + 1].place == e.place:
+            error += fabs(sign) * (point[8] * absolute_sum(u) + reach[e.side] * absolute_sum(S + 3))
+            if i + 1 < c.stop and entry[i + 1].place == e.place:
                 continue                         # of joints that share a leader
             error *= ROUNDING
             for axis in range(3):

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ._step_records import Unilateral
-from .contacts import Touch
+from ._step_records import Touch, Unilateral
 
 SHARE = 1e-6  # of the largest part of a certificate; smaller ones are not named
 NAMED = 4  # constraints that a message names

@@ -33,8 +33,6 @@ cdef class RowKernel:
                                    Moving *d) noexcept nogil
     cdef void part_rows(self, int sides, int order, const Part *part, const Frame *f, const Moving *d,
                         const double *log, double *values, double *found) noexcept nogil
-    cdef void drop_noise(self, const Part *part, const double *frames, const Frame *f,
-                         const UnitMotion *units, double *J, double *errors) noexcept nogil
     cdef void write(self, int least, const Part *part, const Frame *f, const Moving *d, const double *y,
                     const double *dy, double *x, Py_ssize_t order_step, Py_ssize_t row_step) noexcept nogil
     cdef void part_forces(self, const Part *part, const Frame *f, const Moving *d, const double *force,

@@ -1,7 +1,6 @@
 """Compute rows of loops and rigid contacts with their derivatives by q and v, and those of their forces."""
 
 cimport numpy as cnp
-from libc.math cimport fabs, fmax
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -34,6 +33,7 @@ from ._moving_frames cimport (
     rotate,
     subtract,
 )
+from ._row_noise cimport drop_noise, find_errors
 
 import numpy as np
 
@@ -48,7 +48,6 @@ PAIR = np.asarray(<Pair[:1]> &no_pair).dtype
 assert PART.itemsize == sizeof(Part) and PAIR.itemsize == sizeof(Pair)
 
 cdef double ROUNDING = CANCELLED
-
 cdef BodyMotion BASE
 for _ in range(3):
     BASE.axes[4 * _] = 1.0
@@ -58,11 +57,6 @@ PART_KINDS = {"origins": ORIGINS, "angle": ANGLE, "3D": HELD_3D, "6D": HELD_6D}
 cdef inline const BodyMotion *body_motion(const double *frames, Py_ssize_t joint) noexcept nogil:
     """Return the kinematics record of the body of a joint; -1 is the base."""
     return &BASE if joint < 0 else <const BodyMotion *> (frames + RECORD * joint)
-
-
-cdef inline double length_of(const double *x) noexcept nogil:
-    """Return the sum of absolute values in three dimensions."""
-    return fabs(x[0]) + fabs(x[1]) + fabs(x[2])
 
 
 cdef inline bint moved(RowKernel kernel, const Frame *f, Py_ssize_t k) noexcept nogil:
@@ -216,37 +210,6 @@ cdef class RowKernel:
                 column = part.row * 2 * self.n + side * self.n + self.column[k]
                 self.write(max(order, side), part, f, d + 4 * k + 2 * side, y, y + 18, found + column,
                            self.rows * 2 * self.n, 2 * self.n)
-
-    cdef void drop_noise(self, const Part *part, const double *frames, const Frame *f,
-                         const UnitMotion *units, double *J, double *errors) noexcept nogil:
-        """Set entries within their rounding errors to zero in the rows of a part of J, 2 nv apart.
-
-        Entries are differences: of a freedom that does not move these rows nothing but rounding is left, which
-        has no leverage.
-        """
-        cdef const BodyMotion *first = body_motion(frames, self.pair[part.pair].body[0])
-        cdef const BodyMotion *second = body_motion(frames, self.pair[part.pair].body[1])
-        cdef double reach = length_of(f.where) + length_of(f[1].where), far = 0.0, turn
-        cdef Py_ssize_t k, r
-        cdef double *x
-        for r in range(3):
-            if first.root[r] != second.root[r]:      # equal ones, as of bodies of one tree, leave no error
-                reach += fabs(first.root[r]) + fabs(second.root[r])
-        for k in range(self.m):
-            if (moved(self, f, k) or moved(self, f + 1, k)) and length_of(units[k].S + 3) > 0.0:
-                far = fmax(far, length_of(units[k].S))
-        memset(errors, 0, 2 * self.n * sizeof(double))
-        for k in range(self.m):
-            if moved(self, f, k) or moved(self, f + 1, k):
-                turn = length_of(units[k].S + 3)
-                x = errors + 2 * self.column[k]      # of linear, of angular rows
-                x[0] += ROUNDING * (length_of(units[k].S) + (reach + far) * turn)
-                x[1] += ROUNDING * turn
-        for r in range(1 if part.kind == ANGLE else 6 if part.kind == HELD_6D else 3):
-            x = errors + (part.kind == ANGLE or r >= 3)
-            for k in range(self.n):
-                if fabs(J[2 * self.n * r + k]) <= x[2 * k]:
-                    J[2 * self.n * r + k] = 0.0
 
     cdef void write(self, int least, const Part *part, const Frame *f, const Moving *d, const double *y,
                     const double *dy, double *x, Py_ssize_t order_step, Py_ssize_t row_step) noexcept nogil:
@@ -407,8 +370,10 @@ cdef class RowKernel:
             if found != NULL:
                 self.part_rows(sides, order, part, f, d, logs, values, found)
                 if sides & BY_V:
-                    self.drop_noise(part, frames, f, units, found + (self.rows + part.row) * 2 * self.n + self.n,
-                                    errors)
+                    find_errors(self.m, self.path, self.column, ROUNDING, f, units,
+                                body_motion(frames, self.pair[pair].body[0]),
+                                body_motion(frames, self.pair[pair].body[1]), self.n, errors)
+                    drop_noise(part, self.n, errors, found + (self.rows + part.row) * 2 * self.n + self.n)
             if E != NULL:
                 self.part_forces(part, f, d, forces + part.row, E)
 
@@ -423,7 +388,8 @@ cdef class RowKernel:
 
     cdef Py_ssize_t workspace_size(self) noexcept nogil:
         """Return the doubles of accelerations, unit motions, changes and rounding errors."""
-        return 6 * self.joints + 2 * self.n + self.m * <Py_ssize_t> (sizeof(UnitMotion) + 4 * sizeof(Moving)) // 8
+        cdef Py_ssize_t each = (sizeof(UnitMotion) + 4 * sizeof(Moving)) // sizeof(double)
+        return 6 * self.joints + 2 * self.n + self.m * each
 
     cdef double *allocate(self) except NULL:
         """Allocate a workspace for one state."""

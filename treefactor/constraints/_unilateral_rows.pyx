@@ -118,14 +118,15 @@ cdef class UnilateralRows:
         cdef Py_ssize_t e, i
         cdef double mu = self.mu[contact], scale = 1.0 if self.boxed else mu, a, b, c, x, terms
         cdef double *along
+        cdef double *to
         for i in range(self.forms_of(contact)):
             a, b, c = self.forms[i, 0], scale * self.forms[i, 1], scale * self.forms[i, 2]
             along = r.along + 3 * r.row
             along[0], along[1], along[2] = a, b, c
-            terms = fabs(a) + fabs(b) + fabs(c)
+            terms, to = fabs(a) + fabs(b) + fabs(c), r.entries + r.entry
             for e in range(size):
                 x = a * data[e] + b * data[apart + e] + c * data[2 * apart + e]
-                r.entries[r.entry + e] = x if fabs(x) > terms * errors[e] else 0.0
+                to[e] = x if fabs(x) > terms * errors[e] else 0.0
             memcpy(r.column + r.entry, column, size * sizeof(Py_ssize_t))
             r.of[r.row], r.key[r.row] = k, contact * self.forms.shape[0] + i
             self.finish(r, size, a * gap, INFINITY if a > 0.0 else mu * pressed)

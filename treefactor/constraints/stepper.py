@@ -20,6 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import mlcp
+from .._util.other_names import explain_other_names
 from .._util.validation import (
     Sealed,
     as_count,
@@ -51,6 +52,8 @@ from .trajectory import Step, Trajectory
 
 FACETS, FRICTION, GYROSCOPIC = (4, 8), ("pyramid", "box"), ("implicit", "explicit")
 NOISE = 1e-9  # relative to momenta; a smaller normal impulse gives friction the bound zero
+FORCES = "add external forces to tau of step or run, as J.T @ force with the Jacobian J of where they act"
+STEP = "the step is h, in s, of the Stepper: Stepper(model, contacts, h=...)"
 
 
 class Stepper(Sealed):
@@ -124,6 +127,7 @@ class Stepper(Sealed):
     _pressed: np.ndarray  # normal impulses of the last step
     _last: LastStep | None
 
+    @explain_other_names(dt=STEP, timestep=STEP, time_step=STEP, fext=FORCES, f_ext=FORCES)
     def __init__(
         self,
         model: Model,
@@ -163,6 +167,7 @@ class Stepper(Sealed):
         own["_rows"] = UnilateralRows(self._contacts.mu, forms, boxed, self._limits, h, stabilization, NOISE)
         own["_pressed"] = np.zeros(len(self._contacts.mu))
 
+    @explain_other_names(dt=STEP, h=STEP, fext=FORCES, f_ext=FORCES)
     def step(self, q, v, tau=None, t: float = 0.0) -> Step:
         """Take one step.
 
@@ -240,6 +245,7 @@ class Stepper(Sealed):
         q, v, tau = self._state(q, v, tau)
         return step_derivatives(self, self._solved(q, v, tau, t), q, v)
 
+    @explain_other_names(dt=STEP, h=STEP, fext=FORCES, f_ext=FORCES)
     def run(
         self,
         q,

@@ -22,12 +22,12 @@ from .._util.validation import Sealed, as_count, as_real, check_choice
 from ..exceptions import ShapeError
 from ..linalg.factorization import Factor, factor
 from ..linalg.solve_multiply import multiply
-from ..tolerances import LEVERAGE
 from ..tree.tree import Tree, require_tree
 from . import _dual
 from ._active_set import ActiveSetSolver
 from ._input_copies import copy_warm_start
 from ._kkt import Kkt
+from ._row_scales import row_scales
 from ._stacked_rows import SortedRows, bounds, packed_rows, stacked, vector, without_noise
 from .symbolic_kkt import SymbolicKkt, analyse
 
@@ -266,22 +266,6 @@ class Solution:
             impulse = np.where(gap > 0.0, impulse, np.minimum(impulse, p.upper - impulse))
         used = impulse != 0.0
         return float(np.abs(impulse[used] * gap[used]).max(initial=0.0))
-
-
-def row_scales(problem: Problem) -> np.ndarray:
-    """Compute 1 / sqrt(J_i H^-1 J_i^T) of the rows of C, then D; of rows of noise that of the largest."""
-    size = row_sizes(problem)
-    return 1.0 / np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)
-
-
-def row_sizes(problem: Problem) -> np.ndarray:
-    """Compute sqrt(J_i H^-1 J_i^T) of the rows of C, then D; 0 of rows of noise, which have no leverage."""
-    J = problem._matrix(0, len(problem.c) + problem.m)
-    W = np.abs(problem.factor.half_solve(J.toarray().T)) if J.shape[0] else np.empty((1, 0))
-    largest = W.max(axis=0, initial=0.0)
-    largest[largest == 0.0] = 1.0
-    size = largest * np.sqrt(np.square(W / largest).sum(axis=0))  # whose squares do not overflow
-    return np.where(size > LEVERAGE * size.max(initial=0.0), size, 0.0)
 
 
 def solve(

@@ -12,7 +12,8 @@ from .._util.validation import Sealed, as_real, as_size
 from ..exceptions import ShapeError
 from ..linalg.constrained_system import ConstrainedSystem
 from ..linalg.solve_multiply import multiply
-from .problem import Solution, Status, row_scales, row_sizes
+from ._row_scales import row_scales, row_sizes
+from .problem import Solution, Status
 
 STRICT = 1e-7  # share of the momenta that an impulse or a gap must exceed
 FEASIBLE = 1e-6  # impulse relative to the momenta; the linear program keeps its constraints to 1e-7
