@@ -35,6 +35,8 @@ DIFFERENCES_QDD = (1e-11, 1e-3)  # the same of central differences
 
 REGULAR = 1e15  # condition number of H above which its inverse has no correct digit
 
+CANCELLED = 3e-14  # a smaller difference, relative to its terms, is rounding: zero; also after a long chain
+LEVERAGE = 1e-12  # smaller rows of a complementarity problem, relative to the largest, are rounding noise
 DEPENDENT_ROWS = 1e-9  # smaller singular values, relative to the largest, belong to dependent rows
 SEMIDEFINITE = 1e-9  # a negative eigenvalue smaller than this share of the largest is zero
 

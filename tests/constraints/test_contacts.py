@@ -1,5 +1,7 @@
 """Test contacts: gaps, rows of normals and tangents, and contacts that must be refused."""
 
+import re
+
 import numpy as np
 import pytest
 from helpers.dynamics_cases import arguments, error
@@ -248,7 +250,7 @@ def test_impossible_contacts_are_refused():
         Contact(Sphere(1), Plane(1))
     with pytest.raises(InvalidModelError, match="mu must not"):
         Contact(Sphere(1), mu=-0.1)
-    with pytest.raises(InvalidModelError, match="expected a Sphere"):
+    with pytest.raises(InvalidModelError, match="sphere must be a Sphere, got Plane"):
         Contact(Plane(0), Sphere(1))
     with pytest.raises(InvalidModelError, match="contact 1 is on body 9"):
         Contacts(MIXED, [Contact(Sphere(0)), Contact(Sphere(9))])
@@ -257,3 +259,14 @@ def test_impossible_contacts_are_refused():
 @pytest.mark.parametrize("size", [1e-200, 1e200])
 def test_normals_have_any_length(size):
     np.testing.assert_allclose(Plane(normal=[0.0, 3 * size, 4 * size]).normal, [0.0, 0.6, 0.8])
+
+
+@pytest.mark.parametrize("body", [0, "foot"])
+def test_a_body_in_the_place_of_a_shape_is_refused_with_the_shape_to_make(body):
+    for argument, wanted, make in (
+        ("sphere", "Sphere", lambda: Contact(body)),
+        ("against", "Plane or a Sphere", lambda: Contact(Sphere(1), body)),
+    ):
+        message = f"{argument} must be a {wanted}, got {body!r}: for that body write Sphere({body!r}, center"
+        with pytest.raises(InvalidModelError, match=re.escape(message)):
+            make()

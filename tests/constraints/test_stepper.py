@@ -1,5 +1,7 @@
 """Test time stepping of bodies that fall, slide, roll, stand, swing and jam."""
 
+import re
+
 import numpy as np
 import pytest
 from helpers.loop_cases import closed_velocity, free
@@ -295,6 +297,26 @@ def test_wrong_settings_are_refused():
         Stepper(model).step(np.zeros(6), np.zeros(6))
     with pytest.raises(NonFiniteError):
         Stepper(model).step(at([0, 0, 0]), np.full(6, np.nan))
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "use"),
+    [
+        (lambda: Stepper(bodies(1), dt=0.01), "Stepper has no argument 'dt'", "h=..."),
+        (lambda: Stepper(bodies(1), timestep=0.01), "Stepper has no argument 'timestep'", "h=..."),
+        (lambda: Stepper(bodies(1), f_ext=0), "Stepper has no argument 'f_ext'", "external forces to tau"),
+        (lambda: Stepper(bodies(1)).step(0, 0, dt=1), "Stepper.step has no argument 'dt'", "h=..."),
+        (
+            lambda: Stepper(bodies(1)).step(0, 0, fext=1),
+            "Stepper.step has no argument 'fext'",
+            "forces to tau",
+        ),
+        (lambda: Stepper(bodies(1)).run(0, 0, 1, f_ext=1), "Stepper.run has no argument 'f_ext'", "to tau"),
+    ],
+)
+def test_arguments_of_other_packages_say_what_to_use(call, name, use):
+    with pytest.raises(TypeError, match=f"^{re.escape(name)}: .*{re.escape(use)}"):
+        call()
 
 
 def test_a_step_moves_every_kind_of_joint():

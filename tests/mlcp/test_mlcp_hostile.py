@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treefactor as tf
+from treefactor.exceptions import ShapeError
 from treefactor.mlcp import Problem, Status, _dual, solve
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -108,3 +109,46 @@ def test_the_dual_method_ends_with_the_same_status(seed):
         v = np.linalg.solve(problem.H, problem.g + force)
         size = max(1.0, np.abs(v).max(), np.abs(force).max())
         np.testing.assert_allclose(v, expected.v, rtol=0.0, atol=1e-6 * size)
+
+
+@pytest.mark.parametrize("terms", [[1.0], [[1.0, 1e-3]]])
+def test_a_row_within_the_rounding_of_its_terms_is_fulfilled_or_infeasible(terms):
+    """Alone, a row of rounding noise is data; the terms that it subtracts show what it is."""
+    H, tree, g = np.diag([1.0, 1e-3]), tf.Tree([-1, -1]), [-1.0, 1e-3]
+    for d in (-1.0, 0.0, 1e-13, 1.0):
+        alone = {"D": [[3e-17, -1e-17]], "d": [d]}
+        solution = confirmed(Problem(H, tree, g, **alone, terms=terms))
+        assert solution.status is (Status.INFEASIBLE if d > 0.5 else Status.SOLVED)
+        if d <= 0.5:
+            np.testing.assert_allclose(solution.v, [-1.0, 1.0], atol=1e-12)
+            assert not solution.gamma.any()
+    bilateral = solve(Problem(H, tree, g, C=[[3e-17, -1e-17]], c=[0.0], terms=terms))
+    np.testing.assert_allclose(bilateral.v, [-1.0, 1.0], atol=1e-12)
+
+
+def test_terms_belong_to_rows_of_both_kinds_or_to_entries():
+    both = {"C": [[1.0, 1e-15]], "c": [0.0], "D": [[1e-15, 1e-16], [2.0, 0.0]], "d": [0.0, 1.0]}
+    found = Problem(np.eye(2), tf.Tree([-1, -1]), [0.0, 0.0], **both, terms=[1e-3, 1.0, 1.0])
+    np.testing.assert_array_equal(found.C.toarray(), both["C"])
+    np.testing.assert_array_equal(found.D.toarray(), [[0.0, 0.0], [2.0, 0.0]])
+    terms = [[1.0, 1.0], [0.0, 1.0], [1.0, 1.0]]
+    found = Problem(np.eye(2), tf.Tree([-1, -1]), [0.0, 0.0], **both, terms=terms)
+    np.testing.assert_array_equal(found.C.toarray(), [[1.0, 0.0]])
+    np.testing.assert_array_equal(found.D.toarray(), [[1e-15, 0.0], [2.0, 0.0]])
+    with pytest.raises(
+        ShapeError, match=r"terms must have shape \(3,\) or \(3, 2\): rows of C, then of D; got"
+    ):
+        Problem(np.eye(2), tf.Tree([-1, -1]), [0.0, 0.0], **both, terms=[1.0, 1.0])
+    with pytest.raises(ValueError, match="terms must not be negative, got -1"):
+        Problem(np.eye(2), tf.Tree([-1, -1]), [0.0, 0.0], **both, terms=[1.0, -1.0, 1.0])
+
+
+@pytest.mark.parametrize("d", [-1.0, 0.0, 1e-13])
+def test_rows_of_rounding_noise_leave_residual_and_sensitivity_alone(d):
+    """Multiplied to the size of the other rows they would count as data."""
+    D, C = [[1.0, 0.0], [3e-17, -1e-17]], [[0.0, 1e-16]]
+    problem = Problem(np.diag([1.0, 1e-3]), tf.Tree([-1, -1]), [-1.0, 1e-3], C, [0.0], D, [0.0, d])
+    solution = solve(problem)
+    assert solution.residual() <= 1e-10
+    found = tf.mlcp.sensitivity(solution)
+    np.testing.assert_allclose(found.dv_dg, [[0.0, 0.0], [0.0, 1e3]], atol=1e-9)

@@ -1,6 +1,11 @@
 """Rotate vectors and integrate rotations in C, quaternions as x y z w; rotations.py does it for arrays."""
 
-from libc.math cimport copysign, cos, sin, sqrt
+from libc.math cimport copysign, cos, fabs, sin, sqrt
+
+
+cdef inline double absolute_sum(const double *x) noexcept nogil:
+    """Return |x| + |y| + |z|."""
+    return fabs(x[0]) + fabs(x[1]) + fabs(x[2])
 
 
 cdef inline void turn_circle(double *circle, double angle) noexcept nogil:

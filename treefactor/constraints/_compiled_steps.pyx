@@ -105,15 +105,15 @@ cdef class CompiledSteps:
         self.packed_H.data, self.packed_H.dense = <const char *> (self.motion + self.n), False
         self.packed_H.to_entry = sizeof(double)
         self.number, self.gap = self.integers(np.empty(count, np.intp)), self.doubles(count)
-        self.axes, self.points = self.doubles(9 * count), self.doubles(6 * count)
+        self.axes, self.points = self.doubles(9 * count), self.doubles(10 * count)
         self.places = self.doubles(8 * self.contacts.points)
         self.near.gap = self.gap
 
     cdef allocate_rows(self, Py_ssize_t rows, Py_ssize_t size):
         """Allocate the rows of near contacts, and those of the problem."""
         cdef Rows *r = &self.results
-        self.data = self.doubles(3 * self.near.size)
-        self.near.data = self.data
+        self.data = self.doubles(4 * self.near.size)
+        self.near.data, self.near.errors = self.data, self.data + 3 * self.near.size
         r.start, r.column = self.integers(np.empty(rows + 1, np.intp)), self.integers(np.empty(size, np.intp))
         r.key, r.of = self.integers(np.empty(rows, np.intp)), self.integers(np.empty(rows, np.intp))
         r.entries, r.d, r.gap = self.doubles(size), self.doubles(rows), self.doubles(rows)
@@ -188,9 +188,8 @@ cdef class CompiledSteps:
                                                      self.axes, self.points)
         if found != self.near.count or memcmp(self.number, self.near.number, found * sizeof(Py_ssize_t)):
             return False
-        memset(self.data, 0, 3 * self.near.size * sizeof(double))
         self.contacts.fill_all(self.frames, found, self.number, self.near.start, self.axes, self.points,
-                               self.data, self.near.size)
+                               self.gap, self.data, self.near.size)
         return True
 
     cdef bint compute_momentum(self, const double *q, const double *v, const double *tau) noexcept nogil:

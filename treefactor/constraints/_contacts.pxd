@@ -37,9 +37,9 @@ cdef class ContactKernel:
                                        Py_ssize_t *number, double *gap, double *axes,
                                        double *points) noexcept nogil
     cdef void fill_all(self, const double *frames, Py_ssize_t found, const Py_ssize_t *number,
-                       const Py_ssize_t *start, double *axes, const double *points, double *rows,
-                       Py_ssize_t size) noexcept nogil
+                       const Py_ssize_t *start, double *axes, const double *points, double *gap,
+                       double *rows, Py_ssize_t size) noexcept nogil
     cdef double locate(self, const double *frames, double *places) noexcept nogil
     cdef double measure(self, const Contact *c, const double *frames, double *n, double *point) noexcept nogil
     cdef void fill(self, const Contact *c, const double *frames, const double *axes, const double *point,
-                   double *rows, Py_ssize_t size) noexcept nogil
+                   double *gap, double *rows, Py_ssize_t size) noexcept nogil

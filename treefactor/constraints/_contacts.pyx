@@ -4,9 +4,12 @@ cimport numpy as cnp
 from libc.math cimport copysign, fabs, fmax, sqrt
 from libc.string cimport memcpy
 
+from .._util._rotations cimport absolute_sum
 from ..dynamics._recursions cimport RECORD, UNIT_MOTION, BodyMotion
 
 import numpy as np
+
+from ..tolerances import CANCELLED
 
 cnp.import_array()
 
@@ -23,6 +26,7 @@ PAIR = np.asarray(<Pair[:1]> &empty_pair).dtype
 assert PAIR.itemsize == sizeof(Pair)
 
 cdef double SLACK = 1e-13        # relative to coordinates in the base, whose rounding errors are smaller
+cdef double ROUNDING = CANCELLED
 
 cdef BodyMotion BASE             # at rest, its axes those of coordinates
 for _ in range(3):
@@ -124,7 +128,8 @@ cdef class ContactKernel:
     def near(self, const double[::1] frames not None, double margin):
         """Find contacts with gaps up to the margin: numbers, gaps, axes (k, 3, 3), and their rows.
 
-        Rows are given by the start of every contact, (k + 1,), their columns, and entries (3, nnz).
+        Rows are given by the start of every contact, (k + 1,), their columns, entries (3, nnz), and the
+        rounding errors (nnz,) of these; an entry within its rounding errors is zero.
         """
         cdef Py_ssize_t i, candidates = 0, found = 0, size = 0
         which = np.empty(self.count, np.intp)
@@ -134,7 +139,7 @@ cdef class ContactKernel:
         with nogil:
             if self.count:
                 candidates = self.find_candidates(&frames[0], margin, &place[0, 0], &number[0])
-        gap, axes, points = np.empty(candidates), np.empty((candidates, 3, 3)), np.empty((candidates, 6))
+        gap, axes, points = np.empty(candidates), np.empty((candidates, 3, 3)), np.empty((candidates, 10))
         cdef double[::1] far = gap
         cdef double[:, :, ::1] axis = axes
         cdef double[:, ::1] point = points
@@ -144,7 +149,7 @@ cdef class ContactKernel:
                                                 &axis[0, 0, 0], &point[0, 0])
             for i in range(found):
                 size += self.contact[number[i]].columns
-        start, column, data = np.zeros(found + 1, np.intp), np.empty(size, np.intp), np.zeros((3, size))
+        start, column, data = np.zeros(found + 1, np.intp), np.empty(size, np.intp), np.empty((4, size))
         cdef Py_ssize_t[::1] begin = start, to = column
         cdef double[:, ::1] rows = data
         cdef const Contact *c
@@ -156,8 +161,8 @@ cdef class ContactKernel:
                     memcpy(&to[begin[i]], self.column + c.first, c.columns * sizeof(Py_ssize_t))
             if found:
                 self.fill_all(&frames[0], found, &number[0], &begin[0], &axis[0, 0, 0], &point[0, 0],
-                              &rows[0, 0], size)
-        return which[:found], gap[:found], axes[:found], start, column, data
+                              &far[0], &rows[0, 0], size)
+        return which[:found], gap[:found], axes[:found], start, column, data[:3], data[3]
 
     cdef Py_ssize_t find_candidates(self, const double *frames, double margin, double *places,
                                     Py_ssize_t *number) noexcept nogil:
@@ -176,20 +181,21 @@ cdef class ContactKernel:
         cdef Py_ssize_t i, k, found = 0
         for i in range(candidates):
             k = number[i]
-            gap[found] = self.measure(self.contact + k, frames, axes + 9 * found, points + 6 * found)
+            gap[found] = self.measure(self.contact + k, frames, axes + 9 * found, points + 10 * found)
             if gap[found] <= margin:
                 number[found] = k
                 found += 1
         return found
 
     cdef void fill_all(self, const double *frames, Py_ssize_t found, const Py_ssize_t *number,
-                       const Py_ssize_t *start, double *axes, const double *points, double *rows,
-                       Py_ssize_t size) noexcept nogil:
-        """Complete the axes of near contacts, and add their rows, `size` apart, to zeros."""
+                       const Py_ssize_t *start, double *axes, const double *points, double *gap,
+                       double *rows, Py_ssize_t size) noexcept nogil:
+        """Complete the axes of near contacts; write their rows and rounding errors, `size` apart."""
         cdef Py_ssize_t i
         for i in range(found):
             add_tangents(axes + 9 * i)
-            self.fill(self.contact + number[i], frames, axes + 9 * i, points + 6 * i, rows + start[i], size)
+            self.fill(self.contact + number[i], frames, axes + 9 * i, points + 10 * i, gap + i,
+                      rows + start[i], size)
 
     cdef double locate(self, const double *frames, double *places) noexcept nogil:
         """Compute all points and normals in the base, and their product; return the largest coordinate."""
@@ -212,48 +218,93 @@ cdef class ContactKernel:
 
     cdef double measure(self, const Contact *c, const double *frames, double *n,
                         double *point) noexcept nogil:
-        """The gap; n <- its direction, point <- where it ends on the sphere, from both roots' origins."""
+        """The gap; n <- its direction, point <- where it ends on the sphere, from both roots' origins.
+
+        Behind these 6 coordinates stand the sizes of their terms, two, and how many roundings the direction
+        has: that of a distance between two centres has so many more as its terms are larger. Last comes the
+        distance of both bodies from their root bodies.
+        """
         cdef const BodyMotion *a = body_motion(frames, c.body[0])
         cdef const BodyMotion *b = body_motion(frames, c.body[1])
         cdef double center[3]
         cdef double anchor[3]
         cdef double way[3]
-        cdef double length
+        cdef double length, terms
         cdef int r
         rotate(b.axes, c.center, center)
         rotate(a.axes, c.anchor, anchor)
+        point[9] = absolute_sum(a.origin) + absolute_sum(b.origin)
+        point[7] = absolute_sum(center) + absolute_sum(b.origin) + c.radius
+        terms = point[7] + absolute_sum(anchor) + absolute_sum(a.origin)
         for r in range(3):
+            if b.root[r] != a.root[r]:           # equal ones, as of bodies of one tree, leave no error
+                terms += fabs(b.root[r]) + fabs(a.root[r])
             center[r] += b.origin[r]
             way[r] = b.root[r] - a.root[r] + center[r] - (a.origin[r] + anchor[r])
+        point[6], point[8] = terms, 1.0
         if c.flat:
             rotate(a.axes, c.normal, n)
             length = dot(n, way)
         else:
             length = sqrt(dot(way, way))
+            if length <= ROUNDING * terms:
+                length = 0.0
+            else:
+                point[8] = 1.0 + terms / length
             for r in range(3):
                 n[r] = way[r] / length if length > 0.0 else r == 2
         for r in range(3):
             point[3 + r] = center[r] - c.radius * n[r]
-            point[r] = point[3 + r] + b.root[r] - a.root[r]
+            point[r] = point[3 + r] + (b.root[r] - a.root[r])
         return length - c.reach
 
     cdef void fill(self, const Contact *c, const double *frames, const double *axes, const double *point,
-                   double *rows, Py_ssize_t size) noexcept nogil:
-        """Add three rows, `size` apart: velocity of the point relative to the other body, along the axes."""
+                   double *gap, double *rows, Py_ssize_t size) noexcept nogil:
+        """Write three rows, `size` apart: velocity of the point relative to the other body, along the axes.
+
+        Their rounding errors follow, and entries within these become zero: where a motion does not change
+        the gap, nothing but rounding errors is left, which have no leverage. Neither has a gap that no motion
+        changes, which becomes zero if it is within its own.
+        """
         cdef const Entry *e
+        cdef const Entry *entry = self.entry
         cdef const double *S
         cdef const double *r
         cdef double u[3]
-        cdef double sign
-        cdef Py_ssize_t i
+        cdef double moving[3]
+        cdef double reach[2]
+        cdef double sign, x, error = 0.0, far = 0.0
+        cdef bint opens = False
+        cdef Py_ssize_t i, joints = self.joints
         cdef int axis
+        if point[9] > 0.0:                       # some body is not at the origin of its root body
+            for i in range(c.entry, c.stop):
+                S = frames + UNIT_MOTION(joints, entry[i].freedom)
+                x = absolute_sum(S)
+                if x > far and absolute_sum(S + 3) > 0.0:
+                    far = x                      # distance of an axis from the root body
+        reach[0], reach[1] = far + point[6], far + point[7]
+        moving[0] = moving[1] = moving[2] = 0.0
         for i in range(c.entry, c.stop):
-            e = &self.entry[i]
-            S = frames + UNIT_MOTION(self.joints, e.freedom)
+            e = &entry[i]
+            S = frames + UNIT_MOTION(joints, e.freedom)
             r = point + 3 * e.side
             sign = e.ratio if e.side else -e.ratio
             u[0] = S[0] + S[4] * r[2] - S[5] * r[1]
             u[1] = S[1] + S[5] * r[0] - S[3] * r[2]
             u[2] = S[2] + S[3] * r[1] - S[4] * r[0]
             for axis in range(3):
-                rows[axis * size + e.place] += sign * dot(axes + 3 * axis, u)
+                moving[axis] += sign * u[axis]
+            error += fabs(sign) * (point[8] * absolute_sum(u) + reach[e.side] * absolute_sum(S + 3))
+            if i + 1 < c.stop and entry[i + 1].place == e.place:
+                continue                         # of joints that share a leader
+            error *= ROUNDING
+            for axis in range(3):
+                x = dot(axes + 3 * axis, moving)
+                x = x if fabs(x) > error else 0.0
+                rows[axis * size + e.place] = x
+                opens |= axis == 0 and x != 0.0
+            rows[3 * size + e.place] = error
+            error = moving[0] = moving[1] = moving[2] = 0.0
+        if not opens and fabs(gap[0]) <= ROUNDING * (point[6] + c.reach):
+            gap[0] = 0.0

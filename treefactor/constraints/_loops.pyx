@@ -22,6 +22,8 @@ from .._util._fast_arrays cimport all_finite, is_plain_vector
 
 import numpy as np
 
+from ..tolerances import CANCELLED
+
 cnp.import_array()
 
 cdef extern from *:
@@ -46,6 +48,7 @@ cdef extern from *:
         const Py_ssize_t *column
         const Py_ssize_t *first
         const Py_ssize_t *stop
+        double rounding
 
     ctypedef struct LoopKernels:
         void (*rows)(const Closures *, const double *frames, double *residual, double *bias,
@@ -113,6 +116,7 @@ cdef class LoopKernel:
         self.c.column = <const Py_ssize_t *> column.data
         self.c.first = <const Py_ssize_t *> first.data
         self.c.stop = <const Py_ssize_t *> stop.data
+        self.c.rounding = CANCELLED
         self.motors, self.motor = len(motors), <const Motor *> motors.data
         self.kept = (loops, entries, start, column, first, stop, motors)
 

@@ -33,8 +33,11 @@ from ._moving_frames cimport (
     rotate,
     subtract,
 )
+from ._row_noise cimport drop_noise, find_errors
 
 import numpy as np
+
+from ..tolerances import CANCELLED
 
 cnp.import_array()
 
@@ -44,6 +47,7 @@ PART = np.asarray(<Part[:1]> &no_part).dtype
 PAIR = np.asarray(<Pair[:1]> &no_pair).dtype
 assert PART.itemsize == sizeof(Part) and PAIR.itemsize == sizeof(Pair)
 
+cdef double ROUNDING = CANCELLED
 cdef BodyMotion BASE
 for _ in range(3):
     BASE.axes[4 * _] = 1.0
@@ -353,6 +357,7 @@ cdef class RowKernel:
         cdef double *A = work
         cdef UnitMotion *units = <UnitMotion *> (work + 6 * self.joints)
         cdef Moving *d = <Moving *> (units + self.m)
+        cdef double *errors = <double *> (d + 4 * self.m)
         cdef Frame f[2]
         cdef Py_ssize_t pair = -1, p
         cdef const Part *part
@@ -364,6 +369,11 @@ cdef class RowKernel:
                 self.prepare(sides, pair, frames, A, units, f, d)
             if found != NULL:
                 self.part_rows(sides, order, part, f, d, logs, values, found)
+                if sides & BY_V:
+                    find_errors(self.m, self.path, self.column, ROUNDING, f, units,
+                                body_motion(frames, self.pair[pair].body[0]),
+                                body_motion(frames, self.pair[pair].body[1]), self.n, errors)
+                    drop_noise(part, self.n, errors, found + (self.rows + part.row) * 2 * self.n + self.n)
             if E != NULL:
                 self.part_forces(part, f, d, forces + part.row, E)
 
@@ -377,8 +387,9 @@ cdef class RowKernel:
         self.differentiate_frames(sides, f, units, d)
 
     cdef Py_ssize_t workspace_size(self) noexcept nogil:
-        """Return the doubles of accelerations, unit motions and changes."""
-        return 6 * self.joints + self.m * <Py_ssize_t> (sizeof(UnitMotion) + 4 * sizeof(Moving)) // 8
+        """Return the doubles of accelerations, unit motions, changes and rounding errors."""
+        cdef Py_ssize_t each = (sizeof(UnitMotion) + 4 * sizeof(Moving)) // sizeof(double)
+        return 6 * self.joints + 2 * self.n + self.m * each
 
     cdef double *allocate(self) except NULL:
         """Allocate a workspace for one state."""

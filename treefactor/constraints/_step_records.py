@@ -1,4 +1,4 @@
-"""Records of a time step: unilateral rows, contacts and solution, and what the next step starts from."""
+"""Records of a time step: near contacts, unilateral rows and solution, and what the next step starts from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,35 @@ import numpy as np
 
 from .. import mlcp
 from ..mlcp._stacked_rows import SortedRows
-from .contacts import Touch
+
+
+@dataclass(frozen=True)
+class Touch:
+    """Contacts of one state whose gap is within the margin.
+
+    Attributes
+    ----------
+    which : ndarray of int
+        Numbers of the contacts.
+    gap : ndarray
+        m; negative where bodies overlap.
+    axes : ndarray, shape (contacts, 3, 3)
+        Rows: the normal, out of the plane or the other sphere, and two tangents, in the base.
+    start, column : ndarray of int
+        Columns of the rows of contact k are ``column[start[k]:start[k + 1]]``.
+    data : ndarray, shape (3, nnz)
+        Entries of the rows of these three.
+    errors : ndarray, shape (nnz,)
+        Rounding errors of the entries; an entry within them is zero.
+    """
+
+    which: np.ndarray
+    gap: np.ndarray
+    axes: np.ndarray
+    start: np.ndarray
+    column: np.ndarray
+    data: np.ndarray
+    errors: np.ndarray
 
 
 class LastStep(NamedTuple):

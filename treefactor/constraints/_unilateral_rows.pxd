@@ -19,6 +19,7 @@ ctypedef struct Near:            # near contacts, from ContactKernel; `size` ent
     const Py_ssize_t *start
     const Py_ssize_t *column
     const double *data
+    const double *errors         # of rounding, of every entry
 
 cdef class UnilateralRows:
     cdef const double[::1] mu, sign, bound
@@ -32,7 +33,7 @@ cdef class UnilateralRows:
     cdef Py_ssize_t forms_of(self, Py_ssize_t contact) noexcept nogil
     cdef void add_contact(self, Rows *r, Py_ssize_t k, Py_ssize_t contact, double gap, Py_ssize_t size,
                           double pressed, const Py_ssize_t *column, const double *data,
-                          Py_ssize_t apart) noexcept nogil
+                          Py_ssize_t apart, const double *errors) noexcept nogil
     cdef void add_limit(self, Rows *r, Py_ssize_t k, double q) noexcept nogil
     cdef void finish(self, Rows *r, Py_ssize_t size, double gap, double upper) noexcept nogil
 

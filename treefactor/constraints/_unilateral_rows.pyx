@@ -47,13 +47,13 @@ cdef class UnilateralRows:
         return UnilateralRows, self.kept
 
     def rows(self, cnp.ndarray which not None, cnp.ndarray near not None, cnp.ndarray start not None,
-             cnp.ndarray column not None, cnp.ndarray data not None, cnp.ndarray q not None,
-             cnp.ndarray pressed not None):
+             cnp.ndarray column not None, cnp.ndarray data not None, cnp.ndarray errors not None,
+             cnp.ndarray q not None, cnp.ndarray pressed not None):
         """Combine normals and tangents of near contacts by the forms to rows; rows of limits follow.
 
         Parameters
         ----------
-        which, near, start, column, data
+        which, near, start, column, data, errors
             Numbers, gaps and rows of the contacts, from `ContactKernel.near`.
         q : (nq,)
         pressed : (contacts,)
@@ -80,6 +80,7 @@ cdef class UnilateralRows:
         cdef Near x
         x.count, x.size, x.number, x.gap = which.shape[0], data.shape[1], numbers(which), doubles(near)
         x.start, x.column, x.data = numbers(start), numbers(column), doubles(data)
+        x.errors = doubles(errors)
         for k in range(x.count):
             count = self.forms_of(x.number[k])
             rows += count
@@ -101,7 +102,7 @@ cdef class UnilateralRows:
         r.row = r.entry = r.start[0] = 0
         for k in range(x.count):
             self.add_contact(r, k, x.number[k], x.gap[k], x.start[k + 1] - x.start[k], pressed[x.number[k]],
-                             x.column + x.start[k], x.data + x.start[k], x.size)
+                             x.column + x.start[k], x.data + x.start[k], x.size, x.errors + x.start[k])
         for k in range(self.limited.shape[0]):
             self.add_limit(r, k, q[self.limited[k]])
         for k in range(r.row):
@@ -109,17 +110,23 @@ cdef class UnilateralRows:
 
     cdef void add_contact(self, Rows *r, Py_ssize_t k, Py_ssize_t contact, double gap, Py_ssize_t size,
                           double pressed, const Py_ssize_t *column, const double *data,
-                          Py_ssize_t apart) noexcept nogil:
-        """Add the rows of near contact k; its normal and tangents, `apart`, have `size` entries."""
+                          Py_ssize_t apart, const double *errors) noexcept nogil:
+        """Add the rows of near contact k; its normal and tangents, `apart`, have `size` entries.
+
+        Normal and tangents may cancel each other, too: what is within the rounding errors is zero.
+        """
         cdef Py_ssize_t e, i
-        cdef double mu = self.mu[contact], scale = 1.0 if self.boxed else mu, a, b, c
+        cdef double mu = self.mu[contact], scale = 1.0 if self.boxed else mu, a, b, c, x, terms
         cdef double *along
+        cdef double *to
         for i in range(self.forms_of(contact)):
             a, b, c = self.forms[i, 0], scale * self.forms[i, 1], scale * self.forms[i, 2]
             along = r.along + 3 * r.row
             along[0], along[1], along[2] = a, b, c
+            terms, to = fabs(a) + fabs(b) + fabs(c), r.entries + r.entry
             for e in range(size):
-                r.entries[r.entry + e] = a * data[e] + b * data[apart + e] + c * data[2 * apart + e]
+                x = a * data[e] + b * data[apart + e] + c * data[2 * apart + e]
+                to[e] = x if fabs(x) > terms * errors[e] else 0.0
             memcpy(r.column + r.entry, column, size * sizeof(Py_ssize_t))
             r.of[r.row], r.key[r.row] = k, contact * self.forms.shape[0] + i
             self.finish(r, size, a * gap, INFINITY if a > 0.0 else mu * pressed)

@@ -17,6 +17,7 @@ from ..model.configuration import random_configuration
 from ..model.frames import Frame, body_number, located
 from ..model.model import Model, require_model
 from ._contacts import CONTACT, ContactKernel
+from ._step_records import Touch
 from .loops import close, loops_of
 
 SAMPLES = 4  # random configurations in which rates of gaps are compared with zero
@@ -120,10 +121,8 @@ class Contact:
     mu: float = 0.0
 
     def __post_init__(self):
-        if not isinstance(self.sphere, Sphere) or not isinstance(self.against, Plane | Sphere):
-            raise InvalidModelError(
-                f"expected a Sphere against a Plane or a Sphere, got {self.sphere!r} and {self.against!r}"
-            )
+        _require_shape("sphere", self.sphere, (Sphere,))
+        _require_shape("against", self.against, (Plane, Sphere))
         if self.sphere.body == self.against.body:
             raise InvalidModelError(f"both sides of a contact are on body {_shown(self.sphere.body)}")
         if not 0 <= as_number(self.mu, "mu"):
@@ -232,32 +231,6 @@ def contacts_between(
     ]
 
 
-@dataclass(frozen=True)
-class Touch:
-    """Contacts of one state whose gap is within the margin.
-
-    Attributes
-    ----------
-    which : ndarray of int
-        Numbers of the contacts.
-    gap : ndarray
-        m; negative where bodies overlap.
-    axes : ndarray, shape (contacts, 3, 3)
-        Rows: the normal, out of the plane or the other sphere, and two tangents, in the base.
-    start, column : ndarray of int
-        Columns of the rows of contact k are ``column[start[k]:start[k + 1]]``.
-    data : ndarray, shape (3, nnz)
-        Entries of the rows of these three.
-    """
-
-    which: np.ndarray
-    gap: np.ndarray
-    axes: np.ndarray
-    start: np.ndarray
-    column: np.ndarray
-    data: np.ndarray
-
-
 class Contacts(Sealed):
     """Contacts of a model, prepared for evaluation in many states.
 
@@ -348,6 +321,16 @@ def limits_of(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndar
                 found.append(np.stack([i, k, np.full(len(i), sign), bound[i]])[:, some])
     i, k, sign, bound = np.concatenate(found, axis=1)
     return i.astype(np.intp), k.astype(np.intp), sign, bound
+
+
+def _require_shape(argument: str, shape, kinds: tuple[type, ...]) -> None:
+    """Raise InvalidModelError if one side of a contact is not a shape of these kinds."""
+    if isinstance(shape, kinds):
+        return
+    is_body = isinstance(shape, int | str | Frame)
+    body = f": for that body write Sphere({shape!r}, center, radius)" if is_body else ""
+    wanted = " or a ".join(kind.__name__ for kind in kinds)
+    raise InvalidModelError(f"{argument} must be a {wanted}, got {shape!r}{body}")
 
 
 def _ends(model: Model, k: int, contact: Contact) -> list[int]:

@@ -20,6 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import mlcp
+from .._util.other_names import explain_other_names
 from .._util.validation import (
     Sealed,
     as_count,
@@ -37,6 +38,7 @@ from ..mlcp._input_copies import find_not_finite
 from ..mlcp._stacked_rows import SortedRows, vector
 from ..mlcp.problem import solve_from
 from ..model.model import Model, require_model
+from ._contradictions import contradiction
 from ._joint_integration import JointIntegrator
 from ._runs import run
 from ._step_derivatives import StepDerivatives, step_derivatives
@@ -50,6 +52,8 @@ from .trajectory import Step, Trajectory
 
 FACETS, FRICTION, GYROSCOPIC = (4, 8), ("pyramid", "box"), ("implicit", "explicit")
 NOISE = 1e-9  # relative to momenta; a smaller normal impulse gives friction the bound zero
+FORCES = "add external forces to tau of step or run, as J.T @ force with the Jacobian J of where they act"
+STEP = "the step is h, in s, of the Stepper: Stepper(model, contacts, h=...)"
 
 
 class Stepper(Sealed):
@@ -123,6 +127,7 @@ class Stepper(Sealed):
     _pressed: np.ndarray  # normal impulses of the last step
     _last: LastStep | None
 
+    @explain_other_names(dt=STEP, timestep=STEP, time_step=STEP, fext=FORCES, f_ext=FORCES)
     def __init__(
         self,
         model: Model,
@@ -162,6 +167,7 @@ class Stepper(Sealed):
         own["_rows"] = UnilateralRows(self._contacts.mu, forms, boxed, self._limits, h, stabilization, NOISE)
         own["_pressed"] = np.zeros(len(self._contacts.mu))
 
+    @explain_other_names(dt=STEP, h=STEP, fext=FORCES, f_ext=FORCES)
     def step(self, q, v, tau=None, t: float = 0.0) -> Step:
         """Take one step.
 
@@ -180,7 +186,8 @@ class Stepper(Sealed):
         Raises
         ------
         StepError
-            If no velocities fulfil the constraints, or the solver finds none; the stepper is unchanged then.
+            If no velocities fulfil the constraints, which it names, or the solver finds none; the stepper is
+            unchanged then.
         NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
         """
         q, v, tau = self._state(q, v, tau)
@@ -238,6 +245,7 @@ class Stepper(Sealed):
         q, v, tau = self._state(q, v, tau)
         return step_derivatives(self, self._solved(q, v, tau, t), q, v)
 
+    @explain_other_names(dt=STEP, h=STEP, fext=FORCES, f_ext=FORCES)
     def run(
         self,
         q,
@@ -315,7 +323,10 @@ class Stepper(Sealed):
             raise StepError("no step from here: numbers overflow") from None
         solution = solve_from(problem, self._guess(rows.key))
         if solution.status is not mlcp.Status.SOLVED:
-            raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
+            message = f"no step from here: the problem is {solution.status.name}"
+            if solution.certificate is not None:
+                message += f": {contradiction(self, touch, rows, solution.certificate)}"
+            raise StepError(message, solution)
         return Solved(touch, rows, H, solution)
 
     def _free(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -342,7 +353,8 @@ class Stepper(Sealed):
     def _unilateral(self, q: np.ndarray, touch: Touch) -> Unilateral:
         """Compute the rows of near contacts, then of limits."""
         start, column, entries, d, upper, key, of, along, gap = self._rows.rows(
-            touch.which, touch.gap, touch.start, touch.column, touch.data, q, self._pressed
+            *(touch.which, touch.gap, touch.start, touch.column, touch.data, touch.errors),
+            *(q, self._pressed),
         )
         known = None if self._last is None else self._last.solution.problem._symbolic
         return Unilateral(SortedRows(start, column, entries, known), d, upper, key, of, along, gap)

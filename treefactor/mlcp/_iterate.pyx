@@ -22,6 +22,7 @@ from ..linalg._vector cimport axpy
 import numpy as np
 
 from .._util.validation import aligned
+from ..tolerances import LEVERAGE as _LEVERAGE
 
 cnp.import_array()
 
@@ -36,7 +37,7 @@ cdef double ROUNDED = 1e-14      # or relative to the terms of H v that cancel e
 cdef double NEVER = -1e300       # the d of a row that is never on
 cdef double SMALL = 1e-200       # squares from this to its reciprocal are accurate
 cdef double LEAST = 1e-290       # residual whose terms underflow
-cdef double LEVERAGE = 1e-12     # rows that are smaller than this, relative to the largest one, are noise
+cdef double LEVERAGE = _LEVERAGE
 
 FIELDS = ("v", "Hv", "u", "step", "force", "root", "v_free")  # vectors of n
 ROWS = ("b", "impulse", "gap", "gap_u", "weight", "change", "scale", "upper", "finite_upper")  # of p + m

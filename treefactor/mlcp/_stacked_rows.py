@@ -9,6 +9,7 @@ import numpy as np
 from .._util.validation import as_real, as_vector, require_finite, require_sound
 from ..exceptions import DtypeError, NonFiniteError, ShapeError
 from ..linalg.factorization import Factor
+from ..tolerances import CANCELLED
 from ..tree.tree import Tree
 from . import _input_copies
 from .symbolic_kkt import SymbolicKkt
@@ -78,6 +79,24 @@ def stacked(C, c, D, d, n: int) -> tuple[Rows, np.ndarray, int]:
     start = np.concatenate((upper[0], lower[0][1:] + upper[0][-1]))
     column, entries = (np.concatenate(pair) for pair in zip(upper[1:], lower[1:], strict=True))
     return (start, column, entries), np.concatenate((c, d)), len(c)
+
+
+def without_noise(stack: Rows, terms, n: int) -> Rows:
+    """Set entries to zero that the terms, one for every row or entry, show to be rounding errors."""
+    start, column, entries = stack
+    count, terms = len(start) - 1, as_real(terms, "terms")
+    if terms.shape not in ((count,), (count, n)):
+        raise ShapeError(
+            f"terms must have shape ({count},) or ({count}, {n}): rows of C, then of D; got {terms.shape}",
+            terms.shape,
+            (count,),
+        )
+    require_finite(terms, "terms")
+    if (terms < 0.0).any():
+        raise ValueError(f"terms must not be negative, got {terms.min()}")
+    row = np.repeat(np.arange(count), np.diff(start))
+    least = CANCELLED * (terms[row] if terms.ndim == 1 else terms[row, column])
+    return start, column, np.where(np.abs(entries) > least, entries, 0.0)
 
 
 def rows(J, b, n: int, matrix: str, right: str) -> tuple[Rows, np.ndarray]:

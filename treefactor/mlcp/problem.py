@@ -27,7 +27,8 @@ from . import _dual
 from ._active_set import ActiveSetSolver
 from ._input_copies import copy_warm_start
 from ._kkt import Kkt
-from ._stacked_rows import SortedRows, bounds, packed_rows, stacked, vector
+from ._row_scales import row_scales
+from ._stacked_rows import SortedRows, bounds, packed_rows, stacked, vector, without_noise
 from .symbolic_kkt import SymbolicKkt, analyse
 
 METHODS = ("auto", "simplex")
@@ -74,6 +75,10 @@ class Problem(Sealed):
         its bound. A force of friction in a direction t is two rows, t and -t.
     layout : {"dense", "packed"}
         Layout of an array H.
+    terms : array_like, shape (p + m,) or (p + m, n), optional
+        Size of the terms whose differences the rows of C, then those of D are, for each row or entry. Entries
+        up to 3e-14 of it are their rounding errors and become zero: without it, a row of nothing but rounding
+        errors counts as data, if no other row is larger, and asks for velocities and impulses of 1e16.
 
     Raises
     ------
@@ -82,7 +87,7 @@ class Problem(Sealed):
     NonFiniteError
         If an argument holds a NaN or an infinity, except -inf in d and inf in upper.
     ValueError
-        If a bound is negative.
+        If a bound or a term is negative.
     NotPositiveDefiniteError
         If H is not positive definite; names the row and joint.
 
@@ -119,12 +124,15 @@ class Problem(Sealed):
     _symbolic: SymbolicKkt
     _free: np.ndarray
 
-    def __init__(self, H, tree: Tree, g, C=None, c=None, D=None, d=None, upper=None, layout: str = "dense"):
+    def __init__(
+        self, H, tree: Tree, g, C=None, c=None, D=None, d=None, upper=None, layout: str = "dense", terms=None
+    ):
         require_tree(tree)
         check_choice("layout", layout, LAYOUTS)
         own, n = self.__dict__, tree.n
         packed, g = packed_rows(H, tree, layout), vector(g, n, "g")
         rows, right, p = stacked(C, c, D, d, n)
+        rows = rows if terms is None else without_noise(rows, terms, n)
         m = len(right) - p
         upper = None if upper is None else bounds(upper, m)
         for kept in (packed, g, right, upper):
@@ -231,7 +239,8 @@ class Solution:
 
         Forces are divided by sqrt(H_kk), rows multiplied by 1 / sqrt(D_i H^-1 D_i^T), which puts all of them
         in the same unit: ``max(|H v - g - C^T gamma_c - D^T gamma|, |C v - c|, |min(gamma, D v - d)|)``,
-        with bounds ``|max(min(gamma, D v - d), gamma - upper)|``. Infinite where the status is INVALID.
+        with bounds ``|max(min(gamma, D v - d), gamma - upper)|``. A row of rounding noise, as `solve` defines
+        it, is multiplied like the largest row. Infinite where the status is INVALID.
         """
         if self.status is Status.INVALID:
             return np.inf
@@ -239,7 +248,7 @@ class Solution:
         force = multiply(p.packed, p.tree, self.v, layout="packed") - p.g
         force -= p.C.T @ self.gamma_c + p.D.T @ self.gamma
         diagonal = p.packed[p.tree.row_start[1:] - 1]
-        scale_c, scale_d = _scale(p.factor, p.C), _scale(p.factor, p.D)
+        scale_c, scale_d = np.split(row_scales(p), [len(p.c)])
         natural = np.minimum(self.gamma / scale_d, (p.D @ self.v - p.d) * scale_d)
         if p.upper is not None:
             natural = np.maximum(natural, (self.gamma - p.upper) / scale_d)
@@ -257,15 +266,6 @@ class Solution:
             impulse = np.where(gap > 0.0, impulse, np.minimum(impulse, p.upper - impulse))
         used = impulse != 0.0
         return float(np.abs(impulse[used] * gap[used]).max(initial=0.0))
-
-
-def _scale(f: Factor, J) -> np.ndarray:
-    """Compute 1 / sqrt(J_i H^-1 J_i^T) of every row, 1 for a row of zeros."""
-    W = np.abs(f.half_solve(J.toarray().T)) if J.shape[0] else np.empty((1, 0))
-    largest = W.max(axis=0, initial=0.0)
-    largest[largest == 0.0] = 1.0
-    size = largest * np.sqrt(np.square(W / largest).sum(axis=0))  # whose squares do not overflow
-    return 1.0 / np.where(size > 0, size, 1.0)
 
 
 def solve(

@@ -12,7 +12,8 @@ from .._util.validation import Sealed, as_real, as_size
 from ..exceptions import ShapeError
 from ..linalg.constrained_system import ConstrainedSystem
 from ..linalg.solve_multiply import multiply
-from .problem import Solution, Status, _scale
+from ._row_scales import row_scales, row_sizes
+from .problem import Solution, Status
 
 STRICT = 1e-7  # share of the momenta that an impulse or a gap must exceed
 FEASIBLE = 1e-6  # impulse relative to the momenta; the linear program keeps its constraints to 1e-7
@@ -193,7 +194,7 @@ class Sensitivity(Sealed):
         """Return dense C and D, scales of C and of held rows, and the system of those rows."""
         p = self.solution.problem
         C, D = p.C.toarray(), p.D.toarray()
-        scale = np.concatenate([_scale(p.factor, p.C), _scale(p.factor, p.D)[self.held]])[:, None]
+        scale = row_scales(p)[np.append(np.ones(len(p.c), bool), self.held)][:, None]
         return C, D, scale, ConstrainedSystem(p.factor, scale * np.concatenate([C, D[self.held]]))
 
     @property
@@ -290,7 +291,7 @@ def sensitivity(solution: Solution, tolerance: float = STRICT) -> Sensitivity:
     none = np.zeros(problem.m, bool)
     if solution.status is not Status.SOLVED:
         return Sensitivity(solution, SensitivityStatus.UNSOLVED, none, none, none)
-    scale = _scale(problem.factor, problem.D)
+    scale = row_scales(problem)[len(problem.c) :]
     least = tolerance * _size(solution)
     weak, held, full = _row_statuses(solution, scale, least)
     if weak.any() and _strict_impulses_exist(solution, held | weak, scale, tolerance):
@@ -321,7 +322,7 @@ def _size(solution: Solution) -> float:
 
 def negligible(solution: Solution, gap: np.ndarray, tolerance: float = STRICT) -> np.ndarray:
     """Return which velocities across the rows of D are rounding errors beside the momenta."""
-    scale = _scale(solution.problem.factor, solution.problem.D)
+    scale = row_scales(solution.problem)[len(solution.problem.c) :]
     return np.abs(gap) * scale <= tolerance * _size(solution)
 
 
@@ -330,7 +331,7 @@ def _row_statuses(solution: Solution, scale: np.ndarray, least: float):
     p = solution.problem
     upper = np.full(p.m, np.inf) if p.upper is None else p.upper
     gap, gamma = (p.D @ solution.v - p.d) * scale, solution.gamma / scale
-    shut = np.abs(gap) <= least
+    shut = (np.abs(gap) <= least) & (row_sizes(p)[len(p.c) :] > 0.0)  # other rows never act
     below, above = gamma > least, upper / scale - gamma > least
     held = shut & below & above
     full = (gap < -least) & (upper < np.inf)

@@ -20,6 +20,7 @@ typedef struct {
     const Entry *entry;
     const ptrdiff_t *start, *column; /* J, compressed by rows */
     const ptrdiff_t *first, *stop;   /* range of nonzero rows in every column of J L^-1 */
+    double rounding;                 /* a smaller entry of J, relative to the terms that it subtracts, is zero */
 } Closures;
 
 /* Kernels for `lanes` states side by side: entry e of state l stands at x[e * lanes + l]. */

@@ -36,17 +36,6 @@ INLINE int NAME(find_zeros)(real x, real *zeros)
     return any;
 }
 
-/* Return the larger of x and y per lane. */
-INLINE real NAME(larger)(real x, real y)
-{
-    double a[sizeof(real) / 8], b[sizeof(real) / 8];
-    memcpy(a, &x, sizeof x);
-    memcpy(b, &y, sizeof x);
-    for (size_t l = 0; l < sizeof(real) / 8; l++) a[l] = a[l] > b[l] ? a[l] : b[l];
-    memcpy(&x, a, sizeof x);
-    return x;
-}
-
 /* Compute Y = L^-T J^T, (n, rows), for all rows at once: Featherstone (2008), table 6.5. Apart from lanes_solve.h,
  * since a freedom reaches few rows: 8 Stewart platforms (18 rows, on average 6.8 of a freedom) take 1.4 us, all rows
  * through those kernels 3.8 us (AVX2, lanes filled and emptied included). */

@@ -1,4 +1,7 @@
-/* Compute rows of loops, see constraints/loops.py; `real` is a double or a register, see spatial.h. */
+/* Compute rows of loops, see constraints/loops.py; `real` is a double or a register, see spatial.h.
+ *
+ * An entry of J is the difference of terms that may be far larger, such as the distance of a point from a hinge's axis
+ * that passes through it. Where it is within their rounding errors it becomes zero: what is left has no leverage. */
 #include "../common/spatial.h"
 
 typedef struct {
@@ -37,18 +40,98 @@ INLINE real NAME(dot)(int count, const real *a, const real *b)
     return sum;
 }
 
-/* Compute one row of J, and its J-dot v, from the wrenches W on the first and on the second body, and their rates. */
-static void NAME(write_row)(const Closures *c, const Loop *loop, ptrdiff_t row, const End *end,
-                            real W[2][6], real rate[2][6], const double *frames, double *bias, double *data)
+/* Return the larger of x and y per lane. */
+INLINE real NAME(larger)(real x, real y)
+{
+    double a[sizeof(real) / 8], b[sizeof(real) / 8];
+    memcpy(a, &x, sizeof x);
+    memcpy(b, &y, sizeof x);
+    for (size_t l = 0; l < sizeof(real) / 8; l++) a[l] = a[l] > b[l] ? a[l] : b[l];
+    memcpy(&x, a, sizeof x);
+    return x;
+}
+
+/* Return |x| + |y| + |z| of a vector per lane. */
+INLINE real NAME(size)(const real *x)
+{
+    double a[3][sizeof(real) / 8];
+    real sum;
+    memcpy(a, x, sizeof a);
+    for (size_t l = 0; l < sizeof(real) / 8; l++) a[0][l] = fabs(a[0][l]) + fabs(a[1][l]) + fabs(a[2][l]);
+    memcpy(&sum, a, sizeof sum);
+    return sum;
+}
+
+/* Return |a| + |b| per lane, 0 where they are equal, because their difference is exact. */
+INLINE real NAME(size_of_difference)(real x, real y)
+{
+    double a[sizeof(real) / 8], b[sizeof(real) / 8];
+    memcpy(a, &x, sizeof x);
+    memcpy(b, &y, sizeof x);
+    for (size_t l = 0; l < sizeof(real) / 8; l++) a[l] = a[l] == b[l] ? 0.0 : fabs(a[l]) + fabs(b[l]);
+    memcpy(&x, a, sizeof x);
+    return x;
+}
+
+/* Return x, or 0 per lane where |x| is at most `least`. */
+INLINE real NAME(zero_below)(real x, real least)
+{
+    double a[sizeof(real) / 8], b[sizeof(real) / 8];
+    memcpy(a, &x, sizeof x);
+    memcpy(b, &least, sizeof x);
+    for (size_t l = 0; l < sizeof(real) / 8; l++) a[l] = fabs(a[l]) <= b[l] ? 0.0 : a[l];
+    memcpy(&x, a, sizeof x);
+    return x;
+}
+
+/* Return y per lane where x is 0, else 0. */
+INLINE real NAME(where_zero)(real x, real y)
+{
+    double a[sizeof(real) / 8], b[sizeof(real) / 8];
+    memcpy(a, &x, sizeof x);
+    memcpy(b, &y, sizeof x);
+    for (size_t l = 0; l < sizeof(real) / 8; l++) a[l] = a[l] == 0.0 ? b[l] : 0.0;
+    memcpy(&x, a, sizeof x);
+    return x;
+}
+
+/* Return the size of the terms of positions that the rows of the origins subtract: of both origins, and of the distance
+ * of a hinge from the root body. */
+static real NAME(reach)(const Closures *c, const Loop *loop, const End *end, const double *frames)
 {
     const real zero = {0};
-    double *to = data + c->start[row] * LANES;
-    for (ptrdiff_t e = 0; e < c->start[row + 1] - c->start[row]; e++) AT(to, e) = zero;
+    real sum = zero;
     for (const Entry *e = c->entry + loop->entry; e < c->entry + loop->stop; e++) {
         real motion[6];
         EACH(r, 6) motion[r] = READ(frames, UNIT_MOTION(c->joints, e->freedom) + r);
-        AT(to, e->place) += e->ratio * NAME(dot)(6, motion, W[e->side]);
+        sum = NAME(larger)(NAME(size)(motion) * NAME(size)(motion + 3), sum);
     }
+    EACH(r, 3) sum += NAME(size_of_difference)(end[0].root[r], end[1].root[r]);
+    return sum + NAME(size)(end[0].r) + NAME(size)(end[1].r);
+}
+
+/* Compute one row of J, and its J-dot v, from the wrenches W on the first and on the second body, and their rates. The
+ * terms of an entry have the size of a unit motion's translation times `linear` plus its rotation times `angular`. A
+ * residual that no motion changes becomes zero, too, where it is within its rounding errors. */
+static void NAME(write_row)(const Closures *c, const Loop *loop, ptrdiff_t row, const End *end, double linear,
+                            real angular, real W[2][6], real rate[2][6], const double *frames, double *residual,
+                            double *bias, double *data)
+{
+    const real zero = {0};
+    double *to = data + c->start[row] * LANES;
+    real sum = zero, terms = zero, largest = zero;
+    for (const Entry *e = c->entry + loop->entry; e < c->entry + loop->stop; e++) {
+        real motion[6];
+        EACH(r, 6) motion[r] = READ(frames, UNIT_MOTION(c->joints, e->freedom) + r);
+        sum += e->ratio * NAME(dot)(6, motion, W[e->side]);
+        terms += fabs(e->ratio) * (linear * NAME(size)(motion) + angular * NAME(size)(motion + 3));
+        if (e + 1 < c->entry + loop->stop && e[1].place == e->place) continue;
+        sum = NAME(zero_below)(sum, c->rounding * terms);
+        AT(to, e->place) = sum;
+        largest = NAME(larger)(sum * sum, largest);
+        sum = terms = zero;
+    }
+    AT(residual, row) = NAME(zero_below)(READ(residual, row), NAME(where_zero)(largest, c->rounding * angular));
     AT(bias, row) = NAME(dot)(6, end[0].A, W[0]) + NAME(dot)(6, end[1].A, W[1])
                   + NAME(dot)(6, end[0].V, rate[0]) + NAME(dot)(6, end[1].V, rate[1]);
 }
@@ -57,7 +140,7 @@ static void NAME(write_row)(const Closures *c, const Loop *loop, ptrdiff_t row, 
 static void NAME(meet)(const Closures *c, const Loop *loop, const End *end, const double *frames,
                        double *residual, double *bias, double *data)
 {
-    const real zero = {0};
+    const real zero = {0}, reach = NAME(reach)(c, loop, end, frames);
     const real *omega = end[0].V + 3;
     real r[2][3], apart[3], velocity[3];  /* of the second origin, as seen from both root bodies */
     EACH(e, 3) r[1][e] = end[1].r[e];
@@ -80,7 +163,7 @@ static void NAME(meet)(const Closures *c, const Loop *loop, const End *end, cons
         EACH(e, 6) W[0][e] = -W[0][e];
         EACH(e, 6) rate[0][e] = -rate[0][e];
         AT(residual, loop->row + axis) = NAME(dot)(3, f, apart);
-        NAME(write_row)(c, loop, loop->row + axis, end, W, rate, frames, bias, data);
+        NAME(write_row)(c, loop, loop->row + axis, end, 1.0, reach, W, rate, frames, residual, bias, data);
     }
 }
 
@@ -101,7 +184,7 @@ static void NAME(turn)(const Closures *c, const Loop *loop, const End *end, cons
         EACH(e, 6) W[0][e] = -W[1][e];
         EACH(e, 6) rate[0][e] = -rate[1][e];
         AT(residual, loop->row + 3 + k) = NAME(dot)(3, a, b);
-        NAME(write_row)(c, loop, loop->row + 3 + k, end, W, rate, frames, bias, data);
+        NAME(write_row)(c, loop, loop->row + 3 + k, end, 0.0, zero + 1.0, W, rate, frames, residual, bias, data);
     }
 }
 
