@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.model_cases import random_inertia
+from helpers.model_cases import random_inertia, random_model
 from helpers.parameter_cases import GRAVITIES, special_model
 from oracles import numeric_rank
 
@@ -186,7 +186,7 @@ def test_samples_whose_columns_are_all_rounding_show_nothing():
 
 
 def test_the_size_of_terms_decides_not_that_of_the_column():
-    """A gravity column of 1e-6 of its terms, from a hinge tilted by as much, is excited: it is no rounding."""
+    """A gravity column of 1e-6 of its terms, from a hinge tilted by as much, is excited."""
     tilt = 1e-6
     R = np.array([[1, 0, 0], [0, np.cos(tilt), -np.sin(tilt)], [0, np.sin(tilt), np.cos(tilt)]])
     hinge = tf.Joint("hinge", "revolute", R=R, axis=[0, 0, 1], inertia=tf.Inertia(1.0, [0.3, 0.2, 0.1]))
@@ -226,3 +226,22 @@ def test_one_sample_at_a_time_and_many_at_once_agree():
     for sample in zip(q, v, a, tau, strict=True):
         fit.add(*sample)
     assert fit.solve().not_excited == identify_payload(model, "wrist", q, v, a, tau).not_excited
+
+
+@pytest.mark.parametrize(
+    "seed, kinds",
+    [
+        (0, ["freeflyer", "helical", "prismatic", "prismatic"]),
+        (10, ["spherical", "prismatic", "prismatic", "freeflyer"]),
+        (39, ["helical", "prismatic", "helical", "freeflyer"]),
+    ],
+)
+def test_known_bodies_that_no_unfelt_change_touches(seed, kinds):
+    """Unfelt changes from samples have entries of 1e-17 for such a body, which do not count."""
+    model = random_model([-1, 0, 1, 2], kinds, seed)
+    assert model.coupling is not None
+    Y = numeric_rank.stacked(model)
+    for known in range(model.njoints):
+        others = np.delete(Y, slice(10 * known, 10 * known + 10), axis=1)
+        base = tf.base_parameters(model, known=[known])
+        assert base.count == numeric_rank.rank(others / np.linalg.norm(others, axis=0).clip(1e-12))
