@@ -229,7 +229,7 @@ def test_one_sample_at_a_time_and_many_at_once_agree():
 
 
 @pytest.mark.parametrize(
-    "seed, kinds",
+    ("seed", "kinds"),
     [
         (0, ["freeflyer", "helical", "prismatic", "prismatic"]),
         (10, ["spherical", "prismatic", "prismatic", "freeflyer"]),

@@ -135,8 +135,8 @@ def test_fewer_rows_than_columns_leave_parameters_open(ur5):
     assert np.isnan(estimate.standard_deviations).all()
 
 
-def test_without_samples_there_is_no_result(ur5):
-    """The error says which call adds samples; rows that a mask leaves out are none."""
+def test_results_without_samples_are_refused(ur5):
+    """The error says which call adds samples; rows that a mask leaves out do not count."""
     fit, other = tf.Identification(ur5), tf.Identification(ur5)
     other.add(*samples(ur5, 3, 20))
     payload = PayloadIdentification(ur5, "wrist_3_joint")
@@ -190,10 +190,13 @@ def test_a_delay_of_the_torques_shows_in_residuals_and_is_found(motion):
     assert fits[1].residuals.relative > 0.03
     predicted = fits[1].predict(q[late:], v[late:], a[late:])
     delay = torque_delay(tau[: len(tau) - late], predicted, 1e-3)
-    assert (delay > 0.003).all()
-    assert (delay < 0.02).all()
+    assert delay.significant.any()
+    assert (delay.values > 0.003).all()
+    assert (delay.values < 0.02).all()
     truth = fits[0].predict(q[late:], v[late:], a[late:])
-    np.testing.assert_allclose(torque_delay(tau[: len(tau) - late], truth, 1e-3), 0.02, atol=1e-3)
+    exact = torque_delay(tau[: len(tau) - late], truth, 1e-3)
+    np.testing.assert_allclose(exact.values, 0.02, atol=1e-3)
+    assert exact.significant.all()
 
 
 def test_filters_that_differ_show_in_residuals(motion):

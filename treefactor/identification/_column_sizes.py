@@ -67,7 +67,7 @@ def column_sizes(model: Model, largest: np.ndarray) -> np.ndarray:
 
 
 def _shares(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Return how far unit rates of the freedoms of all joints, mimic joints included, move along and about."""
+    """Return how far the freedoms of all joints, mimic joints included, move along and about axes."""
     along, about = [], []
     for joint in model.joints:
         count, linear = SIZES[joint.kind][1], LINEAR.get(joint.kind, 0)

@@ -205,7 +205,7 @@ class Identification(Sealed):
         """
         p = len(self.names)
         weights = np.ones(self.model.nv) if weights is None else _checked_weights(weights, self.model.nv)
-        rows, sizes = [], self._sizes()
+        rows, sizes = [], self._samples.sizes(self._largest, self.rows)
         for weight, felt, R, terms in zip(weights, self._samples.felt, self._split(), sizes, strict=True):
             part = np.zeros((len(R), p + 1))
             kept = np.linalg.norm(R[:, :-1], axis=0) > ROUNDING * terms[felt]
@@ -214,14 +214,10 @@ class Identification(Sealed):
             rows.append(part)
         return triangle_of([np.zeros((1, p + 1)), *rows])
 
-    def _sizes(self) -> np.ndarray:
-        """Return the norms (nv, p) of the terms that the columns of every freedom were computed from."""
-        return np.sqrt(self.rows)[:, None] * self._samples.sizes(self._largest)
-
     def _solution(self, weights: np.ndarray, tolerance: float) -> Solution:
         """Return the solution of the problem with these weights of the freedoms."""
-        sizes = np.linalg.norm(weights[:, None] * self._sizes(), axis=0)
-        return solve(self.triangle(weights), tolerance, sizes)
+        sizes = weights[:, None] * self._samples.sizes(self._largest, self.rows)
+        return solve(self.triangle(weights), tolerance, np.linalg.norm(sizes, axis=0))
 
     def solve(self, tolerance: float = TOLERANCE) -> Estimate:
         """Return the least-squares estimate of what the samples determine.

@@ -20,6 +20,7 @@ from .regressors import regressor
 
 TOLERANCE = 1e-9  # smallest singular value of independent columns, scaled to unit norm
 SAMPLES = 1024  # whose regressor is in memory at a time
+CERTAIN = 3.0  # standard deviations of a mass that is not 0 by chance
 FELT_AT_REST = 4  # m and h: gravity does not act on the tensor
 
 
@@ -79,6 +80,10 @@ class Payload(ReadOnly):
         if np.isnan([mass, *first]).any():
             raise InvalidModelError(f"the samples do not determine {', '.join(self.not_excited)}", self.joint)
         if mass <= 0.0:
+            deviation = self.standard_deviations[0]
+            if -mass <= CERTAIN * deviation:
+                reason = f"the samples do not show that joint {self.joint!r} carries a payload"
+                raise InvalidModelError(f"{reason}: its mass is {mass:.2g} ± {deviation:.2g} kg", self.joint)
             reason = f"joint {self.joint!r} carries {-mass:.3g} kg less than in its model"
             raise InvalidModelError(f"{reason}: add the parameters to those of the model", self.joint)
         if np.isnan(self.parameters).any():
