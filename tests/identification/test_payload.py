@@ -106,6 +106,19 @@ def test_a_payload_that_was_taken_off_is_negative(name):
         payload.inertia  # noqa: B018
 
 
+def test_no_payload_is_not_called_a_lighter_one():
+    """Noise gives a negative mass for half of the seeds; the error has its standard deviation."""
+    model = robot("ur5")
+    q, v, a = motion(model)
+    tau = tf.rnea(model, q, v, a)
+    for seed in range(8):
+        noise = 0.1 * np.random.default_rng(seed).normal(size=tau.shape)
+        payload = identify_payload(model, 5, q, v, a, tau + noise)
+        if payload.parameters[0] < 0.0:
+            with pytest.raises(InvalidModelError, match=r"do not show .* its mass is -.* ± .* kg"):
+                payload.inertia  # noqa: B018
+
+
 def test_samples_one_by_one_give_the_same_as_all_at_once():
     model = robot("ur5")
     q, v, a = motion(model, 60)
