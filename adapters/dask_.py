@@ -16,7 +16,7 @@ from .._util.validation import as_number, check_choice
 from ..codegen import Program, compile
 from ..codegen.backends import BACKENDS
 from ..dynamics import forward_dynamics
-from ..dynamics.inertias import Inertias
+from ..dynamics.inertias import Inertias, inertias_of
 from ..dynamics.rollouts import METHODS, rollout, step
 from ..exceptions import DtypeError, ShapeError
 from ..model.configuration import neutral
@@ -233,14 +233,14 @@ def _with_inertias(function, model: Model, arrays: dict, inertias) -> tuple:
     else:
         pi, armature, which = inertias, None, None
     if which is None and np.ndim(pi) == 2:
-        one = inertias if isinstance(inertias, Inertias) else Inertias(model, inertias)
+        one = inertias if isinstance(inertias, Inertias) else inertias_of(model, inertias)
         return partial(function, inertias=one), arrays
     sets = {"pi": (pi, model.njoints, 10), "armature": (armature, model.nv), "which": (which,)}
     names = ["pi"] if which is None else ["which"]
     if which is None and np.ndim(armature) > 1:
         names.append("armature")
     make = partial(Inertias, model, **{name: x for name, (x, *_) in sets.items() if name not in names})
-    chunked = {f"{name} of the inertias": sets[name] for name in names}
+    chunked = {"inertias" if name == "pi" else f"{name} of the inertias": sets[name] for name in names}
     return partial(_call_with_inertias, function, make, names), arrays | chunked
 
 

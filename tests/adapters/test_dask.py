@@ -121,7 +121,7 @@ def test_inertias_may_be_a_dask_array():
 
 def test_inertias_that_do_not_fit_are_refused():
     pi = different(MODEL, Q.shape[:2]).parameters
-    with pytest.raises(tf.ShapeError, match="pi of the inertias must have shape"):
+    with pytest.raises(tf.ShapeError, match="inertias must have shape"):
         map_function(tf.crba, MODEL, Q, inertias=pi[1:])
     with pytest.raises(TypeError, match=r"model must be a treefactor\.Model, got Program"):
         map_dynamics(PROGRAM, Q, V, A, inertias=pi)

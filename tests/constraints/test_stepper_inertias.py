@@ -68,7 +68,7 @@ def test_several_sets_are_refused():
     for inertias in (pi, tf.Inertias(model, pi), tf.Inertias(model, pi[:1], which=[0, 0])):
         with pytest.raises(ValueError, match=r"expected one set of inertias, of shape \(2, 10\)"):
             Stepper(model, inertias=inertias)
-    with pytest.raises(ShapeError, match=r"pi must have shape \(\.\.\., 2, 10\)"):
+    with pytest.raises(ShapeError, match=r"inertias must have shape \(\.\.\., 2, 10\)"):
         Stepper(model, inertias=pi[0, :1])
     with pytest.raises(ValueError, match="the inertias belong to"):
         Stepper(mechanisms.four_bar().model, inertias=changed(model))

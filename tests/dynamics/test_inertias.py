@@ -118,5 +118,13 @@ def test_errors_name_what_differs(robot):
         tf.ShapeError, match=r"inertias have leading axes \(5,\), the other arguments \(11,\)"
     ):
         tf.rnea(model, q, v, v, inertias=pi)
-    with pytest.raises(tf.ShapeError, match="pi must have shape"):
+    with pytest.raises(
+        tf.ShapeError, match=r"inertias must have shape \(\.\.\., \d+, 10\), got .* 10 numbers"
+    ):
         tf.rnea(model, q, v, v, inertias=pi[..., :9])
+    with pytest.raises(tf.NonFiniteError, match=r"inertias is not finite: m of joint"):
+        tf.rnea(model, q, v, v, inertias=pi * np.nan)
+    with pytest.raises(tf.DtypeError, match="inertias must hold real numbers"):
+        tf.rnea(model, q, v, v, inertias="heavy")
+    with pytest.raises(tf.ShapeError, match="pi must have shape"):
+        tf.Inertias(model, pi[..., :9])

@@ -57,6 +57,7 @@ _rng = np.random.default_rng(0)
 FIT.add(tf.random_configuration(MODEL, _rng, size=(30,)), *_rng.normal(size=(3, 30, MODEL.nv)))
 HINGE = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], lower=-1.0, upper=1.0)])
 LOAD = identification.PayloadIdentification(HINGE, 0)
+LOAD.add([0.3], [0.1], [0.2], [1.0])
 BOX = tf.Inertia(1.0, tensor=0.1 * np.eye(3)).parameters
 ARM = tf.Model([tf.Joint("arm", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0, [0, 0, 1], np.eye(3)))])
 TIMES = 0.01 * np.arange(300)
@@ -128,6 +129,7 @@ OBJECTS = {  # by the names of the API reference
     "identification.PhysicalEstimate": FIT.physical(),
     "identification.Residuals": FIT.residuals(FIT.solve()),
     "identification.ExcitingMotion": identification.ExcitingMotion(HINGE, np.zeros((1, 5)), 2.0, 1.0),
+    "identification.TorqueDelay": identification.torque_delay(np.eye(30), np.eye(30), 0.1),
     "identification.Payload": LOAD.solve(),
     "identification.PayloadIdentification": LOAD,
     "identification.PhysicalFit": identification.fit_physical(np.eye(2), np.eye(10)[:1], [BOX]),

@@ -287,11 +287,36 @@ def test_delays_of_both_signs_are_found():
     t = 0.01 * np.arange(600)[:, None]
     signal = lambda s: np.sin(2 * s) + 0.5 * np.cos(5 * s)  # noqa: E731
     late = np.array([0.034, -0.021])
-    found = torque_delay(signal(t - late), signal(t + 0 * late), 0.01)
-    np.testing.assert_allclose(found, late, atol=5e-4)
+    delay = torque_delay(signal(t - late), signal(t + 0 * late), 0.01)
+    np.testing.assert_allclose(delay.values, late, atol=5e-4)
+    assert delay.significant.all()
     for count in (9, 50, 501):
         for size in (1e-9, 1.0, 1e9):
             constant = np.full((count, 1), size)
-            assert np.isnan(torque_delay(constant, constant, 0.01)).all()
+            assert np.isnan(torque_delay(constant, constant, 0.01).values).all()
     slow = np.sin(0.5 * np.arange(5000)[:, None] / 5000)  # 0.5 rad/s at 5 kHz
-    assert abs(torque_delay(slow, slow, 2e-4)) < 1e-6
+    assert abs(torque_delay(slow, slow, 2e-4).values) < 1e-6
+    few = torque_delay(signal(t - late)[:20], signal(t + 0 * late)[:20], 0.01)
+    assert np.isnan(few.standard_deviations).all()
+    assert not few.significant.any()
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.8])  # of the noise, from sample to sample
+def test_the_deviation_of_a_delay_is_that_of_many_seeds(memory):
+    """Errors are their deviations in size; without a delay few are significant, and real ones are found."""
+    rng, count, seeds = np.random.default_rng(0), 1200, 200
+    t = 0.01 * np.arange(count)[:, None]
+    phase = rng.uniform(0, 6, (3, seeds))
+    signal = lambda s: sum(np.sin(w * s + one) for w, one in zip((2.0, 3.1, 5.3), phase, strict=True))  # noqa: E731
+    noise = rng.normal(size=(count, seeds))
+    for k in range(1, count):
+        noise[k] += memory * noise[k - 1]
+    for late in (0.0, 0.004, -0.05):
+        tau, predicted = signal(t - late) + 0.3 * noise, signal(t)
+        delay = torque_delay(tau, predicted, 0.01)
+        ratio = (delay.values - late) / delay.standard_deviations
+        assert 0.8 < np.sqrt(np.mean(ratio**2)) < 1.4
+        if late != 0.004:
+            one_by_one = (torque_delay(tau[:, [k]], predicted[:, [k]], 0.01) for k in range(seeds))
+            share = np.mean([one.significant[0] for one in one_by_one])
+            assert share > (0.7 if memory else 0.99) if late else share < 0.01

@@ -1,5 +1,6 @@
 """Test fits to blocks of measured motions: units, values of the file, residuals, notes and failures."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from helpers import measured_arm
 
 import treefactor as tf
-from treefactor.identification import Measurements, fit_measurements
+from treefactor.identification import Measurements, TorqueDelay, _fit_notes, fit_measurements
 
 
 def measured(model, truth=None, seconds=8.0, noise=0.0):
@@ -143,3 +144,63 @@ def test_results_are_read_only(arm):
     fit = fit_measurements(arm, measured(arm), ("inertia",))
     for array in (fit.measured, fit.predicted, fit.used, fit.held, fit.t):
         assert not array.flags.writeable
+
+
+def fit_of_late_torques(folder, noise, seed, late=0):
+    """Fit measurements of the arm whose torques come some samples late, 2 ms each."""
+    model = measured_arm.write(folder)
+    t, q, v, a = measured_arm.motion(seed=seed)
+    tau, rng = measured_arm.torques(model, q, v, a), np.random.default_rng(seed)
+    kept = slice(late, None)
+    tau = tau[: len(tau) - late] + noise * rng.normal(size=tau[kept].shape)
+    q = q[kept] + 1e-4 * noise * rng.normal(size=q[kept].shape)
+    return fit_measurements(model, Measurements.of(model, t[kept], q, tau))
+
+
+def delays_noted(fit):
+    """Return the note about delays, if there is one."""
+    return [note for note in fit.notes if "come later or earlier" in note]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1, 0.5, 1.0, 2.0])
+def test_no_delay_is_noted_that_the_data_do_not_contain(tmp_path, noise):
+    for seed in range(8):
+        assert not delays_noted(fit_of_late_torques(tmp_path, noise, seed))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+@pytest.mark.parametrize("late", [2, 5, 20])
+def test_delays_are_noted_with_their_deviations(tmp_path, noise, late):
+    for seed in range(2):
+        (note,) = delays_noted(fit_of_late_torques(tmp_path, noise, seed, late))
+        assert re.search(r"[\d.]+ ± [\d.]+ ms later", note)
+        assert "earlier," not in note
+
+
+@pytest.mark.parametrize("error", ["not beside the parameters", "without a deviation"])
+def test_delays_without_a_test_of_their_significance_are_false(tmp_path, monkeypatch, error):
+    """The planted errors are notes of every delay, and of delays that the noise of positions makes."""
+    if error == "without a deviation":
+        monkeypatch.setattr(_fit_notes, "SUSPECTED", 0.0)
+    delays = TorqueDelay(np.full(2, -1.0), np.zeros(2))
+    monkeypatch.setattr(_fit_notes, "_delays_beside_parameters", lambda *_: delays)
+    with pytest.raises(AssertionError):
+        test_no_delay_is_noted_that_the_data_do_not_contain(tmp_path, 1.0)
+
+
+def test_few_rows_do_not_prove_an_opposite_sign(arm, monkeypatch):
+    """A correlation of noise with the torques of the model is not farther from 0 than chance explains."""
+    measurements = measured(arm, measured_arm.true_model(arm))
+    rng, few = np.random.default_rng(0), slice(0, 400, 10)
+
+    def false_failures():
+        noise = rng.normal(size=(40, 2))
+        for k in range(1, 40):
+            noise[k] += 0.5 * noise[k - 1]
+        part = {name: getattr(measurements, name)[few] for name in ("t", "q", "v", "a")}
+        fit = fit_measurements(arm, replace(measurements, tau=noise, **part), ("viscous",), hold_out=0)
+        return any("opposite sign" in failure for failure in fit.failures)
+
+    assert not any(false_failures() for _ in range(40))
+    monkeypatch.setattr(_fit_notes, "least_ratio", lambda count: 0.0)  # the planted error
+    assert any(false_failures() for _ in range(40))

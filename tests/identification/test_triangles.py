@@ -70,7 +70,7 @@ def test_dependent_columns_are_found(p, rows, seed):
     rng = np.random.default_rng(seed)
     kernel = rng.integers(-1, 2, (p, p)) * rng.integers(0, 2, p)
     A, b = rng.normal(size=(rows, p)) @ kernel, rng.normal(size=rows)
-    found = _least_squares.solve(_least_squares.triangle_of([np.column_stack([A, b])]), 1e-9)
+    found = _least_squares.solve(_least_squares.triangle_of([np.column_stack([A, b])]), 1e-9, np.zeros(p))
     least, _, rank, _ = np.linalg.lstsq(A, b, rcond=1e-10)
     assert found.rank == rank
     np.testing.assert_allclose(found.residual, np.linalg.norm(A @ least - b), atol=1e-9)

@@ -85,17 +85,22 @@ class Inertias(Sealed):
     _constants: np.ndarray  # what compiled functions read
 
     def __init__(self, model: Model, pi, armature=None, which=None):
+        self._take(model, pi, armature, which, "pi")
+
+    def _take(self, model: Model, pi, armature, which, name: str) -> None:
+        """Validate and store the arguments; errors call the parameters by the name of the user's argument."""
         require_model(model)
-        pi = as_real(pi, "pi")
+        pi = as_real(pi, name)
         if pi.shape[-2:] != (model.njoints, 10):
-            expected = (model.njoints, 10)
-            raise ShapeError(
-                f"pi must have shape (..., {model.njoints}, 10), got {pi.shape}", pi.shape, expected
+            text = (
+                f"{name} must have shape (..., {model.njoints}, 10), got {pi.shape}: 10 numbers for each of "
             )
+            text += f"{model.njoints} joints, as in model.parameters"
+            raise ShapeError(text, pi.shape, (model.njoints, 10))
         sets = pi.shape[:-2]
         own = np.array(pi, order="C").reshape(math.prod(sets), model.njoints, 10)
         self._keep(model=model, sets=sets, _pi=own, _base=None)
-        self._require_finite(own, (np.arange(len(own))[:, None], np.arange(model.njoints)), "pi")
+        self._require_finite(own, (np.arange(len(own))[:, None], np.arange(model.njoints)), name)
         self._keep(_armature=armature_of(model, armature, sets), _which=checked_which(which, sets))
         self._compile()
 
@@ -350,13 +355,20 @@ def _variant(model: Model, bodies, batch: tuple[int, ...]) -> Model:
     return found
 
 
+def inertias_of(model: Model, parameters) -> Inertias:
+    """Return the Inertias of parameters that a user has passed as the argument ``inertias``."""
+    found = Inertias.__new__(Inertias)
+    found._take(model, parameters, None, None, "inertias")
+    return found
+
+
 def with_inertias(model: Model, inertias) -> Model:
     """Return the model whose compiled functions have these inertias: an Inertias, or parameters."""
     if inertias is None:
         return model
     require_model(model)
     if not isinstance(inertias, Inertias):
-        inertias = Inertias(model, inertias)
+        inertias = inertias_of(model, inertias)
     elif not same_motions(inertias.model, model):
         raise ValueError(f"the inertias belong to {inertias.model!r} of other joints, not to {model!r}")
     return inertias.variant

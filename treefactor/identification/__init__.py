@@ -41,7 +41,7 @@ from .regressors import (
     regressor,
     regressor_transpose_times,
 )
-from .samples import slow_rows, torque_delay
+from .samples import TorqueDelay, slow_rows, torque_delay
 
 if TYPE_CHECKING:
     from .urdf import write_urdf as write_urdf
@@ -61,6 +61,7 @@ __all__ = [
     "PhysicalEstimate",
     "PhysicalFit",
     "Residuals",
+    "TorqueDelay",
     "base_parameters",
     "center_of_mass_regressor",
     "column_names",

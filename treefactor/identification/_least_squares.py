@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .excitation import unexcited
+from ..exceptions import TreefactorError
+from .excitation import column_scale, unexcited
 
 
 class Solution(NamedTuple):
@@ -28,6 +29,8 @@ class Solution(NamedTuple):
         Condition of the independent columns, scaled to unit norm.
     residual : float
         Norm of the residual.
+    scale : ndarray, shape (p,)
+        By which the columns were divided: see `excitation.column_scale`.
     """
 
     values: np.ndarray
@@ -37,6 +40,13 @@ class Solution(NamedTuple):
     rank: int
     cond: float
     residual: float
+    scale: np.ndarray
+
+
+def require_samples(rows: np.ndarray) -> None:
+    """Raise TreefactorError if none of the freedoms, of which there are some, has rows."""
+    if rows.size and not rows.any():
+        raise TreefactorError("no samples have been added: call add(q, v, a, tau) first")
 
 
 def triangle_of(parts: Iterable[np.ndarray]) -> np.ndarray:
@@ -49,18 +59,18 @@ def triangle_of(parts: Iterable[np.ndarray]) -> np.ndarray:
     return R
 
 
-def solve(triangle: np.ndarray, tolerance: float) -> Solution:
+def solve(triangle: np.ndarray, tolerance: float, sizes: np.ndarray) -> Solution:
     """Minimize |A x - b| for the triangle (p + 1, p + 1) of [A, b]; never by a pseudo-inverse.
 
-    Columns are scaled to unit norm; singular values below the tolerance times the largest one count as zero.
+    Columns are scaled by their norms; those that are rounding beside the sizes (p,) of the terms they were
+    computed from stay small. Singular values below the tolerance times the largest one count as zero.
     """
     from scipy.linalg import qr, solve_triangular
 
     p = len(triangle) - 1
     R, b = triangle[:p, :p], triangle[:p, p]
-    norms = np.linalg.norm(R, axis=0)
-    scale = np.where(norms > 0, norms, 1.0)
-    null = unexcited(R, tolerance)
+    scale = column_scale(R, tolerance, sizes)
+    null = unexcited(R, tolerance, sizes)
     rank = p - len(null)
     Q, S, order = qr(R / scale, pivoting=True)
     kept, projected = order[:rank], Q.T @ b
@@ -69,12 +79,14 @@ def solve(triangle: np.ndarray, tolerance: float) -> Solution:
     values[kept] = inverse @ projected[:rank]
     determined[kept] = ~null.any(axis=0)[kept]
     deviations[kept] = np.linalg.norm(inverse, axis=1)
+    independent = S[:rank, :rank] / np.linalg.norm(S[:rank, :rank], axis=0)
     return Solution(
         values / scale,
         determined,
         null,
         np.where(determined, deviations / scale, np.nan),
         rank,
-        float(np.linalg.cond(S[:rank, :rank])) if rank else 1.0,
+        float(np.linalg.cond(independent)) if rank else 1.0,
         float(np.hypot(np.linalg.norm(projected[rank:]), triangle[p, p])),
+        scale,
     )

@@ -11,6 +11,7 @@ from ..derivatives._general_path import compiled_function
 from ..dynamics import rnea
 from ..exceptions import ShapeError
 from ..model.model import Model
+from ._column_sizes import column_sizes
 from ._regressors import Regressor
 from ._triangles import update
 from .base_parameters import BaseParameters
@@ -138,6 +139,14 @@ class SampleRows(Sealed):
         if self.base:
             return rotors * a if rotors.any() else np.zeros((1, 1))
         return rnea(self.model, q, v, a) - (self.model.armature - rotors) * a
+
+    def sizes(self, largest: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return bounds (nv, p) of the norms of the terms of all columns; 0 for those that are given."""
+        sizes = np.zeros((self.model.nv, len(self.names)))
+        if self.base:
+            own = np.flatnonzero(self.base.kept < 10 * self.model.njoints)
+            sizes[:, own] = column_sizes(self.model, largest)[:, self.base.kept[own]]
+        return np.sqrt(rows)[:, None] * sizes
 
     def parts(self, v, a, tau, use, extra) -> tuple[np.ndarray, ...]:
         """Return the second table of `_triangles.update`."""

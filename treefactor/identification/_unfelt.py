@@ -211,11 +211,15 @@ def closed(rows: np.ndarray, actions: np.ndarray) -> np.ndarray:
     return rows
 
 
-def weak_directions(felt: np.ndarray, largest: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return orthonormal directions along which linear functions are small, and their relative sizes."""
+def weak_directions(felt: np.ndarray, largest: float, unit: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Return orthonormal directions along which linear functions are small, and their relative sizes.
+
+    Sizes are relative to that of the strongest direction, but at least to the unit: functions that are all
+    rounding beside it are small along every direction.
+    """
     n = felt.shape[1]
     sizes, axes = singular_values(np.vstack([felt, np.zeros((max(n - len(felt), 0), n))]))
-    sizes = sizes / (sizes[0] or 1.0)
+    sizes = sizes / (max(sizes[0], unit) or 1.0)
     at = int((sizes > largest).sum())
     return axes[at:], sizes[at:]
 

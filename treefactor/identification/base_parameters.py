@@ -233,7 +233,7 @@ def _without(found: Directions, fixed: list[int], tolerance: float) -> Direction
     """Return the unfelt changes that leave some parameters as they are."""
     rows = found.rows[found.sizes <= tolerance]
     if len(rows):
-        combinations, _ = weak_directions(rows[:, fixed].T, tolerance)
+        combinations, _ = weak_directions(rows[:, fixed].T, tolerance, 1.0)  # rows have about unit length
         rows = combinations @ rows
         rows[:, fixed] = 0.0
     return found._replace(rows=rows, sizes=np.zeros(len(rows)))

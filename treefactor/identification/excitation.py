@@ -6,14 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._util.validation import as_real, as_size, require_finite
+from .._util.validation import as_real, as_size, as_vector, require_finite
 from ..exceptions import ShapeError
 from ._combinations import combination, echelon, singular_values
 
 __all__ = ["directions_not_excited", "unexcited"]
 
+ROUNDING = 1e-13  # a column that is a smaller share of the terms it was computed from is rounding
 
-def unexcited(R, threshold: float = 1e-8) -> np.ndarray:
+
+def unexcited(R, threshold: float = 1e-8, sizes=None) -> np.ndarray:
     """Return changes of the parameters that leave all predictions for some data as they are.
 
     Parameters
@@ -24,6 +26,9 @@ def unexcited(R, threshold: float = 1e-8) -> np.ndarray:
     threshold : float
         Largest effect of such a change, relative to the largest, after all columns have been scaled to unit
         length.
+    sizes : array_like, shape (k,), optional
+        Norms of the terms that the columns were computed from: columns below 1e-13 of them are rounding, and
+        are not excited. By default that of the largest column for all.
 
     Returns
     -------
@@ -45,10 +50,10 @@ def unexcited(R, threshold: float = 1e-8) -> np.ndarray:
     >>> unexcited([[9.81, 1.0], [9.81, 1.0]]).round(4)
     array([[-0.1019,  1.    ]])
     """
-    return _reduced(R, threshold)[0]
+    return _reduced(R, threshold, sizes)[0]
 
 
-def directions_not_excited(R, names: Sequence[str], threshold: float = 1e-8) -> tuple[str, ...]:
+def directions_not_excited(R, names: Sequence[str], threshold: float = 1e-8, sizes=None) -> tuple[str, ...]:
     """Return the changes of parameters that some data do not show, as text.
 
     Parameters
@@ -57,7 +62,7 @@ def directions_not_excited(R, names: Sequence[str], threshold: float = 1e-8) -> 
         See `unexcited`.
     names : sequence of str, length k
         Names of the parameters; sums are put in parentheses.
-    threshold : float
+    threshold, sizes
         See `unexcited`.
 
     Returns
@@ -76,7 +81,7 @@ def directions_not_excited(R, names: Sequence[str], threshold: float = 1e-8) -> 
     >>> directions_not_excited([[9.81, 1.0], [9.81, 1.0]], ["m of lift", "offset of lift"])
     ('offset of lift - 0.101937 m of lift',)
     """
-    rows, first = _reduced(R, threshold)
+    rows, first = _reduced(R, threshold, sizes)
     if rows.shape[1] != len(names):
         raise ShapeError(
             f"R must have a column for each of {len(names)} names, got {rows.shape[1]}", rows.shape
@@ -85,18 +90,31 @@ def directions_not_excited(R, names: Sequence[str], threshold: float = 1e-8) -> 
     return tuple(combination(row, grouped, k) for row, k in zip(rows, first, strict=True))
 
 
-def _reduced(R, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+def column_scale(R: np.ndarray, threshold: float, sizes=None) -> np.ndarray:
+    """Return what to divide columns by before a test of their rank: norms, but more for small ones.
+
+    Rounding, 1e-13 of the terms that a column was computed from, then stays below the threshold. Scaled to
+    unit norm instead, a column of rounding errors would count as much as any other.
+    """
+    norms = np.linalg.norm(R, axis=0)
+    sizes = norms.max(initial=0.0) if sizes is None else sizes
+    scale = np.maximum(norms, ROUNDING / max(threshold, ROUNDING) * sizes)
+    return np.where(scale > 0.0, scale, 1.0)
+
+
+def _reduced(R, threshold: float, sizes) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of `unexcited`, and the column of each whose coefficient is 1."""
     R, threshold = as_real(R, "R"), as_size(threshold, "threshold")
     if R.ndim != 2:
         raise ShapeError(f"R must have shape (m, k), got {R.shape}", R.shape, ("m", "k"))
     require_finite(R, "R")
     k = R.shape[1]
-    lengths = np.linalg.norm(R, axis=0)
-    lengths[lengths == 0.0] = 1.0
-    square = np.vstack([R / lengths, np.zeros((max(k - len(R), 0), k))])
-    sizes, axes = singular_values(square)
-    rows, first = echelon(axes[sizes <= threshold * sizes[:1].sum()], range(k - 1, -1, -1), threshold)
+    scale = column_scale(R, threshold, None if sizes is None else as_vector(sizes, k, "sizes"))
+    strengths, axes = singular_values(np.vstack([R / scale, np.zeros((max(k - len(R), 0), k))]))
+    weak = strengths <= threshold * max(
+        1.0, strengths.max(initial=0.0)
+    )  # 1: of a column that is not rounding
+    rows, first = echelon(axes[weak], range(k - 1, -1, -1), threshold)
     at = np.argsort(first)
     rows, first = rows[at], first[at]
-    return rows * (lengths[first, None] / lengths), first
+    return rows * (scale[first, None] / scale), first

@@ -7,17 +7,18 @@ import numpy as np
 from .._util.validation import Sealed, as_array, as_vector
 from ..exceptions import DtypeError, ShapeError
 from ..model.model import Model, require_model
-from ._least_squares import Solution, solve, triangle_of
+from ._column_sizes import enlarged, largest_of
+from ._least_squares import Solution, require_samples, solve, triangle_of
 from ._sample_rows import SampleRows, require_usable
 from .base_parameters import BaseParameters, base_parameters
 from .columns import KINDS, chosen, column_names
 from .estimate import Estimate, PhysicalEstimate, Residuals
+from .excitation import ROUNDING
 from .physical import fit_physical
 
-TOLERANCE = 1e-9  # smallest pivot of independent columns, scaled to unit norm
+TOLERANCE = 1e-9  # smallest singular value of independent columns, scaled to unit norm
 NOISE_FREE = 1e-8  # smallest residual of a freedom that weighs it, as a share of the largest torque
-ROUNDING = 1e-12  # relative difference of equal combinations of parameters
-ABSENT = 1e-13  # a column of a freedom whose norm is a smaller share of the largest is rounding
+ALIKE = 1e-12  # relative difference of equal combinations of parameters
 
 
 class Identification(Sealed):
@@ -93,6 +94,7 @@ class Identification(Sealed):
     rows: np.ndarray
     _samples: SampleRows
     _triangles: np.ndarray
+    _largest: np.ndarray
 
     def __init__(
         self, model: Model, columns=KINDS, weights=None, extra=(), base: BaseParameters | None = None
@@ -112,6 +114,7 @@ class Identification(Sealed):
             rows=np.zeros(model.nv, dtype=int),
             _samples=samples,
             _triangles=np.zeros(int((samples.counts**2).sum())),
+            _largest=largest_of(model),
         )
 
     def __setstate__(self, state: dict) -> None:  # of copies, too: `add` changes the triangles in place
@@ -156,7 +159,8 @@ class Identification(Sealed):
         require_usable(dict(zip(given, arrays, strict=True)) | {"extra": further}, mask)
         self._samples.add(arrays, mask, further, self._triangles)
         used = len(arrays[3]) if mask is None else mask.sum(axis=0)
-        self._keep(rows=self.rows + used)
+        motion = arrays[:3] if mask is None else [array[mask.any(axis=1)] for array in arrays[:3]]
+        self._keep(rows=self.rows + used, _largest=enlarged(self._largest, motion))
 
     def merge(self, other: Identification) -> None:
         """Add the samples of another identification of the same parameters.
@@ -171,13 +175,14 @@ class Identification(Sealed):
         if not isinstance(other, Identification) or other.names != self.names:
             raise ValueError("expected an Identification of the same parameters: make both alike")
         if self.base and other.base:
-            least = ROUNDING * np.abs(self.base.K).max(initial=0.0)
+            least = ALIKE * np.abs(self.base.K).max(initial=0.0)
             alike = self.base.columns == other.base.columns
-            if not alike or not np.allclose(self.base.K, other.base.K, rtol=ROUNDING, atol=least):
+            if not alike or not np.allclose(self.base.K, other.base.K, rtol=ALIKE, atol=least):
                 raise ValueError("expected an Identification of a robot with equal distances of its joints")
         own = zip(self._split(), other._split(), strict=True)
         merged = np.concatenate([np.zeros(0), *(triangle_of(pair).ravel() for pair in own)])
-        self._keep(_triangles=merged, rows=self.rows + other.rows)
+        largest = np.maximum(self._largest, other._largest)
+        self._keep(_triangles=merged, rows=self.rows + other.rows, _largest=largest)
 
     def _split(self) -> list[np.ndarray]:
         """Return the triangle of every freedom, its torque in the last column."""
@@ -200,15 +205,19 @@ class Identification(Sealed):
         """
         p = len(self.names)
         weights = np.ones(self.model.nv) if weights is None else _checked_weights(weights, self.model.nv)
-        norms = [np.linalg.norm(R, axis=0) for R in self._split()]
-        least = ABSENT * max((float(own[:-1].max(initial=0.0)) for own in norms), default=0.0)
-        rows = []
-        for weight, felt, R, own in zip(weights, self._samples.felt, self._split(), norms, strict=True):
+        rows, sizes = [], self._samples.sizes(self._largest, self.rows)
+        for weight, felt, R, terms in zip(weights, self._samples.felt, self._split(), sizes, strict=True):
             part = np.zeros((len(R), p + 1))
-            own[-1] = np.inf  # a torque counts, whatever its size
-            part[:, [*felt, p]] = weight * np.where(own > least, R, 0.0)
+            kept = np.linalg.norm(R[:, :-1], axis=0) > ROUNDING * terms[felt]
+            part[:, felt] = weight * np.where(kept, R[:, :-1], 0.0)
+            part[:, p] = weight * R[:, -1]
             rows.append(part)
         return triangle_of([np.zeros((1, p + 1)), *rows])
+
+    def _solution(self, weights: np.ndarray, tolerance: float) -> Solution:
+        """Return the solution of the problem with these weights of the freedoms."""
+        sizes = weights[:, None] * self._samples.sizes(self._largest, self.rows)
+        return solve(self.triangle(weights), tolerance, np.linalg.norm(sizes, axis=0))
 
     def solve(self, tolerance: float = TOLERANCE) -> Estimate:
         """Return the least-squares estimate of what the samples determine.
@@ -216,20 +225,24 @@ class Identification(Sealed):
         Parameters
         ----------
         tolerance : float
-            Columns, scaled to unit norm, are dependent below this pivot relative to the first one of a QR
-            factorization with pivoting.
+            Columns, scaled to unit norm, are dependent where a singular value is below this share of the
+            largest. Columns that are rounding beside the terms they are computed from are not excited.
 
         Returns
         -------
         Estimate
             Parameters that the samples do not determine have the value NaN, and are named.
+
+        Raises
+        ------
+        TreefactorError
+            If no samples have been added.
         """
+        require_samples(self.rows)
         weights = self.weights
         if weights is None:
-            weights = self._weights_of(solve(self.triangle(), tolerance).values)
-        triangle = self.triangle(weights)
-        found = solve(triangle, tolerance)
-        return self._estimate(found, weights, np.linalg.norm(triangle[:, :-1], axis=0))
+            weights = self._weights_of(self._solution(np.ones(self.model.nv), tolerance).values)
+        return self._estimate(self._solution(weights, tolerance), weights)
 
     def physical(self, prior=None, strength: float = 10.0, floor: float = 1e-3) -> PhysicalEstimate:
         """Return physically consistent parameters, near a prior where the samples leave them open.
@@ -247,6 +260,8 @@ class Identification(Sealed):
 
         Raises
         ------
+        TreefactorError
+            If no samples have been added.
         ValueError
             Without "inertia" in columns, or if the prior has other joints.
         """
@@ -289,7 +304,15 @@ class Identification(Sealed):
         -------
         Residuals
             NaN for freedoms where a torque depends on what the estimate leaves open.
+
+        Raises
+        ------
+        TreefactorError
+            If no samples have been added.
+        ValueError
+            If the estimate has other parameters.
         """
+        require_samples(self.rows)
         if estimate.names != self.names:
             raise ValueError("expected an estimate of the same parameters: make both identifications alike")
         if isinstance(estimate, PhysicalEstimate):
@@ -320,7 +343,7 @@ class Identification(Sealed):
         deviations = np.maximum(found.residuals, NOISE_FREE * np.nanmax(found.torques, initial=0.0))
         return np.divide(1.0, deviations, out=np.ones_like(deviations), where=deviations > 0)
 
-    def _estimate(self, found: Solution, weights: np.ndarray, norms: np.ndarray) -> Estimate:
+    def _estimate(self, found: Solution, weights: np.ndarray) -> Estimate:
         """Return the estimate of a solution of the weighted problem."""
         freedom = int(self.rows[weights > 0].sum()) - found.rank
         deviation = found.residual / np.sqrt(freedom) if freedom > 0 else np.nan
@@ -335,7 +358,7 @@ class Identification(Sealed):
             rows=self.rows.copy(),
             weights=weights,
             solution=found.values,
-            scale=np.where(norms > 0, norms, 1.0),
+            scale=found.scale,
             _rows=self._samples,
         )
 

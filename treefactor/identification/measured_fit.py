@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,21 +11,14 @@ from .._util.validation import ReadOnly
 from ..dynamics import rnea
 from ..exceptions import TreefactorError
 from ..model.model import Model, require_model
+from ._fit_notes import at_values, failures_of, late_torques, opposite_signs, rows_left_out
 from .base_parameters import BaseParameters
 from .columns import KINDS
 from .estimate import Estimate
 from .identification import Identification
 from .measurements import Measurements
-from .samples import slow_rows, torque_delay
+from .samples import slow_rows
 
-LONGEST = 0.25  # s: longer differences in time are those of a motion that repeats itself
-DELAYED = 0.25  # share of a residual that a difference in time explains, where it is noted
-UNEXPLAINED = 0.5  # residual of the fit above which the model does not describe the torques
-OVERFITTED, NEGLIGIBLE = (
-    2.0,
-    0.01,
-)  # held-out residuals above both, the first times that of the fit, have failed
-OPPOSITE = -0.5  # correlation with the torques of the model below which a sign is wrong
 ALL = "all joints"
 UNITS = {"m": "kg", "h": "kg m", "I": "kg m²", "armature": "kg m²"} | {
     "viscous friction": "N m s",
@@ -203,13 +196,13 @@ def fit_measurements(
     bodies = identification.physical(prior=model) if physical else None
     by_bodies = np.full_like(predicted, np.nan)
     if bodies is not None:
-        by_bodies = _at(estimate, bodies.values).predict(*motion)
+        by_bodies = at_values(estimate, bodies.values).predict(*motion)
     before = _before(model, measurements, columns, used)
     joints = _residuals(model, measurements.tau, used, held, before, predicted, by_bodies)
     notes = (
         *measurements.notes,
-        *_notes(measurements, used, held, predicted),
-        *_delays(measurements, predicted, joints),
+        *rows_left_out(measurements, used, held, predicted),
+        *late_torques(measurements, identification, estimate, fitted, joints),
     )
     return MeasuredFit(
         estimate,
@@ -223,8 +216,8 @@ def fit_measurements(
         held,
         notes,
         (
-            *_failures(estimate, joints, bodies),
-            *_opposite(measurements.tau, rnea(model, *motion), used, joints),
+            *failures_of(estimate, joints, bodies),
+            *opposite_signs(measurements.tau, rnea(model, *motion), used, joints),
         ),
     )
 
@@ -236,11 +229,6 @@ def _of(
     found = Identification(model, columns, base=base)
     found.add(measurements.q, measurements.v, measurements.a, measurements.tau, mask=rows)
     return found
-
-
-def _at(estimate: Estimate, values: np.ndarray) -> Estimate:
-    """Return an estimate that predicts torques at other values, all of them known."""
-    return replace(estimate, solution=values, null=np.zeros((0, len(values))))
 
 
 def _before(model: Model, measurements: Measurements, columns: Sequence[str], rows: np.ndarray) -> np.ndarray:
@@ -302,71 +290,3 @@ def _unit(name: str, linear: set[str]) -> str:
     kind, _, owner = name.partition(" of ")
     units = LINEAR_UNITS if owner in linear else UNITS
     return units.get(kind) or UNITS.get(kind[:1], "")
-
-
-def _notes(measurements: Measurements, used, held, predicted) -> list[str]:
-    """Return notes about rows that are left out."""
-    rows = np.broadcast_to(measurements.measured, used.shape)
-    notes = []
-    if slow := int((rows & ~used).sum()):
-        notes.append(f"{slow} of {int(rows.sum())} rows are left out: their joints hardly move")
-    if not held.any():
-        notes.append("nothing was held out: the residual of the fit does not show how well it predicts")
-    if unknown := int((used & np.isnan(predicted)).sum()):
-        notes.append(
-            f"{unknown} torques cannot be predicted: they depend on parameters that the samples of the fit "
-            "do not excite"
-        )
-    return notes
-
-
-def _delays(measurements: Measurements, predicted: np.ndarray, joints: Sequence[JointResidual]) -> list[str]:
-    """Return a note about torques that come later or earlier than predicted ones."""
-    step = measurements.t[1] - measurements.t[0]
-    delays = torque_delay(measurements.tau, predicted, step)
-    slopes = np.sqrt(np.mean(np.diff(predicted, axis=0) ** 2, axis=0)) / step
-    late = [
-        f"{joint.name} {1000 * abs(delay):.3g} ms {'later' if delay > 0 else 'earlier'}"
-        for joint, delay, slope in zip(joints, delays, slopes, strict=False)
-        if abs(delay) < LONGEST and slope * abs(delay) > DELAYED * joint.fit * joint.torque
-    ]
-    return [f"torques come later or earlier than predicted ones: {', '.join(late)}"] if late else []
-
-
-def _failures(estimate: Estimate, joints: Sequence[JointResidual], bodies) -> list[str]:
-    """Return what keeps the result from being used as it is."""
-    failures, whole = [], joints[-1]
-    if not whole.torque > 0:
-        failures.append("all measured torques are zero")
-    if missing := estimate.not_excited:
-        failures.append(f"the motion does not excite {len(missing)} parameters: {'; '.join(missing)}")
-    if (worst := max(joints, key=lambda one: np.nan_to_num(one.fit))).fit > 1 or whole.fit > UNEXPLAINED:
-        failures.append(
-            f"the residual of the fit is {worst.fit:.0%} of the torques of {worst.name}: check signs, units, "
-            "the order of the joints and the times of the measurements"
-        )
-    if whole.held_out > max(OVERFITTED * whole.fit, NEGLIGIBLE):
-        failures.append(
-            f"held-out torques are predicted with a residual of {whole.held_out:.1%}, those of the fit with "
-            f"{whole.fit:.1%}: the parameters describe the samples of the fit only"
-        )
-    if bodies is not None and not bodies.converged:
-        failures.append("the fit of bodies that can exist did not converge")
-    return failures
-
-
-def _opposite(tau: np.ndarray, expected: np.ndarray, used: np.ndarray, joints) -> list[str]:
-    """Return a failure if torques have the opposite sign of those of the model: such fits can be good."""
-    found = []
-    for k, joint in enumerate(joints[:-1]):
-        x, y = tau[used[:, k], k], expected[used[:, k], k]
-        x, y = x - x.mean() if x.size else x, y - y.mean() if y.size else y
-        size, other = np.linalg.norm(x), np.linalg.norm(y)
-        if other > NEGLIGIBLE * size and x @ y < OPPOSITE * size * other:
-            found.append(joint.name)
-    if not found:
-        return []
-    return [
-        f"torques of {', '.join(found)} have the opposite sign of those with the inertias of the model: "
-        "check the signs of torques and positions"
-    ]

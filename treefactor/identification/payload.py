@@ -13,12 +13,14 @@ from ..model.frames import body_number
 from ..model.inertia import Inertia
 from ..model.model import Model, require_model
 from ..model.parameters import PARAMETERS
-from ._least_squares import solve, triangle_of
+from ._column_sizes import column_sizes, enlarged, largest_of
+from ._least_squares import require_samples, solve, triangle_of
 from .columns import regressor_pattern
 from .regressors import regressor
 
-TOLERANCE = 1e-9  # smallest pivot of independent columns, scaled to unit norm
+TOLERANCE = 1e-9  # smallest singular value of independent columns, scaled to unit norm
 SAMPLES = 1024  # whose regressor is in memory at a time
+CERTAIN = 3.0  # standard deviations of a mass that is not 0 by chance
 FELT_AT_REST = 4  # m and h: gravity does not act on the tensor
 
 
@@ -78,6 +80,10 @@ class Payload(ReadOnly):
         if np.isnan([mass, *first]).any():
             raise InvalidModelError(f"the samples do not determine {', '.join(self.not_excited)}", self.joint)
         if mass <= 0.0:
+            deviation = self.standard_deviations[0]
+            if -mass <= CERTAIN * deviation:
+                reason = f"the samples do not show that joint {self.joint!r} carries a payload"
+                raise InvalidModelError(f"{reason}: its mass is {mass:.2g} ± {deviation:.2g} kg", self.joint)
             reason = f"joint {self.joint!r} carries {-mass:.3g} kg less than in its model"
             raise InvalidModelError(f"{reason}: add the parameters to those of the model", self.joint)
         if np.isnan(self.parameters).any():
@@ -144,12 +150,18 @@ class PayloadIdentification(Sealed):
         freedoms, joints = regressor_pattern(model)
         pairs = np.flatnonzero((joints == number) & (weights[freedoms] > 0.0))
         columns = FELT_AT_REST if static else len(PARAMETERS)
-        self._keep(model=model, joint=model.joints[number].name, static=static)
+        self._keep(model=model, joint=model.joints[number].name, static=static, _number=number)
         self._keep(_pairs=pairs, _rows=freedoms[pairs], _weights=weights[freedoms[pairs]], _columns=columns)
-        self._keep(_triangle=np.zeros((columns + 1, columns + 1)), _count=0)
+        self._keep(_triangle=np.zeros((columns + 1, columns + 1)), _samples=0)
+        self._keep(_largest=largest_of(model))
 
     def __repr__(self) -> str:
         return f"<PayloadIdentification of joint {self.joint!r}: {self._count} rows>"
+
+    @property
+    def _count(self) -> int:
+        """Return the number of rows: torques of the freedoms that move the joint's body."""
+        return self._samples * len(self._rows)
 
     def add(self, q, v, a, tau) -> None:
         """Add samples.
@@ -169,7 +181,7 @@ class PayloadIdentification(Sealed):
         """
         nq, nv = self.model.nq, self.model.nv
         given = (("q", q, nq), ("v", v, nv), ("a", a, nv), ("tau", tau, nv))
-        arrays = [_samples(values, width, name) for name, values, width in given]
+        arrays = [_checked(values, width, name) for name, values, width in given]
         if len({len(array) for array in arrays}) > 1:
             counts = ", ".join(str(len(array)) for array in arrays)
             raise ShapeError(f"expected as many samples of q, v, a and tau, got {counts}")
@@ -179,29 +191,43 @@ class PayloadIdentification(Sealed):
             rest = (tau - rnea(self.model, q, v, a))[:, self._rows]
             rows = self._weights[:, None] * np.concatenate([Y, rest[..., None]], axis=-1)
             triangle = triangle_of([self._triangle, rows.reshape(-1, self._columns + 1)])
-            self._keep(_triangle=triangle, _count=self._count + rest.size)
+            largest = enlarged(self._largest, (q, v, a))
+            self._keep(_triangle=triangle, _largest=largest, _samples=self._samples + len(q))
 
     def solve(self) -> Payload:
-        """Return the payload that fits the samples so far best."""
-        found = solve(self._triangle, TOLERANCE)
-        free = self._count - found.rank
-        deviation = found.residual / np.sqrt(free) if free > 0 else np.nan
+        """Return the payload that fits the samples so far best.
+
+        Raises
+        ------
+        TreefactorError
+            If no samples have been added.
+        """
+        require_samples(np.array([self._samples]))
+        solution = solve(self._triangle, TOLERANCE, self._sizes())
+        free = self._count - solution.rank
+        deviation = solution.residual / np.sqrt(free) if free > 0 else np.nan
         parameters, deviations = np.full((2, len(PARAMETERS)), np.nan)
-        parameters[: self._columns] = np.where(found.determined, found.values, np.nan)
-        deviations[: self._columns] = deviation * found.deviations
+        parameters[: self._columns] = np.where(solution.determined, solution.values, np.nan)
+        deviations[: self._columns] = deviation * solution.deviations
         unknown = zip(PARAMETERS, np.isnan(parameters), strict=True)
         return Payload(
             self.joint,
             parameters,
             deviations,
             tuple(f"{name} of {self.joint}" for name, is_unknown in unknown if is_unknown),
-            found.rank,
-            found.cond,
-            float(found.residual / np.sqrt(max(self._count, 1))),
+            solution.rank,
+            solution.cond,
+            float(solution.residual / np.sqrt(max(self._count, 1))),
         )
 
+    def _sizes(self) -> np.ndarray:
+        """Return the norms of the terms that the columns were computed from."""
+        first = 10 * self._number
+        terms = column_sizes(self.model, self._largest)[self._rows, first : first + self._columns]
+        return np.sqrt(self._samples) * np.linalg.norm(self._weights[:, None] * terms, axis=0)
 
-def _samples(values, width: int, name: str) -> np.ndarray:
+
+def _checked(values, width: int, name: str) -> np.ndarray:
     """Return samples as a finite array of shape (N, width)."""
     array = np.atleast_2d(as_real(values, name))
     if array.ndim != 2 or array.shape[1] != width:

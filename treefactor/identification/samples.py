@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .._util.validation import as_number, as_real
 from ..exceptions import ShapeError
 
 ROUNDING = 1e-11  # change of a mean square that is rounding, relative to the torques
+BLOCKS = 12  # of samples, whose errors are taken as independent of each other
+FALSE_ALARMS = 1e-3  # probability that any of some numbers counts as significant by chance
 
 
 def slow_rows(v, share: float = 0.01) -> np.ndarray:
@@ -38,12 +42,39 @@ def slow_rows(v, share: float = 0.01) -> np.ndarray:
     return speed <= as_number(share, "share") * speed.max(axis=0, initial=0.0)
 
 
-def torque_delay(tau, predicted, step: float) -> np.ndarray:
-    """Return by how much measured torques come later than predicted ones.
+class TorqueDelay(NamedTuple):
+    """Delays of measured torques; made by `torque_delay`.
+
+    Attributes
+    ----------
+    values : ndarray, shape (nv,)
+        By how much the torques come later than predicted ones, s; NaN where a torque is constant.
+    standard_deviations : ndarray, shape (nv,)
+        s; NaN where there are too few samples.
+    significant : ndarray of bool, shape (nv,)
+        Delays that chance does not explain, by Student's t-test: of torques without delay, one in a
+        thousand comparisons of a robot's torques has any.
+
+    Notes
+    -----
+    Thread-compatible.
+    """
+
+    values: np.ndarray
+    standard_deviations: np.ndarray
+
+    @property
+    def significant(self) -> np.ndarray:
+        """Return which delays chance does not explain."""
+        return np.abs(self.values) > least_ratio(len(self.values)) * self.standard_deviations
+
+
+def torque_delay(tau, predicted, step: float) -> TorqueDelay:
+    """Return by how much measured torques come later than predicted ones, and how certain that is.
 
     The delay of every freedom is the shift with the smallest mean square difference, between samples by a
     parabola. An estimate from late torques takes part of the delay into its parameters: the delay found is
-    too small then.
+    too small then. Friction that was not estimated looks like a delay.
 
     Parameters
     ----------
@@ -54,28 +85,71 @@ def torque_delay(tau, predicted, step: float) -> np.ndarray:
 
     Returns
     -------
-    ndarray, shape (nv,)
-        s; NaN where a torque is constant.
+    TorqueDelay
+        ``values`` and ``standard_deviations``, shape (nv,), s, and which are ``significant``.
+
+    Raises
+    ------
+    ShapeError
+
+    Notes
+    -----
+    The standard deviation is that of the sums, over 12 blocks of the samples, of the error times the slope
+    that decide about the delay: errors may depend on each other within a block.
 
     Examples
     --------
     >>> import numpy as np, treefactor.identification as identification
     >>> t = 0.01 * np.arange(500)[:, None]
-    >>> identification.torque_delay(np.sin(3 * (t - 0.05)), np.sin(3 * t), 0.01).round(2)
-    array([0.05])
+    >>> noise = 0.1 * np.random.default_rng(0).normal(size=t.shape)
+    >>> delay = identification.torque_delay(np.sin(3 * (t - 0.05)) + noise, np.sin(3 * t), 0.01)
+    >>> delay.values.round(2), delay.significant
+    (array([0.05]), array([ True]))
     """
     tau, predicted = as_real(tau, "tau"), as_real(predicted, "predicted")
     if tau.ndim != 2 or tau.shape != predicted.shape or len(tau) < 3:
         raise ShapeError(
             f"expected two arrays of shape (N, nv), N >= 3, got {tau.shape} and {predicted.shape}"
         )
+    step, half, freedoms = as_number(step, "step"), len(tau) // 2, range(tau.shape[1])
     squares = _mean_square_differences(tau, predicted)
     best = np.clip(squares.argmin(axis=0), 1, len(squares) - 2)
-    before, at, after = (squares[best + k, range(tau.shape[1])] for k in (-1, 0, 1))
+    before, at, after = (squares[best + k, freedoms] for k in (-1, 0, 1))
     bend = before - 2 * at + after
     rounding = ROUNDING * (np.mean(tau**2, axis=0) + np.mean(predicted**2, axis=0))
-    inside = np.divide(before - after, 2 * bend, out=np.full_like(bend, np.nan), where=bend > rounding)
-    return (best - len(squares) // 2 + np.clip(inside, -1, 1)) * as_number(step, "step")
+    bend[~(bend > rounding)] = np.nan
+    inside = np.clip((before - after) / (2 * bend), -1, 1)
+    spreads = [_spread(tau[:, k], predicted[:, k], int(best[k]) - half, inside[k]) for k in freedoms]
+    return TorqueDelay((best - half + inside) * step, np.array(spreads) / (bend / 2) * step)
+
+
+def _spread(tau: np.ndarray, predicted: np.ndarray, shift: int, inside: float) -> float:
+    """Return the standard deviation of the mean product of error and slope of one torque at its delay."""
+    late, early = max(shift, 0), max(-shift, 0)
+    slope = np.gradient(predicted)[early : len(tau) - late]
+    error = tau[late : len(tau) - early] - predicted[early : len(tau) - late] + inside * slope
+    return deviation_of_sum(error * slope) / len(error)
+
+
+def least_ratio(count: int) -> float:
+    """Return how many deviations of `deviation_of_sum` one of `count` numbers may be from 0 by chance.
+
+    By Student's t-test; all of them together have the probability `FALSE_ALARMS` of being farther off.
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(BLOCKS - 1, 1.0 - FALSE_ALARMS / (2 * max(count, 1))))
+
+
+def deviation_of_sum(terms: np.ndarray) -> float:
+    """Return the standard deviation of the sum of a series (N,) whose terms may depend on their neighbours.
+
+    It follows from the sums of blocks of successive terms; NaN for few terms.
+    """
+    if len(terms) < 2 * BLOCKS:
+        return np.nan
+    sums = np.add.reduceat(terms, np.arange(BLOCKS) * len(terms) // BLOCKS)
+    return float(np.sqrt(BLOCKS / (BLOCKS - 1) * np.sum((sums - sums.mean()) ** 2)))
 
 
 def _mean_square_differences(x: np.ndarray, y: np.ndarray) -> np.ndarray:
