@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from xml.parsers import expat
 
 from ..exceptions import AdapterError
 from .messages import received
@@ -13,6 +15,13 @@ NUMBERS = {  # attributes that must be finite; an infinite limit means unlimited
     *("xyz", "rpy", "value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz", "multiplier", "offset"),
     *("damping", "friction", "size", "radius", "length", "scale"),
 }
+MARKUP = re.compile(  # a comment, text or instruction, which is skipped, or a tag with its attributes
+    r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>"
+    r"|<[^\s<>/!?][^<>\"']*(?:(?:\"[^\"]*\"|'[^']*')[^<>\"']*)*>",
+    re.DOTALL,
+)
+ATTRIBUTE = re.compile(r"\"[^\"]*\"|'[^']*'")
+REFERENCES = {"\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 XACRO = "run `xacro FILE > robot.urdf` first, and read robot.urdf"
 NOT_WELL_FORMED = ET.ParseError, ValueError, LookupError  # the last two: an unknown encoding
 
@@ -78,13 +87,60 @@ def elements(path: Path, engine: str | None) -> ET.Element:
 
 
 def _elements(content: str | bytes, path: Path, engine: str | None) -> ET.Element:
-    top = ET.fromstring(content.strip())
+    top = ET.fromstring(as_written(content.strip()))
     for element in top.iter():
         if isinstance(element.tag, str):
             space, _, element.tag = element.tag.rpartition("}")
             if "xacro" in space:
                 raise file_error(path, engine, f"it is a xacro file, with <xacro:{element.tag}>: {XACRO}")
     return top
+
+
+def elements_with_lines(content: str | bytes) -> tuple[ET.Element, dict[ET.Element, int]]:
+    """Return the root element, and the line on which every element begins."""
+    builder = ET.TreeBuilder()
+    reader = expat.ParserCreate("utf-8" if isinstance(content, str) else None)
+    lines: dict[ET.Element, int] = {}
+    content = content.encode() if isinstance(content, str) else content
+    before = content[: len(content) - len(content.lstrip())].count(b"\n")
+
+    def start(tag, attributes):
+        lines[builder.start(tag, attributes)] = reader.CurrentLineNumber + before
+
+    reader.buffer_text = True
+    reader.StartElementHandler, reader.EndElementHandler = start, builder.end
+    reader.CharacterDataHandler = builder.data
+    reader.Parse(as_written(content.strip()), True)
+    return builder.close(), lines
+
+
+def as_written(content):
+    """Return the text of an XML file, str or bytes, of which a parser keeps breaks and tabs in attributes.
+
+    A parser that follows the specification reads them as blanks, tinyxml2 as they are: with one, engines
+    refuse numbers or read other ones. Elements stay on their lines.
+    """
+    if isinstance(content, bytes):
+        if b"\0" in content:  # UTF-16
+            return content
+        return as_written(content.decode("latin-1")).encode("latin-1")  # keeps every byte
+    return MARKUP.sub(_tag_as_written, content)
+
+
+def _tag_as_written(tag: re.Match) -> str:
+    text = tag[0]
+    if text[1] in "!?" or not any(mark in text for mark in REFERENCES):
+        return text
+    return ATTRIBUTE.sub(_attribute_as_written, text)
+
+
+def _attribute_as_written(attribute: re.Match) -> str:
+    """Return an attribute with references to its breaks and tabs, and behind it as many breaks."""
+    text = attribute[0].replace("\r\n", "\n")
+    breaks = text.count("\n")
+    for mark, reference in REFERENCES.items():
+        text = text.replace(mark, reference)
+    return text + "\n" * breaks
 
 
 def require_finite_numbers(top: ET.Element, path: Path, engine: str | None) -> None:

@@ -14,7 +14,7 @@ from .rewriting import Edit, _mjcf_file, _urdf_file, read_sdf
 from .rewriting.mjcf_causes import causes_of_mjcf
 from .rewriting.mjcf_edits import rewrite_mjcf
 from .rewriting.translate import translated
-from .rewriting.urdf_edits import edits
+from .rewriting.urdf_edits import SPELLING, edits
 from .robots import Robot
 
 MARKS = {"package.xml", "manifest.xml"}  # files that make a folder a package
@@ -110,6 +110,11 @@ def all_edits(robot: Robot) -> tuple[Edit, ...]:
     except AdapterError:
         return ()
     return tuple(edit for edit in found if not (robot.mimic and edit.kind == "mimic"))
+
+
+def spelling_edits(robot: Robot) -> tuple[Edit, ...]:
+    """Return the edits after which every engine reads the numbers that a URDF states."""
+    return () if robot.is_mjcf else tuple(edit for edit in all_edits(robot) if edit.kind in SPELLING)
 
 
 def lines_of(robot: Robot) -> dict[str, int]:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.parsers import expat
 
-from ..._util.xml import NOT_WELL_FORMED, as_path, file_error
-from ._xml_parts import elements_with_lines
+from ..._util.xml import NOT_WELL_FORMED, as_path, elements_with_lines, file_error
 
 FOLDERS = ("assetdir", "meshdir", "texturedir")
 MOST = 1000
