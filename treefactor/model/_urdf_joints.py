@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from .._util.messages import received
-from .._util.xml import as_path, file_error, numbers
+from .._util.xml import as_path, numbers, part_error
 from ..exceptions import AdapterError, InvalidModelError
 from . import _urdf
 from .frames import Frame
@@ -105,7 +105,7 @@ def _mimic(path: Path, joint: _urdf.Joint, number: dict[str, int]) -> Mimic:
     leader = joint.mimic.get("joint", "")
     if leader not in number:
         reason = f"joint {joint.name!r} follows {leader!r}, which is not a joint that moves"
-        raise file_error(path, None, reason, joint.name)
+        raise part_error(path, None, reason, joint.name)
     ratio = _number(path, joint, joint.mimic, "multiplier", "1")
     return Mimic(number[leader], ratio, _number(path, joint, joint.mimic, "offset", "0"))
 
@@ -114,7 +114,7 @@ def _number(path: Path, joint: _urdf.Joint, words, key: str, default: str) -> fl
     """Return a number among the attributes of an element of a joint."""
     found = numbers(words.get(key, default))
     if found is None or len(found) != 1 or np.isnan(found[0]):
-        raise file_error(
+        raise part_error(
             path, None, f"joint {joint.name!r}: {key}={words[key]!r} is not a number", joint.name
         )
     return found[0]

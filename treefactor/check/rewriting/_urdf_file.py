@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..._util.xml import as_path, content_of, file_error, numbers
+from ..._util.xml import as_path, content_of, elements_with_lines, file_error, numbers
 from ...exceptions import AdapterError
 from ...model import _urdf
 from ...model._urdf_joints import KINDS
-from ._xml_parts import elements_with_lines, inertial, rotation
+from ._xml_parts import inertial, rotation
 from .sdf_reader import read_sdf
 
 __all__ = ["UrdfFile", "inertial", "read"]
