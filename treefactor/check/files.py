@@ -112,6 +112,15 @@ def all_edits(robot: Robot) -> tuple[Edit, ...]:
     return tuple(edit for edit in found if not (robot.mimic and edit.kind == "mimic"))
 
 
+def refusal_of(robot: Robot) -> str:
+    """Return why treefactor refuses to read a robot's file, "" if it reads it."""
+    try:
+        _mjcf_file.read(robot.path) if robot.is_mjcf else _urdf_file.read(robot.path)
+    except AdapterError as error:
+        return str(error).removeprefix(f"{robot.path}: ")
+    return ""
+
+
 def lines_of(robot: Robot) -> dict[str, int]:
     """Return the line on which every link and joint, or body and joint, of a robot's file begins."""
     try:

@@ -176,7 +176,8 @@ def _candidates(engine, edits: Sequence[Edit]) -> list[Changes]:
     prefixes = list(dict.fromkeys([frozenset(), paths, *prefixes]))
     own = list(dict.fromkeys((frozenset(), options)))
     tried = [Changes(prefix | part, one) for part in _ignored(edits) for prefix in prefixes for one in own]
-    return tried[1:]
+    single = [Changes(options=frozenset({one})) for one in sorted(options)]  # together they may be refused
+    return list(dict.fromkeys([*tried[1:], *single]))
 
 
 def _ignored(edits: Sequence[Edit]) -> list[frozenset[Edit]]:
