@@ -18,7 +18,7 @@ with requires("Drake", "drake"):
     from pydrake.multibody.parsing import Parser
     from pydrake.multibody.plant import MultibodyPlant
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +26,7 @@ import numpy as np
 
 from .._util.protocol import Base, EngineJoint
 from .._util.validation import Sealed, as_vector
-from .._util.xml import as_path, parse
+from .._util.xml import NOT_WELL_FORMED, as_path, elements, fault_of_xml, numbers, part_error
 from ..exceptions import AdapterError
 from ..model._urdf import read
 from ..model.joints import Inertia
@@ -98,7 +98,8 @@ def _assemble(plant: MultibodyPlant, path: Path, floating: bool, gravity, text: 
         parser = Parser(plant=plant)
         parser.AddModels(str(path)) if text is None else parser.AddModelsFromString(text, "urdf")
         if plant.num_bodies() == 1:  # the world
-            raise RuntimeError("Drake finds no link in it")
+            fault = fault_of_xml(path) if text is None else ""
+            raise RuntimeError(f"Drake finds no link in it{fault and f' ({fault})'}")
         carried = [plant.get_joint(index).child_body().name() for index in plant.GetJointIndices()]
         for link in _links(plant) if not floating and path.suffix != ".xml" else ():
             if link.name() not in carried:
@@ -244,7 +245,10 @@ def _set_inertia(link, context, inertia: Inertia) -> None:
 
 def _require_limits(path: Path) -> None:
     """Refuse limits in the wrong order, for which Drake ends the process."""
-    for joint in parse(path, "drake").iterfind("joint[limit]"):
-        limits, name = joint.find("limit").attrib, joint.get("name")
-        if not float(limits.get("lower", 0)) <= float(limits.get("upper", 0)):
-            raise AdapterError(f"{path}: lower limit of joint {name!r} above its upper", "drake", path, name)
+    with suppress(OSError, *NOT_WELL_FORMED):  # Drake gives the reason
+        for joint in elements(path.read_bytes()).iterfind("joint[limit]"):
+            limits, name = joint.find("limit").attrib, joint.get("name")
+            lower, upper = (numbers(limits.get(key, "0")) or [0.0] for key in ("lower", "upper"))
+            if lower[0] > upper[0]:
+                reason = f"Drake ends the process: lower limit of joint {name!r} above its upper"
+                raise part_error(path, "drake", reason, name)

@@ -117,6 +117,15 @@ def spelling_edits(robot: Robot) -> tuple[Edit, ...]:
     return () if robot.is_mjcf else tuple(edit for edit in all_edits(robot) if edit.kind in SPELLING)
 
 
+def refusal_of(robot: Robot) -> str:
+    """Return why treefactor refuses to read a robot's file, "" if it reads it."""
+    try:
+        _mjcf_file.read(robot.path) if robot.is_mjcf else _urdf_file.read(robot.path)
+    except AdapterError as error:
+        return str(error).removeprefix(f"{robot.path}: ")
+    return ""
+
+
 def lines_of(robot: Robot) -> dict[str, int]:
     """Return the line on which every link and joint, or body and joint, of a robot's file begins."""
     try:

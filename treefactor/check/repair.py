@@ -193,7 +193,9 @@ def _candidates(engine, edits: Sequence[Edit]) -> list[Changes]:
     prefixes = list(dict.fromkeys(prefix | spelling for prefix in (frozenset(), paths, *prefixes)))
     own = list(dict.fromkeys((frozenset(), options)))
     tried = [Changes(prefix | part, one) for part in _ignored(edits) for prefix in prefixes for one in own]
-    return [changes for changes in tried if changes != Changes()]
+    # together, options may be refused
+    single = [Changes(spelling, frozenset({one})) for one in sorted(options)]
+    return [changes for changes in dict.fromkeys([*tried, *single]) if changes != Changes()]
 
 
 def _ignored(edits: Sequence[Edit]) -> list[frozenset[Edit]]:

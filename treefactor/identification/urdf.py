@@ -226,7 +226,7 @@ def _places(text: bytes) -> Iterator[tuple[str, int, int, bool]]:
     parser = expat.ParserCreate()
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        tag, place = tag.rpartition(":")[2], parser.CurrentByteIndex + lead
+        place = parser.CurrentByteIndex + lead
         if tag == "link" and len(open_tags) == 1:
             found.append((attributes["name"], place, _tag_end(text, place), False))
         open_tags.append((tag, place))
