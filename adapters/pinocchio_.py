@@ -75,7 +75,7 @@ def built(path: Path, floating: bool, mimic: bool) -> pin.Model:
             return pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer(), mimic=mimic)
         return pin.buildModelFromUrdf(str(path), mimic=mimic)
     except (ValueError, RuntimeError, TypeError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
+        reason = " ".join(str(error).split()).replace(str(path), path.name) or type(error).__name__
         fault = fault_of_xml(path)
         reason += f" ({fault})" if fault else ""
         raise file_error(path, "pinocchio", f"Pinocchio cannot load it: {reason}") from error

@@ -109,7 +109,7 @@ def test_the_configuration_is_printed(project, capsys):
     assert status("arm.urdf", "--samples", "9", "--no-ordinary", "--base", "fixed", "--print-config") == 0
     tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has no reader of TOML")
     text = capsys.readouterr().out
-    assert "# not set: quantities, timeout\n" in text
+    assert "# not set: quantities, timeout, fail_on\n" in text
     printed = tomllib.loads(text)
     assert (printed["seed"], printed["samples"], printed["ordinary"]) == (5, 9, False)
     assert printed["robots"] == [{"path": "arm.urdf", "base": "fixed"}]

@@ -60,7 +60,7 @@ def run_check(options: argparse.Namespace) -> int:
     finally:
         if found is not None:  # after the files: the reader of a pipe may close it
             conformance.print_report(found)
-    status = exit_status(found, chosen.fail_on)
+    status = exit_status(found, chosen.failures)
     report.print_next(_after_check(options, status, found))
     return status
 

@@ -72,10 +72,10 @@ class CellItem(pytest.Item):
         self._record(cell)
         if cell.state == EXPECTED:
             pytest.xfail(cell.reason)
-        if stale and STALE in comparison.chosen.fail_on:
+        if stale and STALE in comparison.chosen.failures:
             pytest.fail(f"[XPASS(strict)] {stale}: as expected no longer", pytrace=False)
         missing = cell.state == NOT_INSTALLED and comparison.required
-        if missing or fails(cell, comparison.chosen.fail_on):
+        if missing or fails(cell, comparison.chosen.failures):
             pytest.fail(description(cell), pytrace=False)
         if cell.state in (NOT_OFFERED, NOT_INSTALLED, EXCLUDED):
             pytest.skip(": ".join(filter(None, [cell.state, cell.reason])))
@@ -110,7 +110,7 @@ class ExpectationFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Yield the tests; an expectation about one cell is tested with it."""
         chosen = self.comparison.chosen
-        for number, one in enumerate(chosen.expect if STALE in chosen.fail_on else ()):
+        for number, one in enumerate(chosen.expect if STALE in chosen.failures else ()):
             if len(list(_about(one, self.comparison))) != 1:
                 engines = {engine.title for _, engine, _ in _about(one, self.comparison)}
                 name = f"expect-{number}" + (f"-{engines.pop()}" if len(engines) == 1 else "")
@@ -190,12 +190,13 @@ def _about(one: Expectation, comparison: Comparison) -> Iterator[tuple[Robot, Ch
 def _expected(item: CellItem, comparison: Comparison) -> tuple[Cell, str]:
     """Return a cell with the expectations applied, and a stale expectation about this cell alone, or ""."""
     place = item.robot.name, item.engine.title, item.quantity
-    about = [one for one in comparison.chosen.expect if concerns(one, *place)]
+    chosen = comparison.chosen
+    about = [one for one in (*chosen.expect, *chosen.known) if concerns(one, *place)]
     versions = {place[1]: comparison.results.used(item.engine).version}
     (cell,), found = applied([item.cell], about, versions, date.today(), complete=False)
     stale = [
         entry(one)
         for one, known in zip(about, found, strict=True)
-        if known["stale"] and len(list(_about(one, comparison))) == 1
+        if known["stale"] and one in chosen.expect and len(list(_about(one, comparison))) == 1
     ]
     return cell, "; ".join(stale)

@@ -27,6 +27,7 @@ from ..cells import (
 from ..engines import ENGINES
 from .configuration import STALE, Configuration, Expectation
 
+OURS = "treefactor"  # engine whose reader says what a URDF may contain
 DIFFERS = (DISAGREES, REFUSED, CRASHED, TIMED_OUT, EXPLAINED)
 COMPARED = (*DIFFERS, EXPECTED, AGREES)
 
@@ -40,13 +41,15 @@ def with_expectations(report: Report, chosen: Configuration, today: date) -> Rep
         As compared; its own expectations are ignored.
     chosen : Configuration
         Its expectations apply. If its robots, engines or quantities are narrowed by the command line,
-        expectations about nothing in the report are not stale.
+        expectations about nothing in the report are not stale. With the traps, those that this package has
+        about them apply, too; they are not listed, and never stale.
     today : date
         Decides which expectations have ended.
     """
     versions = {engine.name: engine.version for engine in report.engines}
-    cells, listed = applied(report.cells, chosen.expect, versions, today, not chosen.narrowed)
-    return replace(report, cells=cells, expectations=listed)
+    expected = *chosen.expect, *chosen.known
+    cells, listed = applied(report.cells, expected, versions, today, not chosen.narrowed)
+    return replace(report, cells=cells, expectations=listed[: len(chosen.expect)])
 
 
 def applied(
@@ -164,13 +167,17 @@ def exit_status(report: Report, fail_on: Sequence[str]) -> int:
 
 
 def failing(report: Report, fail_on: Sequence[str]) -> list[Cell]:
-    """Return the cells whose states are failures; crashed and timed out count as "disagrees"."""
+    """Return the cells whose states are failures, see `fails`."""
     return [cell for cell in report.cells if fails(cell, fail_on)]
 
 
 def fails(cell: Cell, fail_on: Sequence[str]) -> bool:
-    """Return whether the state of a cell is a failure."""
-    return (DISAGREES if cell.state in (CRASHED, TIMED_OUT) else cell.state) in fail_on
+    """Return whether the state of a cell is a failure.
+
+    Timed out counts as crashed. What treefactor refuses is a fault of the file, and counts as "disagrees".
+    """
+    state = CRASHED if cell.state == TIMED_OUT else cell.state
+    return state in fail_on or (state == REFUSED and cell.engine == OURS and DISAGREES in fail_on)
 
 
 def _about(expectation: Expectation, cell: Cell) -> bool:
