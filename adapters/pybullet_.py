@@ -39,6 +39,7 @@ from ._translation import translation_of
 NAME = "PyBullet"
 READS, DTYPE = ("urdf",), "float64"
 EPSILON = PRINCIPAL_AXES / ROUNDINGS
+REWRITES = frozenset(_pybullet_files.REWRITING)
 OPTIONS = {**_pybullet_files.OPTIONS, "root_link": "leaves out the mass of the root link of a fixed base"}
 KINDS = {
     pybullet.JOINT_REVOLUTE: "revolute",

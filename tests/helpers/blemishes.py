@@ -162,3 +162,32 @@ NEGATIVE = (
     Blemish("negative_mass", 'value="1"', 'value="-1"', refusal="negative mass"),
 )
 BLEMISHES = (*BLANKS, *BREAKS, *PREFIXES, *MISSING, *DIGITS, *NEGATIVE)
+
+
+# By engine and blemish, the cause that `treefactor check` must name, besides those of the arm itself.
+NUMBER, JOINT, LIMIT_OF, MARKUP = "inertial number", "joint number", "joint limit", "markup"
+IMPOSSIBLE = ("negative_moment", "broken_triangle", "tensor_without_mass", "large_product")
+URDFDOM = {  # what it drops, and what it refuses
+    **{one.name: NUMBER for one in BLEMISHES if one.pinocchio == DROPS and not one.refusal},
+    **dict.fromkeys(("blank_after_limit", "blank_after_damping", "break_in_joint"), JOINT),
+    "no_limit": LIMIT_OF,
+}
+CAUSES: dict[str, dict[str, str]] = {
+    "pinocchio": {**URDFDOM, "entity": MARKUP},
+    "treefactor": {},
+    # its module hands it the text of the parsed file, in which entities are replaced
+    "dart": {name: kind for name, kind in URDFDOM.items() if name != "entity"},
+    # it demands six moments, and knows no entities
+    "mujoco": {"no_product": NUMBER, "entity": MARKUP, **dict.fromkeys(IMPOSSIBLE, "any_inertia")},
+    "idyntree": {"entity": MARKUP},
+    "drake": {"entity": MARKUP, **dict.fromkeys(IMPOSSIBLE, "keep_inertia")},
+    "adam": {"no_product": NUMBER, "no_place": "inertial origin", "no_axis": "axis"},
+    "rtb": {"no_product": NUMBER, "no_limit": LIMIT_OF},
+    "newton": dict.fromkeys(IMPOSSIBLE, "keep_inertia"),
+    # it divides places at blanks only, and reads nothing of a tensor that is not complete
+    "pybullet": {
+        **dict.fromkeys(("break_in_place", "tab_in_turn", "no_product"), NUMBER),
+        **{"break_in_joint": JOINT, "no_limit": LIMIT_OF, "entity": MARKUP},
+        **{name: "keep_inertia" for name in IMPOSSIBLE if name != "tensor_without_mass"},
+    },
+}

@@ -14,7 +14,7 @@ from .rewriting import Edit, _mjcf_file, _urdf_file, read_sdf
 from .rewriting.mjcf_causes import causes_of_mjcf
 from .rewriting.mjcf_edits import rewrite_mjcf
 from .rewriting.translate import translated
-from .rewriting.urdf_edits import edits
+from .rewriting.urdf_edits import SPELLING, edits
 from .robots import Robot
 
 MARKS = {"package.xml", "manifest.xml"}  # files that make a folder a package
@@ -112,13 +112,9 @@ def all_edits(robot: Robot) -> tuple[Edit, ...]:
     return tuple(edit for edit in found if not (robot.mimic and edit.kind == "mimic"))
 
 
-def refusal_of(robot: Robot) -> str:
-    """Return why treefactor refuses to read a robot's file, "" if it reads it."""
-    try:
-        _mjcf_file.read(robot.path) if robot.is_mjcf else _urdf_file.read(robot.path)
-    except AdapterError as error:
-        return str(error).removeprefix(f"{robot.path}: ")
-    return ""
+def spelling_edits(robot: Robot) -> tuple[Edit, ...]:
+    """Return the edits after which every engine reads the numbers that a URDF states."""
+    return () if robot.is_mjcf else tuple(edit for edit in all_edits(robot) if edit.kind in SPELLING)
 
 
 def lines_of(robot: Robot) -> dict[str, int]:

@@ -14,7 +14,7 @@ import numpy as np
 from .._util.conventions import pairs, translate
 from .._util.protocol import EngineJoint
 from ..tolerances import REGULAR
-from .files import file_for
+from .files import file_for, spelling_edits
 from .quantities import OF_FRAMES, QUANTITIES, Query, largest_force
 
 SOLVED = ("q̈", "LᵀDL", "L and D")  # quantities that need a regular H
@@ -79,8 +79,9 @@ def opened(body):
 def compute_reference(engine, name: str, robot, count: int, seed: int, options: frozenset = frozenset()):
     """Compute the values of a reference engine at random states of a robot.
 
-    The states depend only on the seed and the name of the robot's file. Raises AdapterError where the engine
-    refuses the robot.
+    The states depend only on the seed and the name of the robot's file. The engine loads the file with its
+    numbers plainly written, so that no peculiarity of its reader counts as right. Raises AdapterError where
+    the engine refuses the robot.
     """
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -129,7 +130,7 @@ def _evaluate(query: Query, name: str, excluded: dict[str, str]) -> None:
 
 def _path(engine, robot, folder: str) -> Path:
     """Return the file that the reference loads."""
-    return file_for(robot, engine.READS, (), Path(folder))[0]
+    return file_for(robot, engine.READS, spelling_edits(robot), Path(folder))[0]
 
 
 def singular(H: np.ndarray, joints: Sequence[EngineJoint]) -> str:

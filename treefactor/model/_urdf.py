@@ -5,12 +5,13 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from .._util.rotations import unit
+from .._util.urdf_numbers import dropped
 from .._util.xml import numbers, parse, part_error, require_numbers
 from ..exceptions import AdapterError
 from .joints import Inertia
@@ -44,12 +45,16 @@ class Joint:
 
 @dataclass
 class Robot:
-    """Links by name, and joints in the order of the file."""
+    """Links by name, and joints in the order of the file.
+
+    ``dropped`` has the numbers for which Pinocchio reads another inertia of a link: see `dropped`.
+    """
 
     root: str
     links: dict[str, Inertia]
     joints: list[Joint]
     name: str = ""
+    dropped: dict[str, tuple[str, str, str | None]] = field(default_factory=dict)
 
     def __post_init__(self):
         self._taken = self.links.keys() | {joint.name for joint in self.joints}
@@ -111,6 +116,14 @@ def roll_pitch_yaw(R: np.ndarray) -> np.ndarray:
     return np.array([np.arctan2(-row[2], row[1]), np.arctan2(-R[2, 0], c * R[0, 0] + s * R[1, 0]), z])
 
 
+def _dropped(top: ET.Element) -> dict[str, tuple[str, str, str | None]]:
+    """Return by link the numbers for which Pinocchio reads another inertia."""
+    numbers = {
+        link.get("name", ""): dropped(link.find("inertial")) for link in top.iterfind("link[inertial]")
+    }
+    return {name: number for name, number in numbers.items() if number}
+
+
 def _advice(tag: str) -> str:
     """Return advice for a file of another format, by its root element."""
     return "; treefactor.adapters.mujoco_ loads an MJCF" if tag == "mujoco" else ""
@@ -168,7 +181,7 @@ class _Reader:
         odd = [name for name in {*count, *links} if not name or count[name] > 1]
         if odd:
             raise self.error(f"a joint or link has no name, or two joints are called {odd[0]!r}", odd[0])
-        return Robot(self.root(links, joints), links, joints, top.get("name", ""))
+        return Robot(self.root(links, joints), links, joints, top.get("name", ""), _dropped(top))
 
     def inertial(self, link: ET.Element, name: str) -> Inertia:
         """Return the inertia of a link."""

@@ -7,12 +7,14 @@ Pinocchio accepts, with errors that name neither file nor joint.
 from __future__ import annotations
 
 import textwrap
+import warnings
 from pathlib import Path
 
 import numpy as np
 
 from .._util.messages import received
-from .._util.xml import as_path, numbers, part_error
+from .._util.urdf_numbers import plain
+from .._util.xml import as_path, content_of, elements_with_lines, numbers, part_error
 from ..exceptions import AdapterError, InvalidModelError
 from . import _urdf
 from .frames import Frame
@@ -52,6 +54,7 @@ def read_text(text: str, floating: bool = False, mimic: bool = False) -> Parts:
 def _read(path: Path, text: str | None, floating: bool, mimic: bool) -> Parts:
     """Return the joints, sorted by name within a parent link, the frames, and the name of the robot."""
     whole = _urdf.read(path, None, {*KINDS, "fixed"}, text)
+    _warn_of_dropped(path, whole, text)
     whole.joints.sort(key=lambda joint: joint.name)
     robot = _urdf.without_fixed_joints(whole)
     base = Joint("root_joint", "freeflyer", inertia=robot.links[robot.root], body=robot.root)
@@ -66,6 +69,23 @@ def _read(path: Path, text: str | None, floating: bool, mimic: bool) -> Parts:
         return joints, _frames(whole, carrier), robot.name
     except InvalidModelError as error:
         raise InvalidModelError(f"{path}: {error}", error.joint) from None
+
+
+def _warn_of_dropped(path: Path, robot: _urdf.Robot, text: str | None) -> None:
+    """Warn the caller of `Model.from_urdf` of the numbers for which Pinocchio reads other inertias."""
+    if not robot.dropped:
+        return
+    _, lines = elements_with_lines(content_of(path, None) if text is None else text)
+    links = {part.get("name"): line for part, line in lines.items() if part.tag == "link"}
+    for name, (tag, key, written) in robot.dropped.items():
+        value = plain(written or "")
+        what = f"<{tag}> lacks {key}, which" if written is None else f"<{tag} {key}={written!r}>"
+        lost = "tensor" if tag == "inertia" else "mass and tensor"
+        warnings.warn(
+            f"{path}: link {name!r} on line {links[name]}: {what} is read as {value}, but Pinocchio reads no "
+            f'number there and takes the {lost} of the link as zero: write {key}="{value}"',
+            stacklevel=5,
+        )
 
 
 def _frames(robot: _urdf.Robot, number: dict[str, int]) -> list[Frame]:
