@@ -126,7 +126,9 @@ BREAKS = (
     Blemish("windows_breaks", "</robot>", "\r\n<!--\r\n-->\r\n</robot>", part=""),
 )
 PREFIXES = (
-    Blemish("unbound_attribute", '<limit lower="-8"', '<limit drake:acceleration="2" lower="-8"', part=""),
+    Blemish(
+        "unbound_attribute", '<limit lower="-8"', '<limit drake:acceleration="2" lower="-8"', part="elbow"
+    ),
     Blemish("unbound_element", "</robot>", '<gazebo:plugin name="p"/></robot>', part=""),
     Blemish("bound_prefix", "<robot", '<robot xmlns:drake="http://drake.mit.edu"', part=""),
     Blemish("entity", 'value="1"', 'value="&one;"', before=DOCTYPE, part="", pinocchio=DROPS),
@@ -172,6 +174,7 @@ URDFDOM = {  # what it drops, and what it refuses
     **dict.fromkeys(("blank_after_limit", "blank_after_damping", "break_in_joint"), JOINT),
     "no_limit": LIMIT_OF,
 }
+STRICT = dict.fromkeys(("unbound_attribute", "unbound_element"), "other")  # readers in Python
 CAUSES: dict[str, dict[str, str]] = {
     "pinocchio": {**URDFDOM, "entity": MARKUP},
     "treefactor": {},
@@ -179,11 +182,11 @@ CAUSES: dict[str, dict[str, str]] = {
     "dart": {name: kind for name, kind in URDFDOM.items() if name != "entity"},
     # it demands six moments, and knows no entities
     "mujoco": {"no_product": NUMBER, "entity": MARKUP, **dict.fromkeys(IMPOSSIBLE, "any_inertia")},
-    "idyntree": {"entity": MARKUP},
+    "idyntree": {"no_product": NUMBER, "entity": MARKUP},
     "drake": {"entity": MARKUP, **dict.fromkeys(IMPOSSIBLE, "keep_inertia")},
-    "adam": {"no_product": NUMBER, "no_place": "inertial origin", "no_axis": "axis"},
-    "rtb": {"no_product": NUMBER, "no_limit": LIMIT_OF},
-    "newton": dict.fromkeys(IMPOSSIBLE, "keep_inertia"),
+    "adam": {**STRICT, "no_product": NUMBER, "no_place": "inertial origin", "no_axis": "axis"},
+    "rtb": {**STRICT, "no_product": NUMBER, "no_limit": LIMIT_OF},
+    "newton": {**STRICT, **dict.fromkeys(IMPOSSIBLE, "keep_inertia")},
     # it divides places at blanks only, and reads nothing of a tensor that is not complete
     "pybullet": {
         **dict.fromkeys(("break_in_place", "tab_in_turn", "no_product"), NUMBER),

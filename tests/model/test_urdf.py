@@ -129,11 +129,10 @@ def test_pinocchio_refuses_an_axis_it_would_take_for_zero(write_text, axis):
         adapter("pinocchio").load(write_text(ARM.replace(AXIS, axis)))
 
 
-def test_an_inertia_without_an_entry_is_explained_where_an_engine_refuses_it(write_text):
+def test_an_inertia_without_an_entry_that_an_engine_refuses_is_named(write_text):
     adapter("mujoco")
     robot = Robot("r", write_text(ARM.replace("ixy=", "x=")))
     [[cell]] = check.check([robot], ["mujoco"], ["H"], samples=1)
-    assert cell.state == check.EXPLAINED
     assert "ixy" in cell.reason
 
 

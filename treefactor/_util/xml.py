@@ -17,7 +17,6 @@ NUMBERS = {  # attributes that must be finite; an infinite limit means unlimited
     *("xyz", "rpy", "value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz", "multiplier", "offset"),
     *("damping", "friction", "size", "radius", "length", "scale"),
 }
-LIMITS = {"lower", "upper", "effort", "velocity"}  # attributes that must be numbers, perhaps infinite
 MARKUP = re.compile(  # a comment, text or instruction, which is skipped, or a tag with its attributes
     r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>"
     r"|<[^\s<>/!?][^<>\"']*(?:(?:\"[^\"]*\"|'[^']*')[^<>\"']*)*>",
@@ -25,6 +24,7 @@ MARKUP = re.compile(  # a comment, text or instruction, which is skipped, or a t
 )
 ATTRIBUTE = re.compile(r"\"[^\"]*\"|'[^']*'")
 REFERENCES = {"\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
+LIMITS = {"lower", "upper", "effort", "velocity"}  # attributes that must be numbers, perhaps infinite
 XACRO = "run `xacro FILE > robot.urdf` first, and read robot.urdf"
 NOT_WELL_FORMED = expat.ExpatError, ValueError, LookupError  # the last two: an unknown encoding
 
@@ -81,9 +81,10 @@ def parse(path: Path, engine: str | None, text: str | bytes | None = None) -> ET
 
 
 def elements(content: str | bytes, placed: Callable[[ET.Element, int], None] | None = None) -> ET.Element:
-    """Return the root element of an XML text, with prefixes of names and breaks in attributes as written.
+    """Return the root element of an XML text, names with their prefixes as written, bound or not.
 
-    A prefix, bound or not, is a part of the name, as for engines: <drake:joint> is no <joint>.
+    A prefix is a part of the name, as for the engines that read URDFs: <drake:joint> is no <joint>.
+    Attributes keep their breaks and tabs, see `as_written`.
 
     Parameters
     ----------
@@ -98,6 +99,7 @@ def elements(content: str | bytes, placed: Callable[[ET.Element, int], None] | N
         If the text is not well-formed, or has an unknown encoding.
     """
     builder, reader = ET.TreeBuilder(), expat.ParserCreate()
+    text = content.strip()
     before = len(content[: len(content) - len(content.lstrip())].splitlines())
 
     def start(tag, attributes):
@@ -106,8 +108,37 @@ def elements(content: str | bytes, placed: Callable[[ET.Element, int], None] | N
     reader.buffer_text = True
     reader.StartElementHandler = start if placed else builder.start
     reader.EndElementHandler, reader.CharacterDataHandler = builder.end, builder.data
-    reader.Parse(as_written(content.strip()), True)
+    reader.Parse(as_written(text), True)
     return builder.close()
+
+
+def as_written(content):
+    """Return the text of an XML file, str or bytes, of which a parser keeps breaks and tabs in attributes.
+
+    A parser that follows the specification reads them as blanks, tinyxml2 as they are: with one, engines
+    refuse numbers or read other ones. Elements stay on their lines.
+    """
+    if isinstance(content, bytes):
+        if b"\0" in content:  # UTF-16
+            return content
+        return as_written(content.decode("latin-1")).encode("latin-1")  # keeps every byte
+    return MARKUP.sub(_tag_as_written, content)
+
+
+def _tag_as_written(tag: re.Match) -> str:
+    text = tag[0]
+    if text[1] in "!?" or not any(mark in text for mark in REFERENCES):
+        return text
+    return ATTRIBUTE.sub(_attribute_as_written, text)
+
+
+def _attribute_as_written(attribute: re.Match) -> str:
+    """Return an attribute with references to its breaks and tabs, and behind it as many breaks."""
+    text = attribute[0].replace("\r\n", "\n")
+    breaks = text.count("\n")
+    for mark, reference in REFERENCES.items():
+        text = text.replace(mark, reference)
+    return text + "\n" * breaks
 
 
 def elements_with_lines(content: str | bytes) -> tuple[ET.Element, dict[ET.Element, int]]:
@@ -158,35 +189,6 @@ def _refuse_xacro(top: ET.Element, path: Path, engine: str | None) -> None:
         prefix, _, name = element.tag.rpartition(":")
         if prefix in prefixes:
             raise file_error(path, engine, f"it is a xacro file, with <xacro:{name}>: {XACRO}")
-
-
-def as_written(content):
-    """Return the text of an XML file, str or bytes, of which a parser keeps breaks and tabs in attributes.
-
-    A parser that follows the specification reads them as blanks, tinyxml2 as they are: with one, engines
-    refuse numbers or read other ones. Elements stay on their lines.
-    """
-    if isinstance(content, bytes):
-        if b"\0" in content:  # UTF-16
-            return content
-        return as_written(content.decode("latin-1")).encode("latin-1")  # keeps every byte
-    return MARKUP.sub(_tag_as_written, content)
-
-
-def _tag_as_written(tag: re.Match) -> str:
-    text = tag[0]
-    if text[1] in "!?" or not any(mark in text for mark in REFERENCES):
-        return text
-    return ATTRIBUTE.sub(_attribute_as_written, text)
-
-
-def _attribute_as_written(attribute: re.Match) -> str:
-    """Return an attribute with references to its breaks and tabs, and behind it as many breaks."""
-    text = attribute[0].replace("\r\n", "\n")
-    breaks = text.count("\n")
-    for mark, reference in REFERENCES.items():
-        text = text.replace(mark, reference)
-    return text + "\n" * breaks
 
 
 def require_numbers(top: ET.Element, path: Path, engine: str | None, text: str | bytes | None = None) -> None:

@@ -15,7 +15,7 @@ GENERAL = {  # by option or kind of edit: the engine agrees only once the file .
     "material": "agrees only without materials",
     "transmission": "agrees only without transmissions",
     "gazebo": "agrees only without Gazebo's elements",
-    "other": "agrees only without elements that the URDF specification does not know",
+    "other": "agrees only without elements or attributes that the URDF specification does not know",
     "inertial": "gives links without <inertial> another inertia than zero",
     "inertial origin": "needs an <origin> in every <inertial>",
     "joint origin": "needs an <origin> in every joint",

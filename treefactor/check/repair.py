@@ -158,11 +158,20 @@ def _found(search: Search, edits: Sequence[Edit]) -> Repair:
 
 
 def _part(search: Search, step: str, part: Changes, changes: Changes, left: frozenset[str]) -> Part:
-    """Return one cause with what is wrong without it, or without it and the edits that imply it."""
+    """Return one cause with what is wrong without it.
+
+    What implies it is taken out first. The part is then a cause of all that it changes in the engine: the
+    dynamics that the file states are the same.
+    """
     others = _without(changes, _implying(search.examination.engine, step, changes))
     rest = _without(others, part)
-    wrong = left if others == changes else search.bad(others)
-    return Part(step, part, search.bad(rest) - wrong, search.trial(rest).errors)
+    without, with_it = search.trial(rest), search.trial(others)
+    quantities = search.bad(rest) - (left if others == changes else search.bad(others))
+    if others != changes:
+        both = (search.wrong - left) & without.errors.keys() & with_it.errors.keys()
+        allowed = search.examination.allowed
+        quantities |= {q for q in both if abs(without.errors[q] - with_it.errors[q]) > allowed(q)}
+    return Part(step, part, quantities, without.errors)
 
 
 def _implying(engine, kind: str, changes: Changes) -> Changes:
@@ -193,7 +202,8 @@ def _candidates(engine, edits: Sequence[Edit]) -> list[Changes]:
     prefixes = list(dict.fromkeys(prefix | spelling for prefix in (frozenset(), paths, *prefixes)))
     own = list(dict.fromkeys((frozenset(), options)))
     tried = [Changes(prefix | part, one) for part in _ignored(edits) for prefix in prefixes for one in own]
-    single = [Changes(options=frozenset({one})) for one in sorted(options)]  # together they may be refused
+    # together, options may be refused
+    single = [Changes(spelling, frozenset({one})) for one in sorted(options)]
     return [changes for changes in dict.fromkeys([*tried, *single]) if changes != Changes()]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._util.messages import received
 from .._util.urdf_numbers import plain
-from .._util.xml import as_path, content_of, elements_with_lines, numbers, part_error
+from .._util.xml import as_path, content_of, line_of, numbers, part_error
 from ..exceptions import AdapterError, InvalidModelError
 from . import _urdf
 from .frames import Frame
@@ -75,15 +75,15 @@ def _warn_of_dropped(path: Path, robot: _urdf.Robot, text: str | None) -> None:
     """Warn the caller of `Model.from_urdf` of the numbers for which Pinocchio reads other inertias."""
     if not robot.dropped:
         return
-    _, lines = elements_with_lines(content_of(path, None) if text is None else text)
-    links = {part.get("name"): line for part, line in lines.items() if part.tag == "link"}
+    content = content_of(path, None) if text is None else text
     for name, (tag, key, written) in robot.dropped.items():
         value = plain(written or "")
         what = f"<{tag}> lacks {key}, which" if written is None else f"<{tag} {key}={written!r}>"
         lost = "tensor" if tag == "inertia" else "mass and tensor"
         warnings.warn(
-            f"{path}: link {name!r} on line {links[name]}: {what} is read as {value}, but Pinocchio reads no "
-            f'number there and takes the {lost} of the link as zero: write {key}="{value}"',
+            f"{path}: link {name!r} on line {line_of(content, name)}: {what} is read as {value}, but "
+            f"Pinocchio reads no number there and takes the {lost} of the link as zero: write "
+            f'{key}="{value}"',
             stacklevel=5,
         )
 

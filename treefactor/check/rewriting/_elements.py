@@ -68,7 +68,7 @@ def _without_materials(robot: ET.Element, part: ET.Element) -> bool:
 
 
 def _without_others(robot: ET.Element, part: ET.Element) -> bool:
-    """Remove an element that the format lacks, or such elements of a link or joint."""
+    """Remove an element that the format lacks, or such elements, and attributes with a prefix, of a part."""
     if part.tag not in KNOWN["robot"]:
         robot.remove(part)
         return True
@@ -76,7 +76,11 @@ def _without_others(robot: ET.Element, part: ET.Element) -> bool:
     found = [] if known is None else [element for element in part if element.tag not in known]
     for element in found:
         part.remove(element)
-    return bool(found)
+    parts = [] if known is None else part.iter()
+    prefixed = [(element, key) for element in parts for key in element.attrib if ":" in key]
+    for element, key in prefixed:
+        del element.attrib[key]
+    return bool(found or prefixed)
 
 
 def _with_plain_numbers(of: str, parent: str) -> Change:
