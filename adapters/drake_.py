@@ -24,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .._util.engine_objects import require_object
 from .._util.protocol import Base, EngineJoint
 from .._util.validation import Sealed, as_vector
 from .._util.xml import NOT_WELL_FORMED, as_path, elements, fault_of_xml, numbers, part_error
@@ -56,6 +57,8 @@ class Body(Sealed, AbstractContextManager):
     """
 
     def __init__(self, plant: MultibodyPlant, context=None):
+        files = "drake_.load(path) reads a file"
+        require_object(plant, MultibodyPlant, "plant", "a pydrake MultibodyPlant", files)
         if not plant.is_finalized() or plant.time_step() > 0.0:
             raise AdapterError("the plant must be finalized, and of continuous time (time_step 0)", "drake")
         own = plant.CreateDefaultContext()
