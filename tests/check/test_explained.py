@@ -105,7 +105,8 @@ def test_a_robot_on_a_floating_joint_of_the_world_floats_once(engine, package, f
 
 WHEEL = """<robot name="wheel"><link name="base"/>
 <link name="arm"><inertial><mass value="1"/>
-<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link><link name="wheel"><inertial><mass value="20"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<link name="wheel"><inertial><mass value="20"/>
 <inertia ixx="2e-4" ixy="0" ixz="0" iyy="2e-4" iyz="0" izz="2e-4"/></inertial></link>
 <joint name="axle" type="continuous"><origin xyz="3 2 1" rpy="1 0.4 0.2"/><parent link="base"/>
 <child link="wheel"/><axis xyz="0 0 1"/></joint>
