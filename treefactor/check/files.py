@@ -10,6 +10,7 @@ from pathlib import Path
 from xml.sax.saxutils import unescape
 
 from ..exceptions import AdapterError, TreefactorError
+from .cells import Fault
 from .rewriting import Edit, _mjcf_file, _urdf_file, read_sdf
 from .rewriting._frames import WORLD
 from .rewriting.mjcf_causes import causes_of_mjcf
@@ -20,6 +21,7 @@ from .robots import Robot
 
 MARKS = {"package.xml", "manifest.xml"}  # files that make a folder a package
 LEVELS = 6  # folders above a file in which its packages are looked for
+BUNDLED = "the file of an installed package"  # why a fault does not count as the user's
 Carried = dict  # by link of the original file, the link that carries it and its pose there
 
 
@@ -124,6 +126,25 @@ def all_edits(robot: Robot) -> tuple[Edit, ...]:
 def spelling_edits(robot: Robot) -> tuple[Edit, ...]:
     """Return the edits after which every engine reads the numbers that a URDF states."""
     return () if robot.is_mjcf else tuple(edit for edit in all_edits(robot) if edit.kind in SPELLING)
+
+
+def faults_of(robot: Robot) -> tuple[Fault, ...]:
+    """Return the links of a URDF or SDF whose inertias no body can have.
+
+    MuJoCo itself refuses an MJCF with such an inertia. A file that cannot be read has no links.
+    """
+    try:
+        urdf = None if robot.is_mjcf else _urdf_file.read(robot.path)
+    except AdapterError:  # reported when it is loaded
+        return ()
+    elements, links = (urdf.names("link"), urdf.robot.links) if urdf else ({}, {})
+    expected = BUNDLED if robot.bundled else ""
+    reasons = {name: inertia.fault() for name, inertia in links.items()}
+    return tuple(
+        Fault(name, urdf.lines[elements[name]], reason, expected)
+        for name, reason in reasons.items()
+        if reason
+    )
 
 
 def lines_of(robot: Robot) -> dict[str, int]:

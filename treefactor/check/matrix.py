@@ -28,7 +28,7 @@ from .cells import (
     UsedEngine,
 )
 from .engines import LIMITS, ChosenEngine, engine_version, pip_of
-from .files import digest, with_coupled, with_own_base
+from .files import digest, faults_of, with_coupled, with_own_base
 from .judge import ALL_QUANTITIES, excluded
 from .reference import Reference
 from .robots import Robot
@@ -136,7 +136,9 @@ class Matrix:
         sha256 = self._digests[robot.path]
         if digest(robot.path) != sha256:
             raise TreefactorError(f"{robot.path} changed while it was compared: compare it again")
-        return CheckedRobot(robot.name, robot.base, str(robot.name), robot.format, sha256, freedoms)
+        return CheckedRobot(
+            robot.name, robot.base, str(robot.name), robot.format, sha256, freedoms, faults_of(robot)
+        )
 
     def _start(self) -> None:
         """Start as many waiting tasks as there are processors, one at a time for every engine."""

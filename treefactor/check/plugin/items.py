@@ -11,11 +11,21 @@ from typing import Any
 import pytest
 
 from ..causes import cause_line
-from ..cells import EXCLUDED, EXPECTED, EXPLAINED, NOT_INSTALLED, NOT_OFFERED, Cell
+from ..cells import (
+    EXCLUDED,
+    EXPECTED,
+    EXPLAINED,
+    IMPOSSIBLE,
+    NOT_INSTALLED,
+    NOT_OFFERED,
+    Cell,
+    CheckedRobot,
+)
 from ..engines import ChosenEngine
+from ..files import faults_of
 from ..judge import ALL_QUANTITIES
 from ..project.configuration import STALE, Expectation
-from ..project.expectations import applied, concerns, fails, is_stale
+from ..project.expectations import applied, concerns, fails, is_stale, with_expected
 from ..robots import Robot
 from .marker import MARKER
 
@@ -25,7 +35,7 @@ Comparison = Any  # of comparison.py, which imports this module
 
 
 class RobotFile(pytest.File):
-    """File of a robot, with a test for every engine and quantity."""
+    """File of a robot, with a test for every engine and quantity, and one for inertias if they need it."""
 
     def __init__(self, *, robots: Sequence[Robot], comparison: Comparison, **others):
         super().__init__(**others)
@@ -44,6 +54,33 @@ class RobotFile(pytest.File):
                         engine=engine,
                         quantity=quantity,
                     )
+        if faults_of(self.robots[0]):
+            name = f"{Path(self.robots[0].name).stem}-inertias"
+            yield InertiaItem.from_parent(self, name=name, robot=self.robots[0])
+
+
+class InertiaItem(pytest.Item):
+    """Test of the inertias of a robot's links, some of which no body can have."""
+
+    parent: RobotFile
+
+    def __init__(self, *, robot: Robot, **others):
+        super().__init__(**others)
+        self.robot, self.faults = robot, faults_of(robot)
+
+    def runtest(self) -> None:
+        """Fail, or expect the failure; each link is named with its line."""
+        chosen, robot = self.parent.comparison.chosen, self.robot
+        checked = CheckedRobot(robot.name, robot.base, robot.name, robot.format, "", None, self.faults)
+        faults = with_expected(checked, (*chosen.expect, *chosen.known), date.today())
+        text = "\n".join(f"{robot.name}: {IMPOSSIBLE}: {fault}" for fault in faults)
+        if IMPOSSIBLE in chosen.failures and not all(fault.expected for fault in faults):
+            pytest.fail(text, pytrace=False)
+        pytest.xfail(text)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Return the file, the line of the first such link, and the name of the test."""
+        return self.path, self.faults[0].line - 1, self.name
 
 
 class CellItem(pytest.Item):

@@ -17,7 +17,7 @@ from typing import Any
 from ..._util.messages import similar
 from ...exceptions import TreefactorError
 from .. import traps
-from ..cells import CRASHED, DISAGREES, EXPLAINED, REFUSED
+from ..cells import CRASHED, DISAGREES, EXPLAINED, IMPOSSIBLE, REFUSED
 from ..engines import ENGINES, ChosenEngine, title
 from ..judge import ALL_QUANTITIES
 from . import values
@@ -25,7 +25,7 @@ from .values import Table
 
 FILE, SHARED_FILE, TABLE = "treefactor.toml", "pyproject.toml", "tool.treefactor"
 STALE = "stale"
-FAIL_ON = (DISAGREES, REFUSED, CRASHED, EXPLAINED, STALE)
+FAIL_ON = (DISAGREES, REFUSED, CRASHED, EXPLAINED, IMPOSSIBLE, STALE)
 OF_ENGINE = (REFUSED, CRASHED)  # failures that concern one engine alone
 BASES = ("fixed", "floating")
 ALIASES = {
@@ -147,7 +147,7 @@ class Configuration:
         """
         if self.fail_on is not None:
             return self.fail_on
-        return (DISAGREES, *(OF_ENGINE if self.engines else ()), STALE)
+        return (DISAGREES, *(OF_ENGINE if self.engines else ()), IMPOSSIBLE, STALE)
 
     @property
     def known(self) -> tuple[Expectation, ...]:

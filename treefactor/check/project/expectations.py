@@ -19,9 +19,12 @@ from ..cells import (
     DISAGREES,
     EXPECTED,
     EXPLAINED,
+    IMPOSSIBLE,
     REFUSED,
     TIMED_OUT,
     Cell,
+    CheckedRobot,
+    Fault,
     Report,
 )
 from ..engines import ENGINES
@@ -49,7 +52,32 @@ def with_expectations(report: Report, chosen: Configuration, today: date) -> Rep
     versions = {engine.name: engine.version for engine in report.engines}
     expected = *chosen.expect, *chosen.known
     cells, listed = applied(report.cells, expected, versions, today, not chosen.narrowed)
-    return replace(report, cells=cells, expectations=listed[: len(chosen.expect)])
+    robots = [replace(robot, impossible=with_expected(robot, expected, today)) for robot in report.robots]
+    for one, entry in zip(expected, listed, strict=True):
+        faults = [(robot, fault) for robot in report.robots for fault in robot.impossible]
+        entry["stale"] &= not any(describes_fault(one, *place) for place in faults)
+    return replace(report, robots=robots, cells=cells, expectations=listed[: len(chosen.expect)])
+
+
+def with_expected(robot: CheckedRobot, expectations: Sequence[Expectation], today: date) -> tuple[Fault, ...]:
+    """Return the impossible links of a robot, with the reason where expectations describe them."""
+    found = []
+    for fault in robot.impossible:
+        used = [one for one in expectations if describes_fault(one, robot, fault)]
+        used = [one for one in used if not (isinstance(one.until, date) and today > one.until)]
+        said = (
+            "as expected: " + " ".join(filter(None, [used[0].cause or "any cause", used[0].link]))
+            if used
+            else ""
+        )
+        found.append(replace(fault, expected=fault.expected or said))
+    return tuple(found)
+
+
+def describes_fault(expectation: Expectation, robot: CheckedRobot, fault: Fault) -> bool:
+    """Return whether an expectation is about a robot, not about an engine or quantity, and names a fault."""
+    about = concerns(expectation, robot.name, "", "") and expectation.robot != "*"
+    return about and _matches(expectation, f"{IMPOSSIBLE}\n{fault}")
 
 
 def applied(
@@ -161,7 +189,9 @@ def all_ended(
 
 def exit_status(report: Report, fail_on: Sequence[str]) -> int:
     """Return 0 if nothing fails, 1 if something does, 3 if nothing was compared."""
-    if failing(report, fail_on) or (STALE in fail_on and any(one["stale"] for one in report.expectations)):
+    stale = STALE in fail_on and any(one["stale"] for one in report.expectations)
+    impossible = IMPOSSIBLE in fail_on and any(not fault.expected for _, fault in report.impossible)
+    if failing(report, fail_on) or stale or impossible:
         return 1
     return 0 if any(cell.state in COMPARED for cell in report.cells) else 3
 
