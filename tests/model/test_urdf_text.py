@@ -178,6 +178,6 @@ def test_the_refusal_of_treefactor_is_not_said_to_be_of_an_engine(blemish, tmp_p
     assert "no reference: treefactor: " in states["pinocchio"].reason
     if states["mujoco"].state != check.NOT_INSTALLED:
         assert states["mujoco"].state == check.REFUSED
-        own, ours = states["mujoco"].reason.split("; treefactor refuses the file: ")
+        own, ours = states["mujoco"].reason.split("; no reference: treefactor: ")
         assert "MuJoCo cannot load it" in own
         assert blemish.refusal in ours

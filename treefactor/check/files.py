@@ -12,6 +12,7 @@ from xml.sax.saxutils import unescape
 from ..exceptions import AdapterError, TreefactorError
 from .cells import Fault
 from .rewriting import Edit, _mjcf_file, _urdf_file, read_sdf
+from .rewriting._frames import WORLD
 from .rewriting.mjcf_causes import causes_of_mjcf
 from .rewriting.mjcf_edits import rewrite_mjcf
 from .rewriting.translate import translated
@@ -96,13 +97,21 @@ def digest(path: Path) -> str:
 
 
 def with_own_base(robot: Robot) -> Robot:
-    """Return a robot on the base that its file states; a URDF states none."""
-    if robot.format != "sdf":
-        return robot
+    """Return a robot on the base that its file states.
+
+    A URDF states one if a floating joint carries the robot on a root link called world, which engines take
+    for the world itself: they do not let it float.
+    """
     try:
-        return replace(robot, floating=read_sdf(robot.path).floating)
+        if robot.format == "sdf":
+            return replace(robot, floating=read_sdf(robot.path).floating)
+        if robot.format == "urdf" and robot.floating:
+            whole = _urdf_file.read(robot.path).robot
+            free = {joint.parent for joint in whole.joints if joint.type == "floating"}
+            return replace(robot, floating=not (whole.root == WORLD and WORLD in free))
     except AdapterError:  # reported when it is loaded
-        return robot
+        pass
+    return robot
 
 
 def all_edits(robot: Robot) -> tuple[Edit, ...]:
@@ -117,15 +126,6 @@ def all_edits(robot: Robot) -> tuple[Edit, ...]:
 def spelling_edits(robot: Robot) -> tuple[Edit, ...]:
     """Return the edits after which every engine reads the numbers that a URDF states."""
     return () if robot.is_mjcf else tuple(edit for edit in all_edits(robot) if edit.kind in SPELLING)
-
-
-def refusal_of(robot: Robot) -> str:
-    """Return why treefactor refuses to read a robot's file, "" if it reads it."""
-    try:
-        _mjcf_file.read(robot.path) if robot.is_mjcf else _urdf_file.read(robot.path)
-    except AdapterError as error:
-        return str(error).removeprefix(f"{robot.path}: ")
-    return ""
 
 
 def faults_of(robot: Robot) -> tuple[Fault, ...]:

@@ -12,7 +12,7 @@ from ..exceptions import AdapterError, NotPositiveDefiniteError
 from .causes import cause_text
 from .cells import AGREES, DISAGREES, EXCLUDED, EXPLAINED, NOT_OFFERED, REFUSED, Cause, Cell
 from .examine import Changes, Examination, Trial, no_answer
-from .files import all_edits, lines_of, refusal_of
+from .files import all_edits, lines_of
 from .quantities import QUANTITIES
 from .reference import random_of
 from .repair import Repair, repair
@@ -113,7 +113,7 @@ class Judgement:
         cell = replace(cell, ordinary=self.first.errors.get(quantity))
         if quantity in self.left and not self.others:
             cell = self._measured(cell, self.last, REFUSED if self.last.refusal else DISAGREES)
-            return replace(cell, reason=f"{self._reason(cell)}{self._fault()}")
+            return replace(cell, reason=self._reason(cell))
         if quantity not in self.left and quantity not in self.last.errors:  # the file was refused at first
             return replace(cell, reason=self.last.absent.get(quantity, ""))
         causes = (*self._causes(quantity), *(self.others if quantity in self.left else ()))
@@ -123,11 +123,6 @@ class Judgement:
     def _measured(self, cell: Cell, trial: Trial, state: str) -> Cell:
         allowed = self.examination.allowed(cell.quantity)
         return replace(cell, state=state, error=trial.errors.get(cell.quantity), allowed=allowed)
-
-    def _fault(self) -> str:
-        """Return what treefactor's reader finds wrong with the file, as the end of a reason."""
-        fault = refusal_of(self.examination.robot) if self.name != "treefactor" else ""
-        return f"; treefactor refuses the file: {fault}" if fault else ""
 
     def _reason(self, cell: Cell) -> str:
         """Return why a quantity is wrong."""

@@ -17,6 +17,7 @@ from ..tolerances import REGULAR
 from .files import file_for, spelling_edits
 from .quantities import OF_FRAMES, QUANTITIES, Query, largest_force
 
+LOW = 1e-9  # m; the potential energy of a lower centre of mass is rounding
 SOLVED = ("q̈", "LᵀDL", "L and D")  # quantities that need a regular H
 FRAMES = 16  # links whose placements and Jacobians are compared in one state; other states take other links
 
@@ -177,9 +178,33 @@ def _sizes(sample: Sample) -> dict[str, float]:
         elif QUANTITIES[name].unit == "position":
             largest = max(largest, 1.0)
         sizes[name] = largest or 1.0
+    reach, weight = _reach(sample), _weight(sample)
+    for name in sizes.keys() & {"bias", "gravity", "inverse dynamics"}:  # moments of gravity cancel
+        sizes[name] = max(sizes[name], weight * reach)
+    if "J̇v" in sizes:  # so do the accelerations that the joints of a chain cause
+        sizes["J̇v"] = max(
+            sizes["J̇v"], float(np.abs(sample.v).sum() * np.abs(sample.v).max(initial=0.0) * reach)
+        )
     if "energies" in sizes:  # of opposite signs, they cancel
         sizes["energies"] = max(sizes["energies"], sizes.get("gravity", 0.0))
     return sizes
+
+
+def _reach(sample: Sample) -> float:
+    """Return the largest coordinate of the links compared (m), 0 if the reference places none."""
+    places = sample.values.get("placements", np.zeros((0, 3, 4)))[:, :, 3]
+    return float(np.nanmax(np.abs(places), initial=0.0))
+
+
+def _weight(sample: Sample) -> float:
+    """Return the weight of the robot (N), from its potential energy and the height of its centre of mass.
+
+    0 where that height is 0 or the reference has neither.
+    """
+    if not {"energies", "centre of mass"} <= sample.values.keys():
+        return 0.0
+    height = abs(float(sample.values["centre of mass"][2]))
+    return abs(float(sample.values["energies"][1])) / height if height > LOW else 0.0
 
 
 def _condition(sample: Sample) -> float:

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..._util.messages import similar
 from ...exceptions import TreefactorError
 from .. import traps
 from ..cells import CRASHED, DISAGREES, EXPLAINED, IMPOSSIBLE, REFUSED
@@ -28,6 +29,14 @@ FAIL_ON = (DISAGREES, REFUSED, CRASHED, EXPLAINED, IMPOSSIBLE, STALE)
 OF_ENGINE = (REFUSED, CRASHED)  # failures that concern one engine alone
 BASES = ("fixed", "floating")
 ALIASES = {
+    "mass matrix": "H",
+    "inertia matrix": "H",
+    "inertia": "H",
+    "crba": "H",
+    "nle": "bias",
+    "rnea": "inverse dynamics",
+    "forward dynamics": "q̈",
+    "aba": "q̈",
     "qdd": "q̈",
     "jdotv": "J̇v",
     "ltdl": "LᵀDL",
@@ -258,7 +267,24 @@ def quantity_named(name: object) -> str:
     """
     known = {**ALIASES, **{one.lower(): one for one in ALL_QUANTITIES}}
     text = values.text(name).replace("-", " ").replace("_", " ").lower()
-    return known[text] if text in known else values.one_of([*ALL_QUANTITIES, *ALIASES])(name)
+    if text in known:
+        return known[text]
+    others = ", ".join(f"{own} (also {', '.join(_other_names(own))})" for own in ALL_QUANTITIES)
+    raise ValueError(f"one of {others.replace(' (also )', '')}, got {name!r}{_near(text, known)}")
+
+
+def _other_names(quantity: str) -> list[str]:
+    """Return the other names of a quantity."""
+    return [name for name, own in ALIASES.items() if own == quantity]
+
+
+def _near(text: str, known: Mapping[str, str]) -> str:
+    """Return the quantities with one of the words, or else with a similar name, as a question."""
+    words = {word for word in text.split() if len(word) > 2}
+    sharing = [known[name] for name in known if words & {*name.split()}]
+    if not sharing:
+        return similar(text, known)
+    return f"; did you mean {', '.join(map(repr, dict.fromkeys(sharing)))}?"
 
 
 def _table(file: Path) -> Mapping[str, Any] | None:
