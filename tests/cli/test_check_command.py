@@ -8,7 +8,7 @@ from helpers.stand_in_engines import PLAIN, write_project
 from treefactor import cli
 from treefactor.check.engines import ENGINES
 from treefactor.check.judge import ALL_QUANTITIES
-from treefactor.check.project.configuration import quantity_named
+from treefactor.check.project.quantity_names import quantity_named
 
 SOME = ("--quantity", "H", "gravity", "com")
 

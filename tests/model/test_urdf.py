@@ -68,8 +68,8 @@ def test_a_number_that_is_not_finite_is_refused_by_name(write_text, case, engine
 
 
 @pytest.mark.parametrize("case", NOT_FINITE)
-def test_engines_are_asked_about_a_robot_that_treefactor_refuses(write_text, case):
-    """Nothing is compared where treefactor refuses a file, since nobody knows what it means."""
+def test_engines_get_a_robot_that_treefactor_refuses(write_text, case):
+    """Nothing is compared where treefactor refuses a file, its meaning is not defined."""
     adapter("mujoco")
     before, after, _ = NOT_FINITE[case]
     robot = Robot("odd", write_text(ARM.replace(before, after)))

@@ -115,9 +115,11 @@ class Examination:
     @cached_property
     def excluded(self) -> dict[str, str]:
         """Quantities that cannot be compared, with the reason."""
-        reason = f"rounding of {self.engine.DTYPE} leaves no digit: H is ill-conditioned"
+        reason = f"rounding of {self.engine.DTYPE} leaves no digit: "
+        cancel = self.reference.cancellation
         lost = [name for name in self.quantities if self.allowed(name) > NO_DIGIT]
-        return {**dict.fromkeys(lost, reason), **self.reference.excluded}
+        reasons = {name: "its terms cancel" if name in cancel else "H is ill-conditioned" for name in lost}
+        return {**{name: reason + why for name, why in reasons.items()}, **self.reference.excluded}
 
     @property
     def answered(self) -> frozenset[str]:
@@ -134,7 +136,7 @@ class Examination:
         """Return the largest error of a quantity that counts as rounding."""
         if quantity == "tree":
             return 0.0
-        limit = ROUNDINGS * self.epsilon
+        limit = ROUNDINGS * self.epsilon * self.reference.cancellation.get(quantity, 1.0)
         if quantity in ("q̈", "L and D"):
             limit *= self.reference.condition
             return min(limit, WORST_ACCELERATION) if self.engine.DTYPE == "float64" else limit

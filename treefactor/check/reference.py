@@ -13,11 +13,11 @@ import numpy as np
 
 from .._util.conventions import pairs, translate
 from .._util.protocol import EngineJoint
-from ..tolerances import REGULAR
+from ..tolerances import LOW_CENTRE, REGULAR
 from .files import file_for, spelling_edits
 from .quantities import OF_FRAMES, QUANTITIES, Query, largest_force
 
-LOW = 1e-9  # m; the potential energy of a lower centre of mass is rounding
+OF_GRAVITY = ("bias", "gravity", "inverse dynamics")
 SOLVED = ("q̈", "LᵀDL", "L and D")  # quantities that need a regular H
 FRAMES = 16  # links whose placements and Jacobians are compared in one state; other states take other links
 
@@ -55,6 +55,8 @@ class Reference:
     excluded : dict of str to str
         Quantities that the reference does not have, with the reason.
     seed : int
+    cancellation : dict of str to float
+        By quantity how many times larger than the quantity its terms are: see `_cancellation`.
     """
 
     engine: str
@@ -65,6 +67,7 @@ class Reference:
     condition: float
     excluded: dict[str, str]
     seed: int = 0
+    cancellation: dict[str, float] = field(default_factory=dict)
 
 
 def random_of(path: Path, seed: int) -> np.random.Generator:
@@ -93,7 +96,7 @@ def compute_reference(engine, name: str, robot, count: int, seed: int, options: 
         nv = max((joint.v.stop for joint in joints), default=0)
         frames = tuple(engine.frames(body))
         rng = random_of(robot.path, seed)
-        samples, condition = [], 1.0
+        samples, condition, cancellation = [], 1.0, dict[str, float]()
         excluded: dict[str, str] = {}
         found = pairs(joints, joints, base)
         for k in range(count):
@@ -103,12 +106,14 @@ def compute_reference(engine, name: str, robot, count: int, seed: int, options: 
             _evaluate(query, name, excluded)
             sample.sizes.update(_sizes(sample))
             condition = max(condition, _condition(sample))
+            for quantity, ratio in _cancellation(sample).items():
+                cancellation[quantity] = max(ratio, cancellation.get(quantity, 1.0))
             samples.append(sample)
     if nv == 0:
         excluded |= dict.fromkeys((*SOLVED, "H", "bias", "gravity"), "no joint moves")
     elif condition > REGULAR:
         excluded |= dict.fromkeys(SOLVED, singular(samples[0].values["H"], joints))
-    return Reference(name, joints, nq, nv, tuple(samples), condition, excluded, seed)
+    return Reference(name, joints, nq, nv, tuple(samples), condition, excluded, seed, cancellation)
 
 
 def _evaluate(query: Query, name: str, excluded: dict[str, str]) -> None:
@@ -178,16 +183,21 @@ def _sizes(sample: Sample) -> dict[str, float]:
         elif QUANTITIES[name].unit == "position":
             largest = max(largest, 1.0)
         sizes[name] = largest or 1.0
-    reach, weight = _reach(sample), _weight(sample)
-    for name in sizes.keys() & {"bias", "gravity", "inverse dynamics"}:  # moments of gravity cancel
-        sizes[name] = max(sizes[name], weight * reach)
-    if "J̇v" in sizes:  # so do the accelerations that the joints of a chain cause
-        sizes["J̇v"] = max(
-            sizes["J̇v"], float(np.abs(sample.v).sum() * np.abs(sample.v).max(initial=0.0) * reach)
-        )
     if "energies" in sizes:  # of opposite signs, they cancel
         sizes["energies"] = max(sizes["energies"], sizes.get("gravity", 0.0))
     return sizes
+
+
+def _cancellation(sample: Sample) -> dict[str, float]:
+    """Return by quantity how many times larger than its size its terms are, at least 1.
+
+    Moments of gravity about an axis cancel where the mass lies on it, and so do the accelerations that the
+    joints of a chain cause.
+    """
+    reach = _reach(sample)
+    terms = dict.fromkeys(OF_GRAVITY, _weight(sample) * reach)
+    terms["J̇v"] = float(np.abs(sample.v).sum() * np.abs(sample.v).max(initial=0.0) * reach)
+    return {name: max(1.0, terms[name] / sample.sizes[name]) for name in terms.keys() & sample.sizes.keys()}
 
 
 def _reach(sample: Sample) -> float:
@@ -204,7 +214,7 @@ def _weight(sample: Sample) -> float:
     if not {"energies", "centre of mass"} <= sample.values.keys():
         return 0.0
     height = abs(float(sample.values["centre of mass"][2]))
-    return abs(float(sample.values["energies"][1])) / height if height > LOW else 0.0
+    return abs(float(sample.values["energies"][1])) / height if height > LOW_CENTRE else 0.0
 
 
 def _condition(sample: Sample) -> float:

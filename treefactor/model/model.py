@@ -166,7 +166,7 @@ class Model(Sealed, CompiledParts):
         AdapterError
             If the file is missing, is not well-formed XML, not a URDF or not a tree, or holds an invalid
             number, an impossible joint or an impossible inertia; names the file, the reason and the link or
-            joint.
+            joint with its line.
         InvalidModelError
             If the joints do not form a model; names the file and the joint.
 

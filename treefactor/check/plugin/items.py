@@ -12,12 +12,15 @@ import pytest
 
 from ..causes import cause_line
 from ..cells import (
+    CRASHED,
     EXCLUDED,
     EXPECTED,
     EXPLAINED,
     IMPOSSIBLE,
     NOT_INSTALLED,
     NOT_OFFERED,
+    REFUSED,
+    TIMED_OUT,
     Cell,
     CheckedRobot,
 )
@@ -114,7 +117,7 @@ class CellItem(pytest.Item):
         missing = cell.state == NOT_INSTALLED and comparison.required
         if missing or fails(cell, comparison.chosen.failures):
             pytest.fail(description(cell), pytrace=False)
-        if cell.state in (NOT_OFFERED, NOT_INSTALLED, EXCLUDED):
+        if cell.state in (REFUSED, CRASHED, TIMED_OUT, NOT_OFFERED, NOT_INSTALLED, EXCLUDED):
             pytest.skip(": ".join(filter(None, [cell.state, cell.reason])))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
