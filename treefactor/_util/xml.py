@@ -22,6 +22,7 @@ MARKUP = re.compile(  # a comment, text or instruction, which is skipped, or a t
     r"|<[^\s<>/!?][^<>\"']*(?:(?:\"[^\"]*\"|'[^']*')[^<>\"']*)*>",
     re.DOTALL,
 )
+BROKEN = re.compile(r"=\s*(?:\"[^\"<]*[\n\t\r]|'[^'<]*[\n\t\r])")  # an attribute with a break or a tab
 ATTRIBUTE = re.compile(r"\"[^\"]*\"|'[^']*'")
 REFERENCES = {"\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 LIMITS = {"lower", "upper", "effort", "velocity"}  # attributes that must be numbers, perhaps infinite
@@ -122,7 +123,7 @@ def as_written(content):
         if b"\0" in content:  # UTF-16
             return content
         return as_written(content.decode("latin-1")).encode("latin-1")  # keeps every byte
-    return MARKUP.sub(_tag_as_written, content)
+    return MARKUP.sub(_tag_as_written, content) if BROKEN.search(content) else content
 
 
 def _tag_as_written(tag: re.Match) -> str:
