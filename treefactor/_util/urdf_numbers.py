@@ -23,7 +23,7 @@ INERTIAL = (  # elements and attributes of an <inertial> in urdfdom's order: an 
 
 
 def plain(text: str) -> str:
-    r"""Return numbers as every reader takes them: 0 for what is no number, the largest one for infinity.
+    r"""Return numbers as every reader takes them: 0 for other words, the largest number for infinity.
 
     Examples
     --------
