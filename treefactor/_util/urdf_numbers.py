@@ -23,7 +23,7 @@ INERTIAL = (  # elements and attributes of an <inertial> in urdfdom's order: an 
 
 
 def plain(text: str) -> str:
-    r"""Return numbers as every reader takes them, 0 in place of other words, the largest one of infinity.
+    r"""Return numbers as every reader takes them: 0 for other words, the largest number for infinity.
 
     Examples
     --------

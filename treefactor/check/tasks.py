@@ -75,7 +75,7 @@ def robot_task(
 def refusal_task(
     chosen: ChosenEngine, robot: Robot, quantities: Sequence[str], refusals: Mapping[str, str]
 ) -> list[Cell]:
-    """Try whether an engine loads a robot for which there is no reference; return its cells.
+    """Load a robot for which there is no reference in an engine, and return its cells.
 
     ``refusals`` are the reasons of the references by their names; that of the engine is its own.
     """

@@ -254,7 +254,7 @@ class _Reader:
         return Rotation.from_euler("xyz", rpy).as_matrix(), xyz
 
     def numbers(self, text: str, name: str, count: int | None = None) -> np.ndarray:
-        """Return the numbers of a text; raise AdapterError for other words, or for another count."""
+        """Return the numbers of a text; raise AdapterError for another word, or another count."""
         values = numbers(text)
         if values is None or count not in (None, len(values)):
             words = text.split(" ") if count is None else [text]
