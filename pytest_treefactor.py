@@ -50,7 +50,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--treefactor-fail-on",
         nargs="+",
         metavar="STATE",
-        help="states that fail: disagrees (crashed and timed out, too), refused, explained, stale",
+        help="what fails: disagrees, refused, crashed (timed out, too), explained, impossible (inertias of "
+        "links), stale",
     )
     add("--treefactor-require", action="store_true", help="fail where an engine is not installed")
     add(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from .._util.messages import received
+from .._util.engine_objects import require_object
 from ..linalg.bound_factor import BoundFactor
 from ..tree.tree import Tree, freedom_names
 from ._mujoco_body import adapter_error, joint_names
@@ -53,8 +53,7 @@ class Accelerator(BoundFactor):
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData):
         for name, value, kind in (("model", model, mujoco.MjModel), ("data", data, mujoco.MjData)):
-            if not isinstance(value, kind):
-                raise TypeError(f"{name} must be a mujoco.{kind.__name__}, got {received(value)}")
+            require_object(value, kind, name, f"a mujoco.{kind.__name__}")
         super().__init__(_rows(data), _tree(model), layout="packed")
         self._keep(_data=data)  # owns the memory of M
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from .._util.engine_objects import require_object
 from .._util.protocol import EngineJoint
 from .._util.validation import Sealed, as_vector
 from ..exceptions import AdapterError
@@ -106,6 +107,7 @@ class Body(Sealed):
     halves: dict[str, tuple[EngineJoint, EngineJoint]]
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
+        require_object(model, mujoco.MjModel, "model", "a mujoco.MjModel", "mujoco_.load(path) reads a file")
         data = mujoco.MjData(model) if data is None else data
         joints = joints_of(model)
         self._keep(model=model, data=data, nq=model.nq, nv=model.nv, joints=joints)

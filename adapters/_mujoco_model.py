@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from os import PathLike
 
 import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from .._util.messages import received
+from .._util.engine_objects import require_object
 from ..model.frames import Frame
 from ..model.joints import Inertia, Joint
 from ..model.model import Model
@@ -49,9 +48,8 @@ def model(source: mujoco.MjModel | Body) -> Model:
     AdapterError
         If tendons have armature: no tree of bodies has their H.
     """
-    if not isinstance(source, mujoco.MjModel | Body):
-        advice = "; load a file with mujoco_.load(path)" if isinstance(source, str | PathLike) else ""
-        raise TypeError(f"source must be a mujoco.MjModel or a Body, got {received(source)}{advice}")
+    kinds, files = (mujoco.MjModel, Body), "load a file with mujoco_.load(path)"
+    require_object(source, kinds, "source", "a mujoco.MjModel or a Body of mujoco_", files)
     body = source if isinstance(source, Body) else Body(source)
     _refuse_tendon_armature(body.model)
     joints, carried = _joints(body)

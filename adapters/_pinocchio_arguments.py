@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from os import PathLike
-
 import pinocchio as pin
 
+from .._util.engine_objects import require_object
 from .._util.messages import received
 
 
@@ -13,14 +12,11 @@ def require_model(model, name: str = "model") -> None:
     """Raise TypeError unless model is a `pinocchio.Model`; the message shows how to make one."""
     if isinstance(model, pin.Model):
         return
-    advice = ""
-    if isinstance(model, str | PathLike):
-        advice = ": load a file with pinocchio_.load(path), or with treefactor.Model.from_urdf(path)"
-    elif isinstance(model, pin.Data):
-        advice = ": pass the model that made this data"
-    elif type(model).__module__.startswith("treefactor.model"):
-        advice = ": a treefactor.Model needs no translation"
-    raise TypeError(f"{name} must be a pinocchio.Model, got {received(model)}{advice}")
+    if isinstance(model, pin.Data):
+        advice = "pass the model that made this data"
+        raise TypeError(f"{name} must be a pinocchio.Model, got {received(model)}: {advice}")
+    files = "load a file with pinocchio_.load(path), or with treefactor.Model.from_urdf(path)"
+    require_object(model, pin.Model, name, "a pinocchio.Model", files)
 
 
 def require_data(data) -> None:

@@ -25,7 +25,7 @@ from .._util.validation import as_vector
 from .._util.xml import as_path, parse
 from ..exceptions import AdapterError, InvalidModelError
 from ._pinocchio_cholesky import decompose
-from .pinocchio_ import load as load_model
+from .pinocchio_ import built
 from .pinocchio_ import mass_matrix as mass_matrix_of
 
 NAME = "Pinocchio"
@@ -76,9 +76,9 @@ def _supported() -> Iterator[None]:
 
 
 def load(path, floating: bool, gravity, options: frozenset[str] = frozenset()) -> Body:
-    """Load a URDF or an MJCF; raise AdapterError if Pinocchio refuses the file or silently misreads it."""
+    """Load a URDF or an MJCF as scripts do; raise AdapterError if Pinocchio refuses the file."""
     path = as_path(path, "pinocchio")
-    model = load_model(path, floating, MIMIC in options)
+    model = built(path, floating, MIMIC in options)
     if gravity is not None:
         model.gravity.linear = as_vector(gravity, 3, "gravity")
     root = model.inertias[0] if "root_link" in options else pin.Inertia.Zero()

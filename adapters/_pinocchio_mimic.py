@@ -7,23 +7,22 @@ from collections.abc import Mapping
 import numpy as np
 import pinocchio as pin
 
-from .._util.xml import as_path, parse
+from .._util.xml import as_path, numbers, parse, part_error
 from ..exceptions import AdapterError
 from ._pinocchio_arguments import require_model
 
 
 def mimic_joints(path) -> dict[str, tuple[str, float, float]]:
     """Return joint followed, multiplier and offset of the mimic joints of a URDF, by name."""
-    top = parse(as_path(path, "pinocchio"), "pinocchio")
-    return {
-        joint.get("name", ""): (
-            mimic.get("joint", ""),
-            float(mimic.get("multiplier", 1.0)),
-            float(mimic.get("offset", 0.0)),
-        )
-        for joint in top.iterfind("joint")
-        if (mimic := joint.find("mimic")) is not None
-    }
+    path, found = as_path(path, "pinocchio"), {}
+    for joint in parse(path, "pinocchio").iterfind("joint[mimic]"):
+        name, words = joint.get("name", ""), joint.find("mimic").attrib
+        values = [numbers(words.get(key, default)) for key, default in (("multiplier", "1"), ("offset", "0"))]
+        if not all(value and len(value) == 1 for value in values):
+            reason = f"multiplier and offset of the mimic joint {name!r} must be numbers, got {words}"
+            raise part_error(path, "pinocchio", reason, name)
+        found[name] = words.get("joint", ""), values[0][0], values[1][0]
+    return found
 
 
 def leading(free: pin.Model, mimic: Mapping) -> tuple[np.ndarray, np.ndarray]:

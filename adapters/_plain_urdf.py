@@ -14,7 +14,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from .._util.xml import NOT_WELL_FORMED, elements, file_error, numbers, require_finite_numbers
+from .._util.xml import NOT_WELL_FORMED, elements, file_error, numbers, part_error, require_numbers
 
 JOINT_PARTS = {"origin", "parent", "child", "axis", "dynamics"}
 INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -31,8 +31,8 @@ def require_complete(path: Path, engine: str | None) -> None:
     Other faults are left to the engine.
     """
     with suppress(OSError, *NOT_WELL_FORMED):
-        top = elements(path, engine)
-        require_finite_numbers(top, path, engine)
+        top = elements(path.read_bytes())
+        require_numbers(top, path, engine)
         if top.tag == "robot":
             _require_inertias(top, path, engine)
             _require_axes(top, path, engine)
@@ -49,9 +49,9 @@ def _require_inertias(top: ET.Element, path: Path, engine: str | None) -> None:
             found = numbers(value or "")
             if found is None or len(found) != count:
                 wrong = "lacks" if value is None else f"holds {value!r} for"
-                raise file_error(path, engine, f"<inertial> of link {name!r} {wrong} <{tag} {key}>", name)
+                raise part_error(path, engine, f"<inertial> of link {name!r} {wrong} <{tag} {key}>", name)
             if tag == "mass" and found[0] < 0.0:
-                raise file_error(path, engine, f"link {name!r} has a negative mass, {found[0]}", name)
+                raise part_error(path, engine, f"link {name!r} has a negative mass, {found[0]}", name)
 
 
 def _require_axes(top: ET.Element, path: Path, engine: str | None) -> None:
@@ -59,11 +59,11 @@ def _require_axes(top: ET.Element, path: Path, engine: str | None) -> None:
         axis = numbers(joint.find("axis").get("xyz", "")) or []
         if joint.get("type") in AXIAL and (len(axis) != 3 or not any(axis)):
             name = joint.get("name", "")
-            raise file_error(path, engine, f"the axis of joint {name!r} is not a direction", name)
+            raise part_error(path, engine, f"the axis of joint {name!r} is not a direction", name)
         if joint.get("type") in AXIAL and not 1e-150 < max(map(abs, axis)) < 1e150:  # the square is a number
             name, length = joint.get("name", ""), max(map(abs, axis))
             reason = f"the axis of joint {name!r} has entries of {length:g}: write one of unit length"
-            raise file_error(path, engine, reason, name)
+            raise part_error(path, engine, reason, name)
 
 
 def plain(

@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pybullet
 
+from .._util.engine_objects import require_object
 from ..model.frames import Frame, distinct_names
 from ..model.joints import Inertia, Joint
 from ..model.model import Model
+from ._pybullet_body import Body
 
 KINDS = {
     pybullet.JOINT_REVOLUTE: "revolute",
@@ -31,7 +33,7 @@ def pinocchio_gravity(body) -> np.ndarray:
     return body.base_inertial @ body.base_rotation(np.empty(0)).T @ body.gravity
 
 
-def model(body) -> Model:
+def model(body: Body) -> Model:
     """Build our model of a body in PyBullet, with q and v as Pinocchio lays them out.
 
     Parameters
@@ -47,6 +49,7 @@ def model(body) -> Model:
         Every link and joint has a frame, links on fixed joints too, with a type as in
         `treefactor.Model.from_urdf`.
     """
+    require_object(body, Body, "body", "a Body of pybullet_", "pybullet_.load(path) reads a file")
     inertia = _inertia(body.base_mass, body.base_moments, body.base_centre, body.base_inertial)
     joints = [Joint("root_joint", "freeflyer", inertia=inertia)] if body.floating else []
     carried = [

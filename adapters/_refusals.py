@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .._util.xml import fault_of_xml
 from ..exceptions import AdapterError, TreefactorError
 from ._plain_urdf import name_at
 
@@ -26,6 +27,8 @@ def refusals(engine: str, message: str, path: Path | None = None, text: str | No
             text = path.read_text(errors="replace")
         name = name_at(text or "", int(line[1])) if line else None
         reason = f"{message}: {f'{name!r}: ' if name else ''}{reason[line.end() :] if line else reason}"
+        fault = fault_of_xml(path) if path is not None else ""
+        reason += f" ({fault})" if fault else ""
         raise AdapterError(f"{path}: {reason}" if path else reason, engine, path, name) from error
 
 

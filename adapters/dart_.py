@@ -31,7 +31,7 @@ from scipy.spatial.transform import Rotation
 
 from .._util.protocol import Base, EngineJoint
 from .._util.validation import as_vector
-from .._util.xml import as_path, file_error, parse
+from .._util.xml import as_path, file_error, numbers, parse
 
 NAME, DTYPE = "DART", "float64"
 READS = ("urdf", "sdf", "mjcf")
@@ -122,7 +122,7 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), options=frozen
         if reader is _dart_mjcf.skeletons_of and _dart_mjcf.OPTION in options and None not in skeletons:
             _dart_mjcf.set_inertias(skeletons, path)
         for link in top.iterfind(".//link[inertial]") if reader is _sdf and "setMass" in options else ():
-            if skeletons[0] and float(link.findtext("inertial/mass", "1")) == 0.0:
+            if skeletons[0] and numbers(link.findtext("inertial/mass", "1")) == [0.0]:
                 skeletons[0].getBodyNode(link.get("name")).setMass(0.0)
     if not skeletons or None in skeletons:
         lines = [COLOURS.sub("", line) for line in text] or ["no reason given"]

@@ -18,15 +18,16 @@ with requires("Drake", "drake"):
     from pydrake.multibody.parsing import Parser
     from pydrake.multibody.plant import MultibodyPlant
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from .._util.engine_objects import require_object
 from .._util.protocol import Base, EngineJoint
 from .._util.validation import Sealed, as_vector
-from .._util.xml import as_path, parse
+from .._util.xml import NOT_WELL_FORMED, as_path, content_of, elements, numbers, part_error
 from ..exceptions import AdapterError
 from ..model._urdf import read
 from ..model.joints import Inertia
@@ -56,6 +57,8 @@ class Body(Sealed, AbstractContextManager):
     """
 
     def __init__(self, plant: MultibodyPlant, context=None):
+        files = "drake_.load(path) reads a file"
+        require_object(plant, MultibodyPlant, "plant", "a pydrake MultibodyPlant", files)
         if not plant.is_finalized() or plant.time_step() > 0.0:
             raise AdapterError("the plant must be finalized, and of continuous time (time_step 0)", "drake")
         own = plant.CreateDefaultContext()
@@ -82,6 +85,7 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), options=frozen
     file's. Raises AdapterError for a file that is missing, malformed or refused by Drake.
     """
     path, plant = as_path(path, "drake"), MultibodyPlant(time_step=0.0)
+    content_of(path, "drake")  # raises an error if it cannot be read
     _assemble(plant, path, floating, gravity)
     body = Body(plant)
     if "keep_inertia" in options and path.suffix == ".urdf":
@@ -100,6 +104,7 @@ def _assemble(plant: MultibodyPlant, path: Path, floating: bool, gravity, text: 
         if plant.num_bodies() == 1:  # the world
             raise RuntimeError("Drake finds no link in it")
         carried = [plant.get_joint(index).child_body().name() for index in plant.GetJointIndices()]
+        carried += _floating_links(path, text) if not floating else []
         for link in _links(plant) if not floating and path.suffix != ".xml" else ():
             if link.name() not in carried:
                 plant.WeldFrames(plant.world_frame(), link.body_frame())
@@ -233,6 +238,15 @@ def _origin(body: Body, frame: str) -> tuple:
     return multibody.JacobianWrtVariable.kV, plant.GetFrameByName(frame), np.zeros(3), world, world
 
 
+def _floating_links(path: Path, text: str | None) -> list[str]:
+    """Return the links of a URDF on floating joints of the world, which Drake leaves free without a joint."""
+    with suppress(OSError, *NOT_WELL_FORMED):
+        joints = elements(path.read_bytes() if text is None else text).iterfind("joint[@type='floating']")
+        carried = [joint for joint in joints if joint.find("parent[@link='world']") is not None]
+        return [child.get("link", "") for joint in carried for child in joint.iterfind("child")]
+    return []
+
+
 def _set_inertia(link, context, inertia: Inertia) -> None:
     """Give a link an inertia that Drake's parser replaces."""
     m = inertia.mass or LITTLE
@@ -244,7 +258,10 @@ def _set_inertia(link, context, inertia: Inertia) -> None:
 
 def _require_limits(path: Path) -> None:
     """Refuse limits in the wrong order, for which Drake ends the process."""
-    for joint in parse(path, "drake").iterfind("joint[limit]"):
-        limits, name = joint.find("limit").attrib, joint.get("name")
-        if not float(limits.get("lower", 0)) <= float(limits.get("upper", 0)):
-            raise AdapterError(f"{path}: lower limit of joint {name!r} above its upper", "drake", path, name)
+    with suppress(OSError, *NOT_WELL_FORMED):  # Drake gives the reason
+        for joint in elements(path.read_bytes()).iterfind("joint[limit]"):
+            limits, name = joint.find("limit").attrib, joint.get("name")
+            lower, upper = (numbers(limits.get(key, "0")) or [0.0] for key in ("lower", "upper"))
+            if lower[0] > upper[0]:
+                reason = f"Drake ends the process: lower limit of joint {name!r} above its upper"
+                raise part_error(path, "drake", reason, name)

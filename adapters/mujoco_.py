@@ -24,7 +24,7 @@ from scipy.spatial.transform import Rotation
 
 from .._util.protocol import Base, EngineJoint
 from .._util.validation import as_vector
-from .._util.xml import as_path, parse
+from .._util.xml import as_path, parse, root_tag
 from ..exceptions import InvalidModelError
 from ..model._urdf import read
 from ..model.joints import Inertia
@@ -63,7 +63,8 @@ def load(
     malformed or refused by MuJoCo; names the file, the reason and the body.
     """
     path = as_path(path, "mujoco")
-    if parse(path, "mujoco").tag != "robot":
+    tag = parse(path, "mujoco").tag if options is None else root_tag(path)
+    if tag != "robot":
         model = compiled(mujoco.MjModel.from_xml_path, path, str(path))
         if floating and FREE not in model.jnt_type:
             raise adapter_error("no body of this MJCF has a free joint", file=path)

@@ -7,10 +7,12 @@ from . import requires
 with requires("Pinocchio", "pinocchio"):
     import pinocchio as pin
 
+from pathlib import Path
+
 import numpy as np
 
 from .._util.validation import as_real, flatten
-from .._util.xml import as_path, parse
+from .._util.xml import as_path, fault_of_xml, file_error
 from ..exceptions import AdapterError, ShapeError
 from ..linalg.bound_factor import BoundFactor
 from ..linalg.foreign_factor import mirrored
@@ -61,6 +63,11 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
     if not path.is_file():
         raise AdapterError(f"{path}: no such file", engine="pinocchio", file=path)
     require_complete(path, "pinocchio")
+    return built(path, floating, mimic)
+
+
+def built(path: Path, floating: bool, mimic: bool) -> pin.Model:
+    """Return the model that Pinocchio builds of a file, also where it leaves out what it cannot read."""
     try:
         if path.suffix == ".xml":
             return pin.buildModelFromMJCF(str(path))
@@ -68,11 +75,10 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
             return pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer(), mimic=mimic)
         return pin.buildModelFromUrdf(str(path), mimic=mimic)
     except (ValueError, RuntimeError, TypeError) as error:
-        parse(path, "pinocchio")  # raises an error that names the fault of the XML
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise AdapterError(
-            f"{path}: Pinocchio cannot load it: {reason}", engine="pinocchio", file=path
-        ) from error
+        reason = " ".join(str(error).split()).replace(str(path), path.name) or type(error).__name__
+        fault = fault_of_xml(path)
+        reason += f" ({fault})" if fault else ""
+        raise file_error(path, "pinocchio", f"Pinocchio cannot load it: {reason}") from error
 
 
 def mass_matrix(model: pin.Model, data: pin.Data, q) -> np.ndarray:

@@ -39,6 +39,7 @@ from ._translation import translation_of
 NAME = "PyBullet"
 READS, DTYPE = ("urdf",), "float64"
 EPSILON = PRINCIPAL_AXES / ROUNDINGS
+REWRITES = frozenset(_pybullet_files.REWRITING)
 OPTIONS = {**_pybullet_files.OPTIONS, "root_link": "leaves out the mass of the root link of a fixed base"}
 KINDS = {
     pybullet.JOINT_REVOLUTE: "revolute",
@@ -48,12 +49,18 @@ KINDS = {
 AT_ORIGIN = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]  # pose of the base
 
 
-def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), options=frozenset()) -> Body:
+def load(
+    path, floating: bool = False, gravity=(0.0, 0.0, -9.81), options: frozenset[str] | None = None
+) -> Body:
     """Load a URDF with PyBullet's default flags; ``OPTIONS`` say what it then makes of the file.
 
-    Raises AdapterError for a file that is missing, malformed or refused, or with which PyBullet would crash.
+    By default the file is first read by treefactor, which refuses what PyBullet misreads or crashes with.
+    With an empty set of options PyBullet alone reads it. Raises AdapterError for a file that is refused.
     """
     path = as_path(path, "pybullet")
+    if options is not None and not options:
+        return _opened(path, floating, gravity, 0)
+    options = options or frozenset()
     robot = _pybullet_files.read_robot(path)
     flags = _pybullet_files.SHAPELESS if _pybullet_files.FROM_FILE in options else 0
     text, moments = _pybullet_files.rewritten(path, robot, options, floating)

@@ -1,5 +1,6 @@
 """Test messages about robots: text, paths and xacro files, and objects of Pinocchio and MuJoCo."""
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -195,7 +196,50 @@ def test_mujocos_accelerator():
     model = mujoco.MjModel.from_xml_string(text)
     with pytest.raises(TypeError, match=r"data must be a mujoco\.MjData, got mujoco\.MjModel"):
         mujoco_.Accelerator(model, model)
-    with pytest.raises(TypeError, match=r"source must be a mujoco\.MjModel .*, got str; load a file"):
+    with pytest.raises(TypeError, match=r"source must be a mujoco\.MjModel .*, got str: load a file"):
         mujoco_.model("r.urdf")
     with pytest.raises(tf.NotPositiveDefiniteError, match=r"call mujoco\.mj_forward\(model, data\)"):
         mujoco_.Accelerator(model, mujoco.MjData(model)).factor()
+
+
+# ---------------------------------------------------------------------------------- objects of other engines
+
+
+def test_an_object_of_another_engine_is_sent_to_its_adapter(pin):
+    mujoco = pytest.importorskip("mujoco", reason="its objects are passed")
+    from treefactor.adapters import mujoco_, pinocchio_
+
+    theirs, own = pin.buildSampleModelManipulator(), mujoco.MjModel.from_xml_string("<mujoco/>")
+    body = mujoco_.Body(own)
+    ours = pinocchio_.model(theirs)
+    objects = {
+        "mujoco_.model(model) takes it": own,
+        "mujoco_.model(model) takes the model of this data": mujoco.MjData(own),
+        r"mujoco_.model(spec.compile()) takes it": mujoco.MjSpec(),
+        "pinocchio_.model(model) takes it": theirs,
+        "pinocchio_.model(model) takes the model of this data": theirs.createData(),
+        "it is for treefactor.adapters.mujoco_": body,
+        "a treefactor.Model needs no translation": ours,
+    }
+    taken = {
+        pinocchio_.model: (theirs,),
+        pinocchio_.tree: (theirs,),
+        mujoco_.model: (own, body),
+        mujoco_.Body: (own,),
+        lambda model: mujoco_.Accelerator(model, mujoco.MjData(own)): (own,),
+    }
+    for name in ("drake", "pybullet"):
+        with contextlib.suppress(tf.AdapterError):
+            adapter = __import__(f"treefactor.adapters.{name}_", fromlist=["Body"])
+            taken[adapter.Body if name == "drake" else adapter.model] = ()
+    for function, kinds in taken.items():
+        for advice, value in objects.items():
+            if any(value is one for one in kinds):
+                continue
+            with pytest.raises(TypeError, match="must be a ") as caught:
+                function(value)
+            other = "pass the model that made this data"  # of the same engine
+            assert str(caught.value).endswith((advice, other)), function
+    for function in taken:
+        with pytest.raises(TypeError, match=r"got str: .*_\.load\(path\)|must be a mujoco.MjModel, got str"):
+            function("panda.urdf")

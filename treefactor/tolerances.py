@@ -19,6 +19,7 @@ CLEAR_ENTRY = 1e-8
 
 # comparison of engines, relative to the largest entry: rounding differences of engines and algorithms
 QDD_PER_CONDITION = 1e-14  # times the condition number of H, where that is more
+LOW_CENTRE = 1e-9  # m; height of a centre of mass below which its potential energy is rounding
 ROUNDINGS = 64  # times the precision of an engine; engines differ by 10 to 20 (and times the condition for q̈)
 PRINCIPAL_AXES = 1e-11  # the same of PyBullet, which iterates principal axes of inertia to a loose tolerance
 WORST_ACCELERATION = 1e-6  # of q̈ in float64, however ill-conditioned H is

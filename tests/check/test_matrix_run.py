@@ -232,7 +232,9 @@ def test_engines_of_one_name_are_refused(robots, engine, tmp_path):
 def test_a_robot_that_no_reference_loads_is_excluded(robots, engine):
     robots[0].path.write_text("<robot")
     found = by_engine(run(robots, engine("good"), processes=False))
-    assert found["one", "good", "H"].state == states.EXCLUDED
-    reason = "not well-formed XML: unclosed token: line 1, column 0"
-    assert found["one", "good", "H"].reason == f"no reference: pinocchio: {reason}; treefactor: {reason}"
+    assert found["one", "good", "H"].state == states.REFUSED  # by the stand-in, which has the same reader
+    fault = "not well-formed XML: unclosed token: line 1, column 0"
+    own = f"Pinocchio cannot load it: The file one.urdf does not contain a valid URDF model. ({fault})"
+    reason = f"{fault}; no reference: pinocchio: {own}; treefactor: {fault}"
+    assert found["one", "good", "H"].reason == reason
     assert found["two", "good", "H"].state == states.AGREES

@@ -11,6 +11,7 @@ from treefactor.check.examine import Examination
 from treefactor.check.judge import ALL_QUANTITIES, judge
 from treefactor.check.reference import compute_reference
 from treefactor.check.robots import Robot
+from treefactor.model.joints import Inertia
 
 DYNAMICS = ("H", "bias", "gravity", "inverse dynamics", "q̈")
 URDF = "".join(
@@ -87,6 +88,55 @@ def test_an_option_is_a_cause(robot):
     engine = defective.engine(defective.heavy_shapes, options={defective.heavy_shapes: "from_file"})
     (cause,) = cells(engine, robot)["H"].causes
     assert (cause.step, cause.text, cause.where) == ("from_file", "does heavy_shapes", ())
+
+
+@pytest.fixture
+def blemished(tmp_path):
+    """Return an arm with a tool of its own weight, and a blank behind a number of another link."""
+    path = tmp_path / "blemished.urdf"
+    text = URDF.replace(link("tool", ""), link("tool"))
+    at = text.index('ixz="', text.index('"upper"'))
+    path.write_text(text[:at] + text[at:].replace('"/>', ' "/>', 1).replace('0.01"', '0.01 "', 1))
+    return Robot("blemished", path, False)
+
+
+def test_a_number_that_is_written_anew_is_the_cause(blemished):
+    found = cells(defective.engine(defective.dropped_numbers), blemished)
+    for name in DYNAMICS:
+        assert steps(found[name]) == {"inertial number": ("upper",)}
+
+
+def test_an_edit_that_writes_numbers_anew_is_the_cause_of_the_rest_only(blemished):
+    """Links are merged into one whose numbers are then written anew: that alone is not merging's effect."""
+    blemished.path.write_text(
+        blemished.path.read_text().replace('<parent link="lower"/>', '<parent link="upper"/>')
+    )
+    found = cells(defective.engine(defective.dropped_numbers, defective.lost_links), blemished)
+    for name in DYNAMICS:
+        assert steps(found[name]) == {"inertial number": ("upper",), "fixed joint": ("wrist",)}
+
+
+def test_an_option_that_writes_the_file_anew_is_not_the_cause(blemished):
+    """With its option, this engine drops no number, but the option is there for shapes."""
+    options = {defective.dropped_numbers: "from_file", defective.heavy_shapes: "from_file"}
+    engine = defective.engine(*options, options=options, REWRITES=frozenset({"from_file"}))
+    found = steps(cells(engine, blemished)["H"])
+    assert found == {"inertial number": ("upper",), "from_file": ()}
+
+
+def test_inertias_are_no_cause_if_the_reference_reads_the_file_otherwise(robot):
+    """An engine that reads the file as treefactor does is not blamed for what it has in common with it."""
+    engine = defective.engine(inertials=lambda body: {**own.inertials(body), "base": Inertia(9.0)})
+    examination = Examination(
+        engine, robot, compute_reference(_thin(), "thin", robot, 2, 0, frozenset()), ALL_QUANTITIES
+    )
+    found = {cell.quantity: cell for cell in judge(examination, "right", True)}
+    assert found["H"].state == DISAGREES
+    assert found["H"].causes == ()
+
+
+def _thin():
+    return defective.engine(defective.thin_bodies)
 
 
 def test_what_nothing_repairs_disagrees(robot):

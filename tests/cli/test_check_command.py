@@ -8,6 +8,8 @@ from helpers.stand_in_engines import PLAIN, write_project
 from treefactor import cli
 from treefactor.check.cells import Report
 from treefactor.check.engines import ENGINES
+from treefactor.check.judge import ALL_QUANTITIES
+from treefactor.check.project.quantity_names import quantity_named
 
 SOME = ("--quantity", "H", "gravity", "com")
 
@@ -60,9 +62,25 @@ def test_exit_status(project, arguments, expected, capsys):
         assert "arm" in captured.out or "damped" in captured.out
 
 
-def test_an_unknown_quantity_is_an_error(project, capsys):
-    assert status("arm.urdf", "--quantity", "inertias") == cli.FAILED
-    assert "quantities must be one of tree, H" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("mass", "'H', 'centre of mass'"),
+        ("inertias", "'inertia', 'inertia matrix'"),
+        ("energie", "'energies'"),
+    ],
+)
+def test_an_unknown_quantity_is_an_error(project, name, near, capsys):
+    assert status("arm.urdf", "--quantity", name) == cli.FAILED
+    text = capsys.readouterr().err
+    assert "quantities must be one of tree, H (also mass matrix, " in text
+    assert all(quantity in text for quantity in ALL_QUANTITIES)
+    assert f"did you mean {near}" in text
+
+
+@pytest.mark.parametrize(("name", "quantity"), [("mass-matrix", "H"), ("rnea", "inverse dynamics")])
+def test_quantities_have_other_names(name, quantity):
+    assert quantity_named(name) == quantity
 
 
 def test_every_report_is_written(project, capsys):
@@ -110,7 +128,7 @@ def test_the_configuration_is_printed(project, capsys):
     assert status("arm.urdf", "--samples", "9", "--no-ordinary", "--base", "fixed", "--print-config") == 0
     tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has no reader of TOML")
     text = capsys.readouterr().out
-    assert "# not set: quantities, timeout\n" in text
+    assert "# not set: quantities, timeout, fail_on\n" in text
     printed = tomllib.loads(text)
     assert (printed["seed"], printed["samples"], printed["ordinary"]) == (5, 9, False)
     assert printed["robots"] == [{"path": "arm.urdf", "base": "fixed"}]

@@ -88,10 +88,10 @@ def test_a_signal_leaves_no_file_and_no_process_behind(tmp_path, sent, status):
 def test_a_robot_that_no_engine_can_load_is_reported(tmp_path, in_process, capsys):
     path = tmp_path / "broken.urdf"
     path.write_text("<robot")
-    assert cli.main(["check", str(path), "double_pendulum", "--engine", *BOTH]) == 0
+    assert cli.main(["check", str(path), "double_pendulum", "--engine", *BOTH]) == cli.DISAGREE
     out = capsys.readouterr().out
-    assert "broken.urdf" in out
-    assert cli.main(["check", str(path), "--engine", *BOTH]) == cli.NOTHING
+    assert "broken.urdf, fixed base, pinocchio refused" in out
+    assert cli.main(["check", str(path), "--engine", *BOTH, "--fail-on", "disagrees"]) == 0
     assert "broken" in capsys.readouterr().out
 
 

@@ -26,6 +26,21 @@ def mirrored_axes(top):
         axis.set("xyz", " ".join(str(abs(float(word))) for word in axis.get("xyz").split()))
 
 
+def dropped_numbers(top):
+    """Remove an <inertial> with a blank behind a number, as Pinocchio does."""
+    for link in top.iterfind("link[inertial]"):
+        inertial = link.find("inertial")
+        if any(value.endswith(" ") for part in inertial for value in part.attrib.values()):
+            link.remove(inertial)
+
+
+def lost_links(top):
+    """Remove the inertias of links on fixed joints."""
+    for name in [child.get("link") for child in top.iterfind("joint[@type='fixed']/child")]:
+        for inertial in top.findall(f"link[@name='{name}']/inertial"):
+            top.find(f"link[@name='{name}']").remove(inertial)
+
+
 def heavy_shapes(top):
     """Add mass to links with collision shapes."""
     for link in top.iterfind("link[collision]"):

@@ -16,7 +16,8 @@ from treefactor.identification import write_urdf
 ARM = """<?xml version="1.0"?>
 <!-- made by hand -->
 <robot name="arm">
-  <link name="base"><inertial><mass value="4"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+  <link name="base"><inertial><mass value="4"/>
+      <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
   <link name="upper">
     <visual><geometry><box size="1 1 1"/></geometry></visual> <!-- a box -->
     <inertial>  <!-- from CAD -->
@@ -29,7 +30,8 @@ ARM = """<?xml version="1.0"?>
   <link name="lower"/>
   <link name="tool">
     <inertial>
-      <origin xyz="0 0 0.2"/><mass value="0.5"/><inertia ixx="0.01" iyy="0.01" izz="0.01"/>
+      <origin xyz="0 0 0.2"/><mass value="0.5"/>
+      <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/>
     </inertial>
   </link>
   <link name='tip > end'  ></link>

@@ -110,6 +110,7 @@ class Engine(Protocol):
     FLOATS: bool  # optional: False if the engine has no floating base
     COUPLES: bool  # optional: whether `load` has the option MIMIC, which is then not among OPTIONS
     EPSILON: float  # optional: relative rounding of the engine where it is worse than that of DTYPE
+    REWRITES: frozenset[str]  # optional: options with which `load` gives the engine another text of the file
     PIP: str  # optional: argument of pip install
     OPTIONS: Mapping[
         str, str

@@ -6,16 +6,20 @@ from .cells import Cause
 
 GENERAL = {  # by option or kind of edit: the engine agrees only once the file ...
     "written anew": "reads frames of the SDF differently: poses, axes or what they are relative to",
+    "markup": "reads entities or the encoding of the file differently",
+    "inertial number": "refuses or reads differently missing or malformed numbers of an <inertial>",
+    "joint number": "refuses or reads differently malformed numbers of a joint",
     "mesh path": "does not find meshes that are named by package://",
     "visual": "agrees only without visual shapes",
     "collision": "agrees only without collision shapes",
     "material": "agrees only without materials",
     "transmission": "agrees only without transmissions",
     "gazebo": "agrees only without Gazebo's elements",
-    "other": "agrees only without elements that the URDF specification does not know",
+    "other": "agrees only without elements or attributes that the URDF specification does not know",
     "inertial": "gives links without <inertial> another inertia than zero",
     "inertial origin": "needs an <origin> in every <inertial>",
     "joint origin": "needs an <origin> in every joint",
+    "joint limit": "needs a complete <limit> in every revolute and prismatic joint",
     "root world": "takes a root link called world for the world itself",
     "mimic": "does not leave mimic joints free",
     "dynamics": "includes joint damping or friction",
@@ -63,7 +67,11 @@ GENERAL = {  # by option or kind of edit: the engine agrees only once the file .
 
 RTB_FIXED = "https://github.com/petercorke/robotics-toolbox-python/issues/636"
 
+DROPPED = "drops an <inertial>, or its tensor, with a missing or malformed number such as '0 '"
+
 KNOWN = {  # by engine and option or kind of edit: text, and the upstream report
+    ("pinocchio", "inertial number"): (DROPPED, ""),
+    ("dart", "inertial number"): (DROPPED, ""),
     ("drake", "several joints"): ("misplaces all joints of a body but the last", ""),
     ("pybullet", "inertial"): ("gives links without <inertial> 1 kg and moments of 1 kg m²", ""),
     ("pybullet", "visual"): ("refuses files whose meshes are missing", ""),

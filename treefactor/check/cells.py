@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 
 AGREES, EXPLAINED, EXPECTED = "agrees", "explained", "expected"
 DISAGREES, REFUSED, TIMED_OUT, CRASHED = "disagrees", "refused", "timed out", "crashed"
+IMPOSSIBLE = "impossible"  # of links, not of cells: see `Fault`
 NOT_OFFERED, NOT_INSTALLED, EXCLUDED = "not offered", "not installed", "excluded"
 
 STATES = (  # the worst first
@@ -95,6 +96,34 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Fault:
+    """Inertia of a link that no body can have.
+
+    Attributes
+    ----------
+    link : str
+    line : int
+        Line of the file on which the link begins, counted from one.
+    reason : str
+        As of `Inertia.fault`.
+    expected : str
+        Why it does not count as a failure, "" if it does.
+
+    Notes
+    -----
+    Immutable.
+    """
+
+    link: str
+    line: int
+    reason: str
+    expected: str = ""
+
+    def __str__(self) -> str:
+        return f"link {self.link!r}, line {self.line}: {self.reason}"
+
+
+@dataclass(frozen=True)
 class CheckedRobot:
     """Robot of a comparison.
 
@@ -108,6 +137,8 @@ class CheckedRobot:
         Of the file's bytes.
     freedoms : int or None
         Entries of v; None if the reference cannot load it.
+    impossible : tuple of Fault
+        Links of a URDF or SDF whose inertias no body can have.
 
     Notes
     -----
@@ -120,6 +151,12 @@ class CheckedRobot:
     format: str
     sha256: str
     freedoms: int | None = None
+    impossible: tuple[Fault, ...] = ()
+
+    @classmethod
+    def from_dict(cls, values: dict) -> CheckedRobot:
+        """Return the robot that `dataclasses.asdict` made plain data of."""
+        return cls(**{**values, "impossible": tuple(Fault(**one) for one in values.get("impossible", ()))})
 
 
 @dataclass(frozen=True)
@@ -166,6 +203,12 @@ class Report:
     cells: list[Cell] = field(default_factory=list)
     expectations: list[dict] = field(default_factory=list)
 
+    @property
+    def impossible(self) -> list[tuple[CheckedRobot, Fault]]:
+        """Links whose inertias no body can have; those of a file that is compared twice are listed once."""
+        robots = {robot.name: robot for robot in reversed(self.robots)}
+        return [(robot, fault) for robot in [*robots.values()][::-1] for fault in robot.impossible]
+
     def as_dict(self) -> dict:
         """Return plain values, for JSON; the same run gives the same values."""
         return asdict(self)
@@ -180,7 +223,7 @@ class Report:
         return cls(
             values["meta"],
             [UsedEngine(**engine) for engine in values["engines"]],
-            [CheckedRobot(**robot) for robot in values["robots"]],
+            [CheckedRobot.from_dict(robot) for robot in values["robots"]],
             list(values["quantities"]),
             cells,
             list(values["expectations"]),

@@ -83,6 +83,7 @@ class Examination:
     engine : module
     robot : Robot
     reference : Reference
+        None only to ask for the `refusal`.
     quantities : tuple of str
     weight : {"light", "medium", "heavy"}
         How long a trial takes.
@@ -94,7 +95,7 @@ class Examination:
 
     engine: Engine
     robot: Robot
-    reference: Reference
+    reference: Reference | None
     quantities: tuple[str, ...]
     weight: str = "light"
     options: frozenset[str] = frozenset()
@@ -114,9 +115,11 @@ class Examination:
     @cached_property
     def excluded(self) -> dict[str, str]:
         """Quantities that cannot be compared, with the reason."""
-        reason = f"rounding of {self.engine.DTYPE} leaves no digit: H is ill-conditioned"
+        reason = f"rounding of {self.engine.DTYPE} leaves no digit: "
+        cancel = self.reference.cancellation
         lost = [name for name in self.quantities if self.allowed(name) > NO_DIGIT]
-        return {**dict.fromkeys(lost, reason), **self.reference.excluded}
+        reasons = {name: "its terms cancel" if name in cancel else "H is ill-conditioned" for name in lost}
+        return {**{name: reason + why for name, why in reasons.items()}, **self.reference.excluded}
 
     @property
     def answered(self) -> frozenset[str]:
@@ -133,7 +136,7 @@ class Examination:
         """Return the largest error of a quantity that counts as rounding."""
         if quantity == "tree":
             return 0.0
-        limit = ROUNDINGS * self.epsilon
+        limit = ROUNDINGS * self.epsilon * self.reference.cancellation.get(quantity, 1.0)
         if quantity in ("q̈", "L and D"):
             limit *= self.reference.condition
             return min(limit, WORST_ACCELERATION) if self.engine.DTYPE == "float64" else limit
@@ -160,13 +163,24 @@ class Examination:
                 return found.of(wanted)
         try:
             first, found = self._compared(changes, sorted(wanted), samples)
-        except AdapterError as error:
-            first = found = Trial(refusal=self.message(error))
         except Exception as error:  # engines raise anything
-            first = found = Trial(refusal=f"{type(error).__name__}: {self.message(error)}")
+            first = found = Trial(refusal=self.reason(error))
         for count, one in {1: first, samples: found}.items():
             self._trials.setdefault((changes, count), []).append((wanted, one))
         return found
+
+    def refusal(self) -> str:
+        """Return why the engine refuses the file as it is, "" if it loads it."""
+        try:
+            with self.loaded(Changes()):
+                return ""
+        except Exception as error:  # engines raise anything
+            return self.reason(error)
+
+    def reason(self, error: Exception) -> str:
+        """Return the message of an error, with its type unless the engine's module gives the reason."""
+        kind = "" if isinstance(error, AdapterError) else f"{type(error).__name__}: "
+        return f"{kind}{self.message(error)}"
 
     def message(self, error: Exception) -> str:
         """Return a message without the names of temporary files."""

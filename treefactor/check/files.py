@@ -10,15 +10,18 @@ from pathlib import Path
 from xml.sax.saxutils import unescape
 
 from ..exceptions import AdapterError, TreefactorError
+from .cells import Fault
 from .rewriting import Edit, _mjcf_file, _urdf_file, read_sdf
+from .rewriting._frames import WORLD
 from .rewriting.mjcf_causes import causes_of_mjcf
 from .rewriting.mjcf_edits import rewrite_mjcf
 from .rewriting.translate import translated
-from .rewriting.urdf_edits import edits
+from .rewriting.urdf_edits import SPELLING, edits
 from .robots import Robot
 
 MARKS = {"package.xml", "manifest.xml"}  # files that make a folder a package
 LEVELS = 6  # folders above a file in which its packages are looked for
+BUNDLED = "the file of an installed package"  # why a fault does not count as the user's
 Carried = dict  # by link of the original file, the link that carries it and its pose there
 
 
@@ -94,13 +97,21 @@ def digest(path: Path) -> str:
 
 
 def with_own_base(robot: Robot) -> Robot:
-    """Return a robot on the base that its file states; a URDF states none."""
-    if robot.format != "sdf":
-        return robot
+    """Return a robot on the base that its file states.
+
+    A URDF states one if a floating joint carries the robot on a root link called world, which engines take
+    for the world itself: they do not let it float.
+    """
     try:
-        return replace(robot, floating=read_sdf(robot.path).floating)
+        if robot.format == "sdf":
+            return replace(robot, floating=read_sdf(robot.path).floating)
+        if robot.format == "urdf" and robot.floating:
+            whole = _urdf_file.read(robot.path).robot
+            free = {joint.parent for joint in whole.joints if joint.type == "floating"}
+            return replace(robot, floating=not (whole.root == WORLD and WORLD in free))
     except AdapterError:  # reported when it is loaded
-        return robot
+        pass
+    return robot
 
 
 def all_edits(robot: Robot) -> tuple[Edit, ...]:
@@ -110,6 +121,30 @@ def all_edits(robot: Robot) -> tuple[Edit, ...]:
     except AdapterError:
         return ()
     return tuple(edit for edit in found if not (robot.mimic and edit.kind == "mimic"))
+
+
+def spelling_edits(robot: Robot) -> tuple[Edit, ...]:
+    """Return the edits after which every engine reads the numbers that a URDF states."""
+    return () if robot.is_mjcf else tuple(edit for edit in all_edits(robot) if edit.kind in SPELLING)
+
+
+def faults_of(robot: Robot) -> tuple[Fault, ...]:
+    """Return the links of a URDF or SDF whose inertias no body can have.
+
+    MuJoCo itself refuses an MJCF with such an inertia. A file that cannot be read has no links.
+    """
+    try:
+        urdf = None if robot.is_mjcf else _urdf_file.read(robot.path)
+    except AdapterError:  # reported when it is loaded
+        return ()
+    elements, links = (urdf.names("link"), urdf.robot.links) if urdf else ({}, {})
+    expected = BUNDLED if robot.bundled else ""
+    reasons = {name: inertia.fault() for name, inertia in links.items()}
+    return tuple(
+        Fault(name, urdf.lines[elements[name]], reason, expected)
+        for name, reason in reasons.items()
+        if reason
+    )
 
 
 def lines_of(robot: Robot) -> dict[str, int]:

@@ -19,7 +19,6 @@ from ..exceptions import TreefactorError
 from .cells import (
     CRASHED,
     DISAGREES,
-    EXCLUDED,
     NOT_INSTALLED,
     SCHEMA,
     TIMED_OUT,
@@ -29,11 +28,11 @@ from .cells import (
     UsedEngine,
 )
 from .engines import LIMITS, ChosenEngine, engine_version, pip_of
-from .files import digest, with_coupled, with_own_base
+from .files import digest, faults_of, with_coupled, with_own_base
 from .judge import ALL_QUANTITIES, excluded
 from .reference import Reference
 from .robots import Robot
-from .tasks import engine_task, reference_task, robot_task
+from .tasks import engine_task, reference_task, refusal_task, robot_task
 from .workers import CrashedError, InProcess, TimedOutError, Worker, WorkerError, next_of
 
 REFERENCES = {  # by format: the reference, and the engine that it is compared with itself
@@ -137,7 +136,9 @@ class Matrix:
         sha256 = self._digests[robot.path]
         if digest(robot.path) != sha256:
             raise TreefactorError(f"{robot.path} changed while it was compared: compare it again")
-        return CheckedRobot(robot.name, robot.base, str(robot.name), robot.format, sha256, freedoms)
+        return CheckedRobot(
+            robot.name, robot.base, str(robot.name), robot.format, sha256, freedoms, faults_of(robot)
+        )
 
     def _start(self) -> None:
         """Start as many waiting tasks as there are processors, one at a time for every engine."""
@@ -170,7 +171,10 @@ class Matrix:
         else:
             reference = self._reference_of(task)
             robot = self.robots[task.robot]
-            call = robot_task, (engine, robot, reference, tuple(self.quantities), self.ordinary)
+            wanted = tuple(self.quantities)
+            call = robot_task, (engine, robot, reference, wanted, self.ordinary)
+            if reference is None:
+                call = refusal_task, (engine, robot, wanted, self._refusals(task))
         is_own = task.robot is not None and not task.reference
         seconds = engine.seconds if is_own else max(engine.seconds, LIMITS["light"])
         try:
@@ -181,26 +185,33 @@ class Matrix:
             self._running[engine.title] = task
 
     def _reference_of(self, task: Task) -> Reference | None:
-        """Return what an engine is compared with: the first reference that is not its own."""
+        """Return what an engine is compared with: the first reference that is not its own.
+
+        None where there is none, or treefactor refuses a URDF: what it states is not defined then.
+        """
         order, found = REFERENCES[self.robots[task.robot].format], self._references[task.robot]
+        if order[0] != "treefactor" and isinstance(found["treefactor"], str):
+            return None
         others = [found[name] for name in order if name != task.engine.title]
         return next((one for one in others if isinstance(one, Reference)), None)
 
     def _without_call(self, task: Task) -> bool:
-        """Fill the cells of a task that needs no call: the engine or the reference is missing."""
-        robot = self.robots[task.robot]
-        if task.engine.title in self._missing:
-            state, reason = self._missing[task.engine.title]
-        elif self._reference_of(task) is None:
-            found = {name: self._references[task.robot][name] for name in REFERENCES[robot.format]}
-            failed = {name: why for name, why in found.items() if isinstance(why, str)}
-            refused = [f"{name}: {why}".replace(f"{robot.path}: ", "") for name, why in failed.items()]
-            state, reason = EXCLUDED, f"no reference: {'; '.join(refused)}"
-        else:
+        """Fill the cells of a task that needs no call: the engine is missing."""
+        if task.engine.title not in self._missing:
             return False
-        cells = excluded(robot, task.engine.title, self.quantities, state, reason)
+        cells = excluded(
+            self.robots[task.robot], task.engine.title, self.quantities, *self._missing[task.engine.title]
+        )
         self._cells[task.robot][task.engine.title] = cells
         return True
+
+    def _refusals(self, task: Task) -> dict[str, str]:
+        """Return by reference why it has no values of a robot."""
+        robot, references = self.robots[task.robot], self._references[task.robot]
+        found = {name: references[name] for name in REFERENCES[robot.format]}
+        return {
+            name: why.replace(f"{robot.path}: ", "") for name, why in found.items() if isinstance(why, str)
+        }
 
     def _chosen(self, name: str) -> ChosenEngine:
         """Return an engine as the user chose it, or with the defaults."""

@@ -13,10 +13,11 @@ import numpy as np
 
 from .._util.conventions import pairs, translate
 from .._util.protocol import EngineJoint
-from ..tolerances import REGULAR
-from .files import file_for
+from ..tolerances import LOW_CENTRE, REGULAR
+from .files import file_for, spelling_edits
 from .quantities import OF_FRAMES, QUANTITIES, Query, largest_force
 
+OF_GRAVITY = ("bias", "gravity", "inverse dynamics")
 SOLVED = ("q̈", "LᵀDL", "L and D")  # quantities that need a regular H
 FRAMES = 16  # links whose placements and Jacobians are compared in one state; other states take other links
 
@@ -54,6 +55,8 @@ class Reference:
     excluded : dict of str to str
         Quantities that the reference does not have, with the reason.
     seed : int
+    cancellation : dict of str to float
+        By quantity how many times larger than the quantity its terms are: see `_cancellation`.
     """
 
     engine: str
@@ -64,6 +67,7 @@ class Reference:
     condition: float
     excluded: dict[str, str]
     seed: int = 0
+    cancellation: dict[str, float] = field(default_factory=dict)
 
 
 def random_of(path: Path, seed: int) -> np.random.Generator:
@@ -79,8 +83,9 @@ def opened(body):
 def compute_reference(engine, name: str, robot, count: int, seed: int, options: frozenset = frozenset()):
     """Compute the values of a reference engine at random states of a robot.
 
-    The states depend only on the seed and the name of the robot's file. Raises AdapterError where the engine
-    refuses the robot.
+    The states depend only on the seed and the name of the robot's file. The engine loads the file with its
+    numbers plainly written, so that no peculiarity of its reader counts as right. Raises AdapterError where
+    the engine refuses the robot.
     """
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -91,7 +96,7 @@ def compute_reference(engine, name: str, robot, count: int, seed: int, options: 
         nv = max((joint.v.stop for joint in joints), default=0)
         frames = tuple(engine.frames(body))
         rng = random_of(robot.path, seed)
-        samples, condition = [], 1.0
+        samples, condition, cancellation = [], 1.0, dict[str, float]()
         excluded: dict[str, str] = {}
         found = pairs(joints, joints, base)
         for k in range(count):
@@ -101,12 +106,14 @@ def compute_reference(engine, name: str, robot, count: int, seed: int, options: 
             _evaluate(query, name, excluded)
             sample.sizes.update(_sizes(sample))
             condition = max(condition, _condition(sample))
+            for quantity, ratio in _cancellation(sample).items():
+                cancellation[quantity] = max(ratio, cancellation.get(quantity, 1.0))
             samples.append(sample)
     if nv == 0:
         excluded |= dict.fromkeys((*SOLVED, "H", "bias", "gravity"), "no joint moves")
     elif condition > REGULAR:
         excluded |= dict.fromkeys(SOLVED, singular(samples[0].values["H"], joints))
-    return Reference(name, joints, nq, nv, tuple(samples), condition, excluded, seed)
+    return Reference(name, joints, nq, nv, tuple(samples), condition, excluded, seed, cancellation)
 
 
 def _evaluate(query: Query, name: str, excluded: dict[str, str]) -> None:
@@ -129,7 +136,7 @@ def _evaluate(query: Query, name: str, excluded: dict[str, str]) -> None:
 
 def _path(engine, robot, folder: str) -> Path:
     """Return the file that the reference loads."""
-    return file_for(robot, engine.READS, (), Path(folder))[0]
+    return file_for(robot, engine.READS, spelling_edits(robot), Path(folder))[0]
 
 
 def singular(H: np.ndarray, joints: Sequence[EngineJoint]) -> str:
@@ -179,6 +186,35 @@ def _sizes(sample: Sample) -> dict[str, float]:
     if "energies" in sizes:  # of opposite signs, they cancel
         sizes["energies"] = max(sizes["energies"], sizes.get("gravity", 0.0))
     return sizes
+
+
+def _cancellation(sample: Sample) -> dict[str, float]:
+    """Return by quantity how many times larger than its size its terms are, at least 1.
+
+    Moments of gravity about an axis cancel where the mass lies on it, and so do the accelerations that the
+    joints of a chain cause.
+    """
+    reach = _reach(sample)
+    terms = dict.fromkeys(OF_GRAVITY, _weight(sample) * reach)
+    terms["J̇v"] = float(np.abs(sample.v).sum() * np.abs(sample.v).max(initial=0.0) * reach)
+    return {name: max(1.0, terms[name] / sample.sizes[name]) for name in terms.keys() & sample.sizes.keys()}
+
+
+def _reach(sample: Sample) -> float:
+    """Return the largest coordinate of the links compared (m), 0 if the reference places none."""
+    places = sample.values.get("placements", np.zeros((0, 3, 4)))[:, :, 3]
+    return float(np.nanmax(np.abs(places), initial=0.0))
+
+
+def _weight(sample: Sample) -> float:
+    """Return the weight of the robot (N), from its potential energy and the height of its centre of mass.
+
+    0 where that height is 0 or the reference has neither.
+    """
+    if not {"energies", "centre of mass"} <= sample.values.keys():
+        return 0.0
+    height = abs(float(sample.values["centre of mass"][2]))
+    return abs(float(sample.values["energies"][1])) / height if height > LOW_CENTRE else 0.0
 
 
 def _condition(sample: Sample) -> float:

@@ -3,6 +3,10 @@
 The file is rewritten in six steps (``treefactor.check.rewriting``), and an engine may have options. First as
 many steps as needed are taken; then every step, kind of edit and single edit without which the engine still
 agrees is taken back. What is left are the causes, and the links and joints that the edits concern.
+
+An edit may change more than it is named after, such as the spelling of numbers that it writes anew. It is a
+cause only of what it changes beyond the smaller edits that it implies (``IMPLIED``). The same holds for
+options with which an engine's module writes the file anew (``REWRITES``).
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from itertools import combinations
 from .examine import Changes, Examination, Trial
 from .rewriting import Edit
 from .rewriting.mjcf_edits import IGNORED_STEP
-from .rewriting.urdf_edits import PATHS
+from .rewriting.urdf_edits import IMPLIED, PATHS, SPELLING
 
 SHAPES = ("visual", "collision", "material")  # kinds of edits that remove shapes
 FIRST = ("tree", "H", "bias", "q̈")  # quantities that show most causes
@@ -142,18 +146,39 @@ def _found(search: Search, edits: Sequence[Edit]) -> Repair:
 
     Where an engine refuses the file, it is looked for by a few quantities, as long as the others agree, too.
     """
-    examination, bad = search.examination, search.bad
+    examination = search.examination
     candidates = _candidates(examination.engine, edits)
     found = None
     if examination.trial(Changes()).refusal:
         changes, left = _reduced_candidate(replace(search, wrong=frozenset(FIRST) & search.wrong), candidates)
         found = (changes, left) if not left and search.is_good(changes, left) else None
     changes, left = found or _reduced_candidate(search, candidates)
-    parts = [
-        Part(step, part, bad(_without(changes, part)) - left, search.trial(_without(changes, part)).errors)
-        for step, part in _parts(changes)
-    ]
-    return Repair(changes, tuple(parts), left)
+    parts = [_part(search, step, part, changes, left) for step, part in _parts(changes)]
+    return Repair(changes, tuple(part for part in parts if part.quantities), left)
+
+
+def _part(search: Search, step: str, part: Changes, changes: Changes, left: frozenset[str]) -> Part:
+    """Return one cause with what is wrong without it.
+
+    What implies it is taken out first. The part is then a cause of all that it changes in the engine: the
+    dynamics that the file states are the same.
+    """
+    others = _without(changes, _implying(search.examination.engine, step, changes))
+    rest = _without(others, part)
+    without, with_it = search.trial(rest), search.trial(others)
+    quantities = search.bad(rest) - (left if others == changes else search.bad(others))
+    if others != changes:
+        both = (search.wrong - left) & without.errors.keys() & with_it.errors.keys()
+        allowed = search.examination.allowed
+        quantities |= {q for q in both if abs(without.errors[q] - with_it.errors[q]) > allowed(q)}
+    return Part(step, part, quantities, without.errors)
+
+
+def _implying(engine, kind: str, changes: Changes) -> Changes:
+    """Return the edits that make the change of a kind of edit besides their own, and such options."""
+    edits = frozenset(edit for edit in changes.edits if edit.kind in IMPLIED.get(kind, ()))
+    options = frozenset(getattr(engine, "REWRITES", ())) if kind in SPELLING else frozenset()
+    return Changes(edits, changes.options & options)
 
 
 def _reduced_candidate(search: Search, candidates: Sequence[Changes]) -> tuple[Changes, frozenset[str]]:
@@ -163,7 +188,7 @@ def _reduced_candidate(search: Search, candidates: Sequence[Changes]) -> tuple[C
     if left == search.wrong:
         return Changes(), left
     trials = SINGLE[examination.weight] // max(1, examination.reference.nv // 16)
-    return _reduced(changes, lambda other: bad(other) <= left, trials), left
+    return _reduced(examination.engine, changes, lambda other: bad(other) <= left, trials), left
 
 
 def _candidates(engine, edits: Sequence[Edit]) -> list[Changes]:
@@ -172,11 +197,14 @@ def _candidates(engine, edits: Sequence[Edit]) -> list[Changes]:
     kept = [edit for edit in edits if edit.step < IGNORED_STEP]
     steps = [0, *sorted({edit.step for edit in kept})]
     prefixes = [frozenset(edit for edit in kept if edit.step <= step) for step in steps]
+    spelling = frozenset(edit for edit in kept if edit.kind in SPELLING)
     paths = frozenset(edit for edit in kept if edit.kind == PATHS)
-    prefixes = list(dict.fromkeys([frozenset(), paths, *prefixes]))
+    prefixes = list(dict.fromkeys(prefix | spelling for prefix in (frozenset(), paths, *prefixes)))
     own = list(dict.fromkeys((frozenset(), options)))
     tried = [Changes(prefix | part, one) for part in _ignored(edits) for prefix in prefixes for one in own]
-    return tried[1:]
+    # together, options may be refused
+    single = [Changes(spelling, frozenset({one})) for one in sorted(options)]
+    return [changes for changes in dict.fromkeys([*tried, *single]) if changes != Changes()]
 
 
 def _ignored(edits: Sequence[Edit]) -> list[frozenset[Edit]]:
@@ -200,7 +228,7 @@ def _enough(
     return best, left
 
 
-def _reduced(changes: Changes, good: Callable[[Changes], bool], trials: int) -> Changes:
+def _reduced(engine, changes: Changes, good: Callable[[Changes], bool], trials: int) -> Changes:
     """Take back options, steps, kinds of edits and single edits as long as the rest is good."""
     for option in sorted(changes.options):
         other = Changes(changes.edits, changes.options - {option})
@@ -209,13 +237,18 @@ def _reduced(changes: Changes, good: Callable[[Changes], bool], trials: int) -> 
     changes = without if without.edits != changes.edits and good(without) else changes
     for key in (lambda edit: edit.step, lambda edit: (edit.step, edit.kind)):
         for group in sorted({key(edit) for edit in changes.edits}, reverse=True):  # the gentlest stay
-            kept = frozenset(edit for edit in changes.edits if key(edit) != group)
-            other = Changes(kept, changes.options)
-            changes = other if good(other) else changes
-    return _single_edits(changes, good, trials)
+            other = Changes(frozenset(edit for edit in changes.edits if key(edit) != group), changes.options)
+            changes = other if not _is_implied(engine, changes, other) and good(other) else changes
+    return _single_edits(engine, changes, good, trials)
 
 
-def _single_edits(changes: Changes, good: Callable[[Changes], bool], trials: int) -> Changes:
+def _is_implied(engine, changes: Changes, other: Changes) -> bool:
+    """Return whether other changes still make an edit that they lack."""
+    kinds = {edit.kind for edit in changes.edits - other.edits}
+    return any(_implying(engine, kind, other) != Changes() for kind in kinds)
+
+
+def _single_edits(engine, changes: Changes, good: Callable[[Changes], bool], trials: int) -> Changes:
     """Take back halves, quarters ... of the edits of every kind, in so many trials at most."""
     for kind in sorted({edit.kind for edit in changes.edits}):
         waiting = [sorted((e for e in changes.edits if e.kind == kind), key=lambda e: (e.line, e.where))]
@@ -224,7 +257,7 @@ def _single_edits(changes: Changes, good: Callable[[Changes], bool], trials: int
             if trials < 0:
                 return changes
             other = Changes(changes.edits - frozenset(some), changes.options)
-            if good(other):
+            if not _is_implied(engine, changes, other) and good(other):
                 changes = other
             elif len(some) > 1:
                 waiting += [some[len(some) // 2 :], some[: len(some) // 2]]

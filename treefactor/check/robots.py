@@ -44,6 +44,8 @@ class Robot:
         Whether its base moves freely.
     mimic : bool
         Whether mimic joints follow the joints that they name, and have no freedom.
+    bundled : bool
+        Whether the file comes with this package or another wheel: its faults are not the user's.
 
     Notes
     -----
@@ -54,6 +56,7 @@ class Robot:
     path: Path
     floating: bool = False
     mimic: bool = False
+    bundled: bool = False
 
     @property
     def is_mjcf(self) -> bool:
@@ -169,9 +172,9 @@ def find(name: str, floating: bool | None = None) -> Robot:
         return Robot(name, Path(name), floating)
     known = {**bundled(), **suite()}
     if name in known:
-        return Robot(name, known[name], floating)
+        return Robot(name, known[name], floating, bundled=True)
     if (match := SDF.fullmatch(name)) and match[2] in bundled():
-        return Robot(name, _sdf(match[2], match[1]), match[2] in FLOATING)
+        return Robot(name, _sdf(match[2], match[1]), match[2] in FLOATING, bundled=True)
     names = [f"sdf-{version}/{one}" for version in SDF_VERSIONS for one in bundled()]
     if not known:
         hint = "no robots are bundled: pip install 'treefactor[pinocchio,pybullet]'"
@@ -233,7 +236,8 @@ def default_robots() -> list[Robot]:
     list of Robot
     """
     known = bundled()
-    return [Robot(name, known[name], name in FLOATING) for name in (*FIXED, *FLOATING) if name in known]
+    names = [name for name in (*FIXED, *FLOATING) if name in known]
+    return [Robot(name, known[name], name in FLOATING, bundled=True) for name in names]
 
 
 def _example_robot_data() -> dict[str, Path]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import platform
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .._util.protocol import MIMIC
 from ..exceptions import AdapterError
-from .cells import NOT_OFFERED, Cell, UsedEngine
+from .cells import EXCLUDED, NOT_OFFERED, REFUSED, Cell, UsedEngine
 from .engines import ENGINES, ChosenEngine, IncompleteEngineError, engine_module, engine_version, pip_of
 from .examine import Examination
 from .judge import excluded, judge
@@ -62,19 +62,40 @@ def robot_task(
 ) -> list[Cell]:
     """Compare one engine with the reference on one robot."""
     module = engine_module(chosen.name)
-    if robot.format != "urdf" and robot.format not in module.READS:
-        reason = f"does not read {robot.format.upper()}"
+    if reason := _not_offered(module, robot):
         return excluded(robot, chosen.title, quantities, NOT_OFFERED, reason)
-    if robot.floating and not getattr(module, "FLOATS", True):
-        return excluded(robot, chosen.title, quantities, NOT_OFFERED, "has no floating base")
-    if robot.mimic and not getattr(module, "COUPLES", False):
-        return excluded(robot, chosen.title, quantities, NOT_OFFERED, "leaves mimic joints free")
     options = frozenset(chosen.options) | own_options(robot)
     with tempfile.TemporaryDirectory() as folder:
         examination = Examination(
             module, robot, reference, tuple(quantities), chosen.weight, options, Path(folder)
         )
         return judge(examination, chosen.title, ordinary)
+
+
+def refusal_task(
+    chosen: ChosenEngine, robot: Robot, quantities: Sequence[str], refusals: Mapping[str, str]
+) -> list[Cell]:
+    """Load a robot for which there is no reference in an engine, and return its cells.
+
+    ``refusals`` are the reasons of the references by their names; that of the engine is its own.
+    """
+    module = engine_module(chosen.name)
+    if reason := _not_offered(module, robot):
+        return excluded(robot, chosen.title, quantities, NOT_OFFERED, reason)
+    options = frozenset(chosen.options) | own_options(robot)
+    own = Examination(module, robot, None, (), chosen.weight, options).refusal()
+    others = "; ".join(f"{name}: {why}" for name, why in refusals.items() if name != chosen.title or not own)
+    reason = "; ".join(filter(None, (own, others and f"no reference: {others}")))
+    return excluded(robot, chosen.title, quantities, REFUSED if own else EXCLUDED, reason)
+
+
+def _not_offered(module, robot: Robot) -> str:
+    """Return why an engine does not take a robot of this format and base, "" if it does."""
+    if robot.format != "urdf" and robot.format not in module.READS:
+        return f"does not read {robot.format.upper()}"
+    if robot.floating and not getattr(module, "FLOATS", True):
+        return "has no floating base"
+    return "leaves mimic joints free" if robot.mimic and not getattr(module, "COUPLES", False) else ""
 
 
 def own_options(robot: Robot) -> frozenset[str]:

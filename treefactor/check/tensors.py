@@ -1,7 +1,8 @@
 """Explain a different H by the inertias that an engine holds, where no rewriting of the file repairs it.
 
 The inertias of links that differ from the file's are written into the file, by groups; treefactor's dynamics
-of that file must then be the engine's. The smallest set of groups with which they are is the cause.
+of that file must then be the engine's, and those of the file as it is must not. The smallest set of groups
+with which they are is the cause.
 """
 
 from __future__ import annotations
@@ -51,6 +52,9 @@ def tensor_causes(examination: Examination, changes: Changes, wrong: frozenset[s
         return ()
     try:
         groups = _groups(examination, changes)
+        unchanged = examination.with_reference(_reference(examination, {})).wrong(changes, wrong)
+        if unchanged != wrong:  # not by inertias: treefactor reads the file otherwise than the reference
+            return ()
         for size in range(1, len(groups) + 1):
             for names in combinations(groups, size):
                 inertias = {link: one for name in names for link, one in groups[name].items()}

@@ -63,7 +63,7 @@ def run_check(options: argparse.Namespace) -> int:
             conformance.print_report(found)
             if not chosen.engines:
                 _print_absent_engines()
-    status = exit_status(found, chosen.fail_on)
+    status = exit_status(found, chosen.failures)
     report.print_next(_after_check(options, status, found))
     return status
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from dataclasses import asdict
 
 from .. import report
 from .._util.files import replacing
 from ..check import robots
+from ..check.files import faults_of
 from ..exceptions import TreefactorError
 from .common import on_floating_base
 
@@ -30,6 +32,9 @@ def run_info(options: argparse.Namespace) -> int:
     tree = model.tree
     report.print_tree(f"{robot.name}, {robot.base} base", tree)
     print(f"{len(model.frames)} frames" + ("" if options.frames else "; --frames lists them"))
+    impossible = faults_of(robot)
+    for fault in impossible:
+        report.console().print(f"impossible: {fault}", style="red", markup=False, soft_wrap=True)
     if options.frames:
         report.print_frames(model)
     with replacing(options.json) as file:
@@ -39,6 +44,7 @@ def run_info(options: argparse.Namespace) -> int:
             "parent": tree.parent.tolist(),
             "names": tree.names,
             "nframes": len(model.frames),
+            "impossible": [asdict(fault) for fault in impossible],
         }
         if options.frames:
             content["frames"] = report.frame_figures(model)

@@ -95,8 +95,9 @@ def _settings_of_check(add) -> None:
         "--fail-on",
         nargs="*",
         metavar="STATE",
-        help=f"states that make the exit status 1, among {', '.join(FAIL_ON)} (default: all but explained); "
-        "crashed and timed out count as disagrees",
+        help=f"what makes the exit status 1, among {', '.join(FAIL_ON)} (default: disagrees, impossible and "
+        "stale; for engines that are named also refused and crashed, which includes timed out); impossible "
+        "are links with inertias that no body has",
     )
     add(
         "--config",

@@ -71,7 +71,8 @@ def write_urdf(path_in, path_out, model: Model, merged: str = "keep") -> tuple[s
     >>> from treefactor.identification import write_urdf
     >>> path = pathlib.Path(tempfile.mkdtemp(), "door.urdf")
     >>> _ = path.write_text('''<robot name="door"><link name="frame"/><link name="leaf">
-    ...   <inertial><mass value="9"/><inertia ixx="3" iyy="4" izz="1"/></inertial></link>
+    ...   <inertial><mass value="9"/>
+    ...     <inertia ixx="3" ixy="0" ixz="0" iyy="4" iyz="0" izz="1"/></inertial></link>
     ...   <joint name="hinge" type="continuous"><parent link="frame"/><child link="leaf"/></joint>
     ... </robot>''')
     >>> model = tf.Model.from_urdf(path)
@@ -225,7 +226,7 @@ def _places(text: bytes) -> Iterator[tuple[str, int, int, bool]]:
     parser = expat.ParserCreate()
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        tag, place = tag.rpartition(":")[2], parser.CurrentByteIndex + lead
+        place = parser.CurrentByteIndex + lead
         if tag == "link" and len(open_tags) == 1:
             found.append((attributes["name"], place, _tag_end(text, place), False))
         open_tags.append((tag, place))

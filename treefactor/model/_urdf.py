@@ -5,16 +5,22 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from .._util.rotations import unit
-from .._util.xml import file_error, numbers, parse
+from .._util.urdf_numbers import dropped
+from .._util.xml import numbers, parse, part_error, require_numbers
 from ..exceptions import AdapterError
 from .joints import Inertia
 
+REMEDIES = {  # what to write into an <inertial>, by the element that it lacks
+    "mass": "write it in kg, or take out the <inertial> of a link without mass",
+    "inertia": "write ixx, ixy, ixz, iyy, iyz and izz in kg m^2 (all 0 for a mass in a point), or take out "
+    "the <inertial> of a link without mass",
+}
 FREEDOMS = {"revolute": 1, "continuous": 1, "prismatic": 1, "spherical": 3, "fixed": 0}
 
 
@@ -39,12 +45,16 @@ class Joint:
 
 @dataclass
 class Robot:
-    """Links by name, and joints in the order of the file."""
+    """Links by name, and joints in the order of the file.
+
+    ``dropped`` has the numbers for which Pinocchio reads another inertia of a link: see `dropped`.
+    """
 
     root: str
     links: dict[str, Inertia]
     joints: list[Joint]
     name: str = ""
+    dropped: dict[str, tuple[str, str, str | None]] = field(default_factory=dict)
 
     def __post_init__(self):
         self._taken = self.links.keys() | {joint.name for joint in self.joints}
@@ -106,6 +116,14 @@ def roll_pitch_yaw(R: np.ndarray) -> np.ndarray:
     return np.array([np.arctan2(-row[2], row[1]), np.arctan2(-R[2, 0], c * R[0, 0] + s * R[1, 0]), z])
 
 
+def _dropped(top: ET.Element) -> dict[str, tuple[str, str, str | None]]:
+    """Return by link the numbers for which Pinocchio reads another inertia."""
+    numbers = {
+        link.get("name", ""): dropped(link.find("inertial")) for link in top.iterfind("link[inertial]")
+    }
+    return {name: number for name, number in numbers.items() if number}
+
+
 def _advice(tag: str) -> str:
     """Return advice for a file of another format, by its root element."""
     return "; treefactor.adapters.mujoco_ loads an MJCF" if tag == "mujoco" else ""
@@ -147,6 +165,7 @@ class _Reader:
     def robot(self) -> Robot:
         """Return the robot of the file."""
         top = parse(self.path, self.engine, self.text)
+        require_numbers(top, self.path, self.engine, self.text)
         if top.tag != "robot":
             raise self.error(
                 f"not a URDF: the root element is <{top.tag}>, expected <robot>{_advice(top.tag)}"
@@ -162,7 +181,7 @@ class _Reader:
         odd = [name for name in {*count, *links} if not name or count[name] > 1]
         if odd:
             raise self.error(f"a joint or link has no name, or two joints are called {odd[0]!r}", odd[0])
-        return Robot(self.root(links, joints), links, joints, top.get("name", ""))
+        return Robot(self.root(links, joints), links, joints, top.get("name", ""), _dropped(top))
 
     def inertial(self, link: ET.Element, name: str) -> Inertia:
         """Return the inertia of a link."""
@@ -170,11 +189,13 @@ class _Reader:
         if element is None:
             return Inertia()
         mass, inertia = element.find("mass"), element.find("inertia")
-        if mass is None or inertia is None:
-            raise self.error(f"<inertial> of link {name!r} lacks <mass> or <inertia>", name)
+        for tag, part in (("mass", mass), ("inertia", inertia)):
+            if part is None:
+                raise self.error(f"<inertial> of link {name!r} lacks <{tag}>: {REMEDIES[tag]}", name)
         R, r = self.origin(element, name)
         keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-        m, *values = self.numbers([self.attribute(mass, "value"), *(inertia.get(k, "0") for k in keys)], name)
+        words = [self.attribute(mass, "value", name), *(inertia.get(key, "0") for key in keys)]
+        m, *values = (self.numbers(word, name, 1)[0] for word in words)
         if m < 0.0:
             raise self.error(f"link {name!r} has a negative mass, {m}", name)
         tensor = np.array(values)[[[0, 1, 2], [1, 3, 4], [2, 4, 5]]]
@@ -196,7 +217,7 @@ class _Reader:
         found = element.find("axis")
         axis = np.array([1.0, 0.0, 0.0])  # the default of the URDF specification
         if found is not None and FREEDOMS.get(kind) == 1:
-            axis = self.numbers(self.attribute(found, "xyz").split(), name)
+            axis = self.numbers(self.attribute(found, "xyz", name), name)
             if axis.size != 3 or not axis.any():
                 raise self.error(f"the axis of joint {name!r} is not a direction", name)
         words = (getattr(element.find(tag), "attrib", None) for tag in ("limit", "mimic"))
@@ -227,26 +248,28 @@ class _Reader:
 
         origin = element.find("origin")
         attributes = {} if origin is None else origin.attrib
-        xyz, rpy = (self.numbers(attributes.get(key, "0 0 0").split(), name) for key in ("xyz", "rpy"))
+        xyz, rpy = (self.numbers(attributes.get(key, "0 0 0"), name) for key in ("xyz", "rpy"))
         if xyz.size != 3 or rpy.size != 3:
             raise self.error(f"the <origin> of {name!r} does not hold three numbers each", name)
         return Rotation.from_euler("xyz", rpy).as_matrix(), xyz
 
-    def numbers(self, words: list[str], name: str) -> np.ndarray:
-        """Return words as numbers; raise AdapterError for the first that is not one."""
-        found = [numbers(word) for word in words]
-        for word, values in zip(words, found, strict=True):
-            if values is None or len(values) != 1:
-                raise self.error(f"{name!r}: {word!r} is not a number", name)
-        return np.array(found)[:, 0] if found else np.zeros(0)
+    def numbers(self, text: str, name: str, count: int | None = None) -> np.ndarray:
+        """Return the numbers of a text; raise AdapterError for another word, or another count."""
+        values = numbers(text)
+        if values is None or count not in (None, len(values)):
+            words = text.split(" ") if count is None else [text]
+            wrong = next((word for word in words if word and numbers(word) is None), text)
+            raise self.error(f"{name!r}: {wrong!r} is not a number", name)
+        return np.array(values, dtype=float)
 
-    def attribute(self, element: ET.Element, key: str) -> str:
-        """Return an attribute; raise AdapterError if the element lacks it."""
+    def attribute(self, element: ET.Element, key: str, name: str | None = None) -> str:
+        """Return an attribute; raise AdapterError if the element, of a link or joint, lacks it."""
         value = element.get(key)
         if value is None:
-            raise self.error(f"a <{element.tag}> lacks the attribute {key!r}")
+            of = f" of {name!r}" if name else ""
+            raise self.error(f"a <{element.tag}>{of} lacks the attribute {key!r}", name)
         return value
 
     def error(self, reason: str, name: str | None = None) -> AdapterError:
-        """Return an error that names the file, the engine and the link or joint."""
-        return file_error(self.path, self.engine, reason, name)
+        """Return an error that names the file, the engine, and the link or joint with its line."""
+        return part_error(self.path, self.engine, reason, name, self.text)

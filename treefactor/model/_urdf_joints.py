@@ -7,12 +7,14 @@ Pinocchio accepts, with errors that name neither file nor joint.
 from __future__ import annotations
 
 import textwrap
+import warnings
 from pathlib import Path
 
 import numpy as np
 
 from .._util.messages import received
-from .._util.xml import as_path, file_error, numbers
+from .._util.urdf_numbers import plain
+from .._util.xml import as_path, content_of, line_of, numbers, part_error
 from ..exceptions import AdapterError, InvalidModelError
 from . import _urdf
 from .frames import Frame
@@ -52,6 +54,7 @@ def read_text(text: str, floating: bool = False, mimic: bool = False) -> Parts:
 def _read(path: Path, text: str | None, floating: bool, mimic: bool) -> Parts:
     """Return the joints, sorted by name within a parent link, the frames, and the name of the robot."""
     whole = _urdf.read(path, None, {*KINDS, "fixed"}, text)
+    _warn_of_dropped(path, whole, text)
     whole.joints.sort(key=lambda joint: joint.name)
     robot = _urdf.without_fixed_joints(whole)
     base = Joint("root_joint", "freeflyer", inertia=robot.links[robot.root], body=robot.root)
@@ -66,6 +69,23 @@ def _read(path: Path, text: str | None, floating: bool, mimic: bool) -> Parts:
         return joints, _frames(whole, carrier), robot.name
     except InvalidModelError as error:
         raise InvalidModelError(f"{path}: {error}", error.joint) from None
+
+
+def _warn_of_dropped(path: Path, robot: _urdf.Robot, text: str | None) -> None:
+    """Warn the caller of `Model.from_urdf` of the numbers for which Pinocchio reads other inertias."""
+    if not robot.dropped:
+        return
+    content = content_of(path, None) if text is None else text
+    for name, (tag, key, written) in robot.dropped.items():
+        value = plain(written or "")
+        what = f"<{tag}> lacks {key}, which" if written is None else f"<{tag} {key}={written!r}>"
+        lost = "tensor" if tag == "inertia" else "mass and tensor"
+        warnings.warn(
+            f"{path}: link {name!r} on line {line_of(content, name)}: {what} is read as {value}, but "
+            f"Pinocchio reads no number there and takes the {lost} of the link as zero: write "
+            f'{key}="{value}"',
+            stacklevel=5,
+        )
 
 
 def _frames(robot: _urdf.Robot, number: dict[str, int]) -> list[Frame]:
@@ -105,7 +125,7 @@ def _mimic(path: Path, joint: _urdf.Joint, number: dict[str, int]) -> Mimic:
     leader = joint.mimic.get("joint", "")
     if leader not in number:
         reason = f"joint {joint.name!r} follows {leader!r}, which is not a joint that moves"
-        raise file_error(path, None, reason, joint.name)
+        raise part_error(path, None, reason, joint.name)
     ratio = _number(path, joint, joint.mimic, "multiplier", "1")
     return Mimic(number[leader], ratio, _number(path, joint, joint.mimic, "offset", "0"))
 
@@ -114,7 +134,7 @@ def _number(path: Path, joint: _urdf.Joint, words, key: str, default: str) -> fl
     """Return a number among the attributes of an element of a joint."""
     found = numbers(words.get(key, default))
     if found is None or len(found) != 1 or np.isnan(found[0]):
-        raise file_error(
+        raise part_error(
             path, None, f"joint {joint.name!r}: {key}={words[key]!r} is not a number", joint.name
         )
     return found[0]

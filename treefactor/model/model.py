@@ -163,15 +163,15 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         AdapterError
             If the file is missing, is not well-formed XML, not a URDF or not a tree, or holds an invalid
             number, an impossible joint or an impossible inertia; names the file, the reason and the link or
-            joint.
+            joint with its line.
         InvalidModelError
             If the joints do not form a model; names the file and the joint.
 
         Notes
         -----
         Joints come depth first, those on one link sorted by name. Links on fixed joints are merged into their
-        parent links, on a fixed base those of the root into the base. A model has no damping and no
-        friction.
+        parent links, on a fixed base those of the root into the base. A model has no damping or friction.
+        A warning names link and number where Pinocchio reads a tensor, or mass and tensor, as zero.
 
         Every link and joint has a frame, fixed joints and merged links too, in Pinocchio's order: "universe"
         for the base, then every joint (type "joint" or "fixed_joint") followed by its link (type "body").
@@ -200,8 +200,8 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         Examples
         --------
         >>> import treefactor as tf
-        >>> text = '''<robot name="door"><link name="frame"/><link name="leaf">
-        ...   <inertial><mass value="9"/><inertia ixx="3" iyy="4" izz="1"/></inertial></link>
+        >>> text = '''<robot name="door"><link name="frame"/><link name="leaf"><inertial><mass value="9"/>
+        ...   <inertia ixx="3" ixy="0" ixz="0" iyy="4" iyz="0" izz="1"/></inertial></link>
         ...   <joint name="hinge" type="continuous"><parent link="frame"/><child link="leaf"/></joint>
         ... </robot>'''
         >>> tf.Model.from_urdf_string(text)

@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import scipy.spatial.transform  # noqa: F401  here, as it cannot be imported again in the sessions of the tests
 from helpers.stand_in_engines import IN_PROCESS, write_project
 
 from treefactor.check.cells import EXPLAINED, Cell
@@ -47,6 +48,22 @@ def project(pytester, monkeypatch):
 
 def engines(*names):
     return ("--treefactor-engines", *(f"{name}.py" for name in names))
+
+
+def test_a_link_that_cannot_exist_is_a_test_that_fails(project):
+    text = (project.path / "arm.urdf").read_text().replace('ixx="0.2"', 'ixx="-1"')
+    found = project("--treefactor", "odd.urdf", *engines("good"), *GRAVITY, odd__urdf=text)
+    found.assert_outcomes(passed=3, failed=1)
+    line = 1 + text[: text.index('<link name="upper"')].count("\n")
+    found.stdout.fnmatch_lines([f"odd.urdf: impossible: link 'upper', line {line}: principal moment -1*"])
+    found = project(
+        "--treefactor", "odd.urdf", "--treefactor-fail-on", "disagrees", *engines("good"), *GRAVITY
+    )
+    found.assert_outcomes(passed=3, xfailed=1)
+    expected = '[[expect]]\nrobot = "odd.urdf"\ncause = "negative"\n'
+    found = project("--treefactor", "odd.urdf", *engines("good"), *GRAVITY, treefactor__toml=expected)
+    assert found.parseoutcomes()["xfailed"] == 1
+    assert "failed" not in found.parseoutcomes()
 
 
 def test_every_cell_is_a_test(project):

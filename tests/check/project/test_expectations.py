@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treefactor.check.cells import AGREES, EXPECTED, EXPLAINED, NOT_INSTALLED, STATES, Cause, Cell, Report
+from treefactor.check.engines import ChosenEngine
 from treefactor.check.project.configuration import FAIL_ON, Configuration, Expectation
 from treefactor.check.project.expectations import (
     COMPARED,
@@ -177,10 +178,12 @@ def report(*cells):
 
 
 def test_exit_status():
-    fail_on = Configuration().fail_on
+    fail_on = Configuration().failures
     assert exit_status(report(cell(), cell(state=AGREES)), fail_on) == 0
     assert exit_status(report(cell()), FAIL_ON) == 1
-    assert exit_status(report(cell(state="crashed"), cell()), ["disagrees"]) == 1
+    assert exit_status(report(cell(state="crashed"), cell()), ["crashed"]) == 1
+    assert exit_status(report(cell(state="timed out"), cell()), ["crashed"]) == 1
+    assert exit_status(report(cell(state="crashed"), cell()), ["disagrees"]) == 0
     assert exit_status(report(cell(state="refused")), ["disagrees"]) == 0
     assert exit_status(report(), fail_on) == 3
     assert exit_status(report(cell(state=NOT_INSTALLED)), fail_on) == 3
@@ -191,6 +194,19 @@ def test_exit_status():
     assert not with_expectations(report(cell()), replace(chosen, narrowed=True), TODAY).expectations[0][
         "stale"
     ]
+
+
+@given(results(), st.booleans())
+def test_an_engine_that_is_not_named_decides_only_by_a_disagreement(cells, named):
+    engines = (ChosenEngine("mujoco"),) if named else ()
+    failures = Configuration(engines=engines).failures
+    bad = {"disagrees", *(("refused", "crashed", "timed out") if named else ())}
+    assert {one.state for one in cells if fails(one, failures)} == {one.state for one in cells} & bad
+    own = [replace(one, engine="treefactor") for one in cells]  # what it refuses is a fault of the file
+    assert {one.state for one in own if fails(one, failures)} == {one.state for one in cells} & (
+        bad | {"refused"}
+    )
+    assert Configuration(engines=engines, fail_on=()).failures == ()
 
 
 @given(results(), st.lists(st.sampled_from(FAIL_ON), unique=True))

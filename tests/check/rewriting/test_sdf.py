@@ -147,7 +147,9 @@ def test_dart_reads_what_we_write(tmp_path, name):
 
 
 def test_ball_joints_are_read_back(tmp_path):
-    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    inertial = (
+        '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    )
     links = "".join(f'<link name="{name}">{inertial}</link>' for name in "ab")
     joint = '<joint name="j" type="spherical"><origin xyz="1 2 3" rpy="1 2 3"/><parent link="a"/>'
     text = f'<robot name="r">{links}{joint}<child link="b"/></joint></robot>'

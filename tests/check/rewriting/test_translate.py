@@ -101,5 +101,5 @@ def test_a_robot_that_a_format_cannot_hold_is_refused_by_name(tmp_path):
     joint = '<joint name="j" type="planar"><parent link="a"/><child link="b"/></joint>'
     path.write_text(f'<robot name="r"><link name="a"/><link name="b"/>{joint}</robot>', encoding="utf-8")
     assert translated(path)[1] == ".urdf"
-    with pytest.raises(tf.AdapterError, match=r"planar\.urdf: joint 'j' has type 'planar'"):
+    with pytest.raises(tf.AdapterError, match=r"planar\.urdf: line 1: joint 'j' has type 'planar'"):
         translated(path, (), "sdf")

@@ -11,11 +11,24 @@ from typing import Any
 import pytest
 
 from ..causes import cause_line
-from ..cells import EXCLUDED, EXPECTED, EXPLAINED, NOT_INSTALLED, NOT_OFFERED, Cell
+from ..cells import (
+    CRASHED,
+    EXCLUDED,
+    EXPECTED,
+    EXPLAINED,
+    IMPOSSIBLE,
+    NOT_INSTALLED,
+    NOT_OFFERED,
+    REFUSED,
+    TIMED_OUT,
+    Cell,
+    CheckedRobot,
+)
 from ..engines import ChosenEngine
+from ..files import faults_of
 from ..judge import ALL_QUANTITIES
 from ..project.configuration import STALE, Expectation
-from ..project.expectations import applied, concerns, fails, is_stale
+from ..project.expectations import applied, concerns, fails, is_stale, with_expected
 from ..robots import Robot
 from .marker import MARKER
 
@@ -25,7 +38,7 @@ Comparison = Any  # of comparison.py, which imports this module
 
 
 class RobotFile(pytest.File):
-    """File of a robot, with a test for every engine and quantity."""
+    """File of a robot, with a test for every engine and quantity, and one for inertias if they need it."""
 
     def __init__(self, *, robots: Sequence[Robot], comparison: Comparison, **others):
         super().__init__(**others)
@@ -44,6 +57,33 @@ class RobotFile(pytest.File):
                         engine=engine,
                         quantity=quantity,
                     )
+        if faults_of(self.robots[0]):
+            name = f"{Path(self.robots[0].name).stem}-inertias"
+            yield InertiaItem.from_parent(self, name=name, robot=self.robots[0])
+
+
+class InertiaItem(pytest.Item):
+    """Test of the inertias of a robot's links, some of which no body can have."""
+
+    parent: RobotFile
+
+    def __init__(self, *, robot: Robot, **others):
+        super().__init__(**others)
+        self.robot, self.faults = robot, faults_of(robot)
+
+    def runtest(self) -> None:
+        """Fail, or expect the failure; each link is named with its line."""
+        chosen, robot = self.parent.comparison.chosen, self.robot
+        checked = CheckedRobot(robot.name, robot.base, robot.name, robot.format, "", None, self.faults)
+        faults = with_expected(checked, (*chosen.expect, *chosen.known), date.today())
+        text = "\n".join(f"{robot.name}: {IMPOSSIBLE}: {fault}" for fault in faults)
+        if IMPOSSIBLE in chosen.failures and not all(fault.expected for fault in faults):
+            pytest.fail(text, pytrace=False)
+        pytest.xfail(text)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Return the file, the line of the first such link, and the name of the test."""
+        return self.path, self.faults[0].line - 1, self.name
 
 
 class CellItem(pytest.Item):
@@ -72,12 +112,12 @@ class CellItem(pytest.Item):
         self._record(cell)
         if cell.state == EXPECTED:
             pytest.xfail(cell.reason)
-        if stale and STALE in comparison.chosen.fail_on:
+        if stale and STALE in comparison.chosen.failures:
             pytest.fail(f"[XPASS(strict)] {stale}: as expected no longer", pytrace=False)
         missing = cell.state == NOT_INSTALLED and comparison.required
-        if missing or fails(cell, comparison.chosen.fail_on):
+        if missing or fails(cell, comparison.chosen.failures):
             pytest.fail(description(cell), pytrace=False)
-        if cell.state in (NOT_OFFERED, NOT_INSTALLED, EXCLUDED):
+        if cell.state in (REFUSED, CRASHED, TIMED_OUT, NOT_OFFERED, NOT_INSTALLED, EXCLUDED):
             pytest.skip(": ".join(filter(None, [cell.state, cell.reason])))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
@@ -110,7 +150,7 @@ class ExpectationFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Yield the tests; an expectation about one cell is tested with it."""
         chosen = self.comparison.chosen
-        for number, one in enumerate(chosen.expect if STALE in chosen.fail_on else ()):
+        for number, one in enumerate(chosen.expect if STALE in chosen.failures else ()):
             if len(list(_about(one, self.comparison))) != 1:
                 engines = {engine.title for _, engine, _ in _about(one, self.comparison)}
                 name = f"expect-{number}" + (f"-{engines.pop()}" if len(engines) == 1 else "")
@@ -190,12 +230,13 @@ def _about(one: Expectation, comparison: Comparison) -> Iterator[tuple[Robot, Ch
 def _expected(item: CellItem, comparison: Comparison) -> tuple[Cell, str]:
     """Return a cell with the expectations applied, and a stale expectation about this cell alone, or ""."""
     place = item.robot.name, item.engine.title, item.quantity
-    about = [one for one in comparison.chosen.expect if concerns(one, *place)]
+    chosen = comparison.chosen
+    about = [one for one in (*chosen.expect, *chosen.known) if concerns(one, *place)]
     versions = {place[1]: comparison.results.used(item.engine).version}
     (cell,), found = applied([item.cell], about, versions, date.today(), complete=False)
     stale = [
         entry(one)
         for one, known in zip(about, found, strict=True)
-        if known["stale"] and len(list(_about(one, comparison))) == 1
+        if known["stale"] and one in chosen.expect and len(list(_about(one, comparison))) == 1
     ]
     return cell, "; ".join(stale)

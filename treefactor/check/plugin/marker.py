@@ -10,7 +10,7 @@ import pytest
 from ...exceptions import AdapterError
 from ..engines import ENGINES, engine_version, title
 from ..loaded import LoadedRobot, load_robot
-from ..project.configuration import quantity_named
+from ..project.quantity_names import quantity_named
 
 MARKER = "treefactor"
 

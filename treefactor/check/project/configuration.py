@@ -10,29 +10,23 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ...exceptions import TreefactorError
-from ..cells import DISAGREES, EXPLAINED, REFUSED
+from .. import traps
+from ..cells import CRASHED, DISAGREES, EXPLAINED, IMPOSSIBLE, REFUSED
 from ..engines import ENGINES, ChosenEngine, title
-from ..judge import ALL_QUANTITIES
 from . import values
+from .quantity_names import quantity_named
 from .values import Table
 
 FILE, SHARED_FILE, TABLE = "treefactor.toml", "pyproject.toml", "tool.treefactor"
 STALE = "stale"
-FAIL_ON = (DISAGREES, REFUSED, EXPLAINED, STALE)
+FAIL_ON = (DISAGREES, REFUSED, CRASHED, EXPLAINED, IMPOSSIBLE, STALE)
+OF_ENGINE = (REFUSED, CRASHED)  # failures that concern one engine alone
 BASES = ("fixed", "floating")
-ALIASES = {
-    "qdd": "q̈",
-    "jdotv": "J̇v",
-    "ltdl": "LᵀDL",
-    "factor": "LᵀDL",
-    "com": "centre of mass",
-    "center of mass": "centre of mass",
-}
-ALIASES |= {"jacobian": "Jacobians", "placement": "placements", "energy": "energies"}
 COMMAND_LINE = Table({}, "")
 
 
@@ -103,7 +97,7 @@ class Configuration:
     traps : bool
         Whether the small files with one peculiarity each are compared, too.
     fail_on : tuple of str
-        Among ``FAIL_ON``: what makes the exit status 1. Crashed and timed out count as "disagrees".
+        Among ``FAIL_ON``: what makes the exit status 1; "crashed" includes timed out. None for `failures`.
     expect : tuple of Expectation
     file : str
         Path of the file these were read from, "" for none.
@@ -120,10 +114,27 @@ class Configuration:
     base: str = ""
     ordinary: bool = True
     traps: bool = False
-    fail_on: tuple[str, ...] = (DISAGREES, REFUSED, STALE)
+    fail_on: tuple[str, ...] | None = None
     expect: tuple[Expectation, ...] = ()
     file: str = ""
     narrowed: bool = False
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Return the states that make the exit status 1.
+
+        By default these are all but "explained" for engines that are named, by the command line or the
+        configuration. Where all installed engines are compared, one that crashes or refuses a file decides
+        nothing.
+        """
+        if self.fail_on is not None:
+            return self.fail_on
+        return (DISAGREES, *(OF_ENGINE if self.engines else ()), IMPOSSIBLE, STALE)
+
+    @property
+    def known(self) -> tuple[Expectation, ...]:
+        """Return what this package knows of the traps, if they are compared."""
+        return expected_of_traps() if self.traps else ()
 
     def replaced(self, **options: Any) -> Configuration:
         """Return this configuration with those options that are not None.
@@ -184,6 +195,12 @@ def configuration(path: Path | str | None = None) -> Configuration:
     return Configuration()
 
 
+@cache
+def expected_of_traps() -> tuple[Expectation, ...]:
+    """Return what engines are known to do with the traps, as this package lists it."""
+    return configuration(Path(traps.__file__).with_name("expected.toml")).expect
+
+
 def parse(table: Mapping[str, Any], file: Path | str) -> Configuration:
     """Return the configuration in the table of a file; paths in it lead from the folder of the file.
 
@@ -220,19 +237,6 @@ def engine_in(folder: str) -> values.Converter:
         return ChosenEngine(str(file))
 
     return convert
-
-
-def quantity_named(name: object) -> str:
-    """Return the quantity of that name, in any case, also with - or _ for spaces, or "qdd" for "q̈".
-
-    Raises
-    ------
-    ValueError
-        If there is none; the message lists them.
-    """
-    known = {**ALIASES, **{one.lower(): one for one in ALL_QUANTITIES}}
-    text = values.text(name).replace("-", " ").replace("_", " ").lower()
-    return known[text] if text in known else values.one_of([*ALL_QUANTITIES, *ALIASES])(name)
 
 
 def _table(file: Path) -> Mapping[str, Any] | None:
@@ -322,7 +326,11 @@ _SIMPLE = {
 def as_toml(chosen: Configuration) -> str:
     """Return a configuration as a TOML file; paths as they were written, keys not set in a comment."""
     lines = [f"# read from {chosen.file}"] if chosen.file else []
-    unset = [key for key in (*_SIMPLE, "engines", "robots") if getattr(chosen, key) in (None, "", ())]
+    unset = [
+        key
+        for key in (*_SIMPLE, "engines", "robots")
+        if getattr(chosen, key) in (None, "") or (getattr(chosen, key) == () and key != "fail_on")
+    ]
     lines += [f"# not set: {', '.join(unset)}"] if unset else []
     for key in _SIMPLE:
         value = getattr(chosen, key)

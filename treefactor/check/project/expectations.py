@@ -19,14 +19,18 @@ from ..cells import (
     DISAGREES,
     EXPECTED,
     EXPLAINED,
+    IMPOSSIBLE,
     REFUSED,
     TIMED_OUT,
     Cell,
+    CheckedRobot,
+    Fault,
     Report,
 )
 from ..engines import ENGINES
 from .configuration import STALE, Configuration, Expectation
 
+OURS = "treefactor"  # engine whose reader says what a URDF may contain
 DIFFERS = (DISAGREES, REFUSED, CRASHED, TIMED_OUT, EXPLAINED)
 COMPARED = (*DIFFERS, EXPECTED, AGREES)
 
@@ -40,13 +44,40 @@ def with_expectations(report: Report, chosen: Configuration, today: date) -> Rep
         As compared; its own expectations are ignored.
     chosen : Configuration
         Its expectations apply. If its robots, engines or quantities are narrowed by the command line,
-        expectations about nothing in the report are not stale.
+        expectations about nothing in the report are not stale. With the traps, those that this package has
+        about them apply, too; they are not listed, and never stale.
     today : date
         Decides which expectations have ended.
     """
     versions = {engine.name: engine.version for engine in report.engines}
-    cells, listed = applied(report.cells, chosen.expect, versions, today, not chosen.narrowed)
-    return replace(report, cells=cells, expectations=listed)
+    expected = *chosen.expect, *chosen.known
+    cells, listed = applied(report.cells, expected, versions, today, not chosen.narrowed)
+    robots = [replace(robot, impossible=with_expected(robot, expected, today)) for robot in report.robots]
+    for one, entry in zip(expected, listed, strict=True):
+        faults = [(robot, fault) for robot in report.robots for fault in robot.impossible]
+        entry["stale"] &= not any(describes_fault(one, *place) for place in faults)
+    return replace(report, robots=robots, cells=cells, expectations=listed[: len(chosen.expect)])
+
+
+def with_expected(robot: CheckedRobot, expectations: Sequence[Expectation], today: date) -> tuple[Fault, ...]:
+    """Return the impossible links of a robot, with the reason where expectations describe them."""
+    found = []
+    for fault in robot.impossible:
+        used = [one for one in expectations if describes_fault(one, robot, fault)]
+        used = [one for one in used if not (isinstance(one.until, date) and today > one.until)]
+        said = (
+            "as expected: " + " ".join(filter(None, [used[0].cause or "any cause", used[0].link]))
+            if used
+            else ""
+        )
+        found.append(replace(fault, expected=fault.expected or said))
+    return tuple(found)
+
+
+def describes_fault(expectation: Expectation, robot: CheckedRobot, fault: Fault) -> bool:
+    """Return whether an expectation is about a robot, not about an engine or quantity, and names a fault."""
+    about = concerns(expectation, robot.name, "", "") and expectation.robot != "*"
+    return about and _matches(expectation, f"{IMPOSSIBLE}\n{fault}")
 
 
 def applied(
@@ -158,19 +189,25 @@ def all_ended(
 
 def exit_status(report: Report, fail_on: Sequence[str]) -> int:
     """Return 0 if nothing fails, 1 if something does, 3 if nothing was compared."""
-    if failing(report, fail_on) or (STALE in fail_on and any(one["stale"] for one in report.expectations)):
+    stale = STALE in fail_on and any(one["stale"] for one in report.expectations)
+    impossible = IMPOSSIBLE in fail_on and any(not fault.expected for _, fault in report.impossible)
+    if failing(report, fail_on) or stale or impossible:
         return 1
     return 0 if any(cell.state in COMPARED for cell in report.cells) else 3
 
 
 def failing(report: Report, fail_on: Sequence[str]) -> list[Cell]:
-    """Return the cells whose states are failures; crashed and timed out count as "disagrees"."""
+    """Return the cells whose states are failures, see `fails`."""
     return [cell for cell in report.cells if fails(cell, fail_on)]
 
 
 def fails(cell: Cell, fail_on: Sequence[str]) -> bool:
-    """Return whether the state of a cell is a failure."""
-    return (DISAGREES if cell.state in (CRASHED, TIMED_OUT) else cell.state) in fail_on
+    """Return whether the state of a cell is a failure.
+
+    Timed out counts as crashed. What treefactor refuses is a fault of the file, and counts as "disagrees".
+    """
+    state = CRASHED if cell.state == TIMED_OUT else cell.state
+    return state in fail_on or (state == REFUSED and cell.engine == OURS and DISAGREES in fail_on)
 
 
 def _about(expectation: Expectation, cell: Cell) -> bool:

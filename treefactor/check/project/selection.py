@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
-from xml.etree import ElementTree
 
+from ..._util.xml import root_tag
 from ...exceptions import TreefactorError
 from ..cells import Cell, CheckedRobot, Report
 from ..engines import ENGINES, ChosenEngine, engine_version
@@ -111,12 +111,7 @@ def is_robot_file(path: Path) -> bool:
     """Return whether a file describes a robot by its ending; an XML file also by its first element."""
     if path.suffix != ".xml":
         return path.suffix in ENDINGS
-    try:
-        with path.open("rb") as stream:
-            _, root = next(ElementTree.iterparse(stream, ("start",)))
-    except (OSError, ElementTree.ParseError, StopIteration):
-        return False
-    return root.tag == "mujoco"
+    return root_tag(path) == "mujoco"
 
 
 @cache

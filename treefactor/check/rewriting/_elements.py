@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..._util.rotations import unit
+from ..._util.urdf_numbers import plain
 from ..._util.xml import numbers
 from ...model.joints import Inertia
 from . import _xml_parts
@@ -21,6 +22,11 @@ KNOWN = {  # elements of the format, by their parents
     "robot": {"link", "joint", "material", "transmission", "gazebo"},
     "link": {"inertial", "visual", "collision"},
     "joint": {"origin", "parent", "child", "axis", "dynamics", "limit", "mimic"},
+}
+
+NUMBERS = {  # elements with numbers: of an <inertial>, and of a <joint>
+    "inertial": {"origin", "mass", "inertia"},
+    "joint": {"origin", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"},
 }
 
 Change = Callable[[ET.Element, ET.Element], bool]  # of an element of the robot; whether anything changed
@@ -62,7 +68,7 @@ def _without_materials(robot: ET.Element, part: ET.Element) -> bool:
 
 
 def _without_others(robot: ET.Element, part: ET.Element) -> bool:
-    """Remove an element that the format lacks, or such elements of a link or joint."""
+    """Remove an element that the format lacks, or such elements, and attributes with a prefix, of a part."""
     if part.tag not in KNOWN["robot"]:
         robot.remove(part)
         return True
@@ -70,7 +76,28 @@ def _without_others(robot: ET.Element, part: ET.Element) -> bool:
     found = [] if known is None else [element for element in part if element.tag not in known]
     for element in found:
         part.remove(element)
-    return bool(found)
+    parts = [] if known is None else part.iter()
+    prefixed = [(element, key) for element in parts for key in element.attrib if ":" in key]
+    for element, key in prefixed:
+        del element.attrib[key]
+    return bool(found or prefixed)
+
+
+def _with_plain_numbers(of: str, parent: str) -> Change:
+    """Return the change that writes all numbers of an inertial or joint as every engine reads them."""
+
+    def change(robot: ET.Element, part: ET.Element) -> bool:
+        owners = [] if part.tag != parent else [part] if of == parent else part.findall(of)
+        changed = False
+        for element in (one for owner in owners for one in owner if one.tag in NUMBERS[of]):
+            implied = dict.fromkeys(_xml_parts.INERTIA, "0") if element.tag == "inertia" else {}
+            texts = {key: text if key == "joint" else plain(text) for key, text in element.items()}
+            written = {**implied, **texts}
+            changed |= written != element.attrib
+            element.attrib = written
+        return changed
+
+    return change
 
 
 def _with_inertial(robot: ET.Element, part: ET.Element) -> bool:
@@ -98,6 +125,19 @@ def _with_origin(of: str, parent: str) -> Change:
     return change
 
 
+def _with_limits(robot: ET.Element, part: ET.Element) -> bool:
+    """Write the limits that URDF demands, wide ones, or the missing attributes of those written."""
+    if part.tag != "joint" or part.get("type") not in LIMITED:
+        return False
+    limit = part.find("limit")
+    implied = {"lower": "0", "upper": "0"} if limit is not None else {"lower": f"-{WIDE}", "upper": WIDE}
+    implied |= {"effort": AMPLE, "velocity": AMPLE}
+    limit = ET.SubElement(part, "limit") if limit is None else limit
+    missing = implied.keys() - limit.attrib.keys()
+    limit.attrib = {**implied, **limit.attrib}
+    return bool(missing)
+
+
 def _without_dynamics(robot: ET.Element, part: ET.Element) -> bool:
     """Remove damping, friction and other entries that are not zero."""
     found = part.findall("dynamics") if part.tag == "joint" else []
@@ -108,7 +148,7 @@ def _without_dynamics(robot: ET.Element, part: ET.Element) -> bool:
 
 def _with_wide_limits(robot: ET.Element, part: ET.Element) -> bool:
     kind, limits = part.get("type"), part.findall("limit")
-    if part.tag != "joint" or (not limits and kind not in LIMITED):
+    if part.tag != "joint" or not limits:
         return False
     wide = {"effort": AMPLE, "velocity": AMPLE}
     if kind in LIMITED:
@@ -141,6 +181,8 @@ def _with_unit_axis(robot: ET.Element, part: ET.Element) -> bool:
 
 
 CHANGES: dict[str, tuple[int, Change]] = {  # step and change, by kind, in the order in which they are made
+    "inertial number": (1, _with_plain_numbers("inertial", "link")),
+    "joint number": (1, _with_plain_numbers("joint", "joint")),
     "material": (1, _without_materials),
     "visual": (1, _without("visual", "link")),
     "collision": (1, _without("collision", "link")),
@@ -150,6 +192,7 @@ CHANGES: dict[str, tuple[int, Change]] = {  # step and change, by kind, in the o
     "inertial": (2, _with_inertial),
     "inertial origin": (2, _with_origin("inertial", "link")),
     "joint origin": (2, _with_origin("joint", "joint")),
+    "joint limit": (2, _with_limits),
     "mimic": (3, _without("mimic", "joint")),
     "dynamics": (3, _without_dynamics),
     "limit": (3, _with_wide_limits),

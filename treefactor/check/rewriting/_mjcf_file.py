@@ -6,10 +6,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from xml.parsers import expat
 
-from ..._util.xml import NOT_WELL_FORMED, as_path, file_error
-from ._xml_parts import elements_with_lines
+from ..._util.xml import NOT_WELL_FORMED, as_path, elements_with_lines, file_error
 
 FOLDERS = ("assetdir", "meshdir", "texturedir")
 MOST = 1000
@@ -88,7 +86,7 @@ def _parse(path: Path, main: Path) -> tuple[ET.Element, dict[ET.Element, int]]:
         return elements_with_lines(path.read_bytes())
     except OSError as error:
         raise file_error(main, None, f"cannot read {path.name}: {error.strerror}") from None
-    except (expat.ExpatError, *NOT_WELL_FORMED) as error:
+    except NOT_WELL_FORMED as error:
         raise file_error(main, None, f"{path.name} is not well-formed XML: {error}") from None
 
 

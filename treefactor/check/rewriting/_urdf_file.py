@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,15 +11,18 @@ from pathlib import Path
 
 import numpy as np
 
-from ..._util.xml import as_path, content_of, file_error, numbers
+from ..._util.xml import as_path, content_of, elements_with_lines, file_error, numbers
 from ...exceptions import AdapterError
 from ...model import _urdf
 from ...model._urdf_joints import KINDS
-from ._xml_parts import elements_with_lines, inertial, rotation
+from ._xml_parts import inertial, rotation
 from .sdf_reader import read_sdf
 
 __all__ = ["UrdfFile", "inertial", "read"]
 
+MARKUP = re.compile(
+    rb"<!DOCTYPE|\xef\xbb\xbf|\xff\xfe|\xfe\xff|<\?xml[^>]*encoding=.(?!utf-8|us-ascii)", re.IGNORECASE
+)
 URIS = ("package://", "model://")
 
 
@@ -35,12 +39,16 @@ class UrdfFile:
         Line on which each element begins, counted from one.
     robot : Robot
         Files of the same content share it.
+    has_markup : bool
+        Whether readers that do not know all of XML may read another text: it has a document type, or is not
+        UTF-8.
     """
 
     path: Path
     top: ET.Element
     lines: dict[ET.Element, int]
     robot: _urdf.Robot
+    has_markup: bool = False
 
     def error(self, reason: str, name: str) -> AdapterError:
         """Return an error about a link or joint."""
@@ -100,7 +108,7 @@ def read(path) -> UrdfFile:
         known = {(element.tag, element.get("name")): line for element, line in written.items()}
         for element in top:
             lines[element] = known.get((element.tag, element.get("name")), 1)  # 1: it is not in the SDF
-    return UrdfFile(path, top, lines, robot)
+    return UrdfFile(path, top, lines, robot, MARKUP.search(content) is not None)
 
 
 @lru_cache(maxsize=4)

@@ -1,9 +1,8 @@
-"""Read XML with the lines of its elements, and write origins and inertias as URDF does."""
+"""Write origins and inertias as URDF does."""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from xml.parsers import expat
 
 import numpy as np
 
@@ -12,22 +11,6 @@ from ...model.joints import Inertia
 
 PARTS = ("link", "joint")
 INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # rows of the upper triangle
-
-
-def elements_with_lines(content: bytes) -> tuple[ET.Element, dict[ET.Element, int]]:
-    """Return the root element, and the line on which every element begins."""
-    builder, reader = ET.TreeBuilder(), expat.ParserCreate()
-    lines: dict[ET.Element, int] = {}
-    before = content[: len(content) - len(content.lstrip())].count(b"\n")
-
-    def start(tag, attributes):
-        lines[builder.start(tag, attributes)] = reader.CurrentLineNumber + before
-
-    reader.buffer_text = True
-    reader.StartElementHandler, reader.EndElementHandler = start, builder.end
-    reader.CharacterDataHandler = builder.data
-    reader.Parse(content.strip(), True)
-    return builder.close(), lines
 
 
 def rotation(x: float, y: float, z: float) -> np.ndarray:

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._util.xml import as_path, file_error, numbers, parse
+from ..._util.xml import as_path, elements_with_lines, file_error, numbers, parse
 from ...exceptions import AdapterError
 from ...model import _urdf
 from ...model._urdf_joints import KINDS
 from ._elements import AMPLE, AXIAL
 from ._sdf_poses import MODEL, RELATIVE, Poses
-from ._xml_parts import INERTIA, elements_with_lines, set_place, words
+from ._xml_parts import INERTIA, set_place, words
 
 VERSIONS = tuple(f"1.{minor}" for minor in range(4, 13))
 BEFORE_FRAMES = ("1.4", "1.5", "1.6")  # versions in which poses are relative to the model only

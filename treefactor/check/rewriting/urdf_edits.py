@@ -17,10 +17,18 @@ import numpy as np
 from . import _elements, _frames, _urdf_file, _xml_parts
 
 FIXED, TURNED = "fixed joint", "joint frame"
-WRITTEN, PATHS, ROOT = "written anew", "mesh path", "root world"
+WRITTEN, PATHS, ROOT, MARKUP = "written anew", "mesh path", "root world", "markup"
 CHANGED = {kind: step for kind, (step, _) in _elements.CHANGES.items()}
-ALL_STEPS = {WRITTEN: 0, PATHS: 1, **CHANGED, ROOT: 2, FIXED: 5, TURNED: 6}
+ALL_STEPS = {WRITTEN: 0, MARKUP: 0, PATHS: 1, **CHANGED, ROOT: 2, FIXED: 5, TURNED: 6}
 STEPS = dict(sorted(ALL_STEPS.items(), key=lambda item: item[1]))
+# kinds of edits that leave all values: readers that follow the specification need none of them
+SPELLING = (MARKUP, "inertial number", "joint number", "joint limit")
+IMPLIED = {  # by kind of edit, the kinds that make the same change besides their own
+    MARKUP: frozenset(STEPS) - {MARKUP},
+    "inertial number": frozenset({FIXED, TURNED}),
+    "joint limit": frozenset({"limit"}),
+    "joint number": frozenset({"other", "mimic", "dynamics", "limit", "axis", FIXED, TURNED}),
+}
 
 
 @dataclass(frozen=True)
@@ -30,16 +38,18 @@ class Edit:
     Attributes
     ----------
     step : int
-        0 writes an SDF anew with the same dynamics, 1 removes what has no part in the dynamics,
+        0 writes the file anew with the same dynamics, 1 writes numbers plainly and removes what has no part
+        in the dynamics,
         2 writes inertias, origins and names that are implied, 3 removes couplings, friction and limits,
         4 writes unit axes, 5 merges links on fixed joints into their parents, 6 turns joint frames until
         the axis is +z.
     kind : str
-        Of step 0 "written anew"; of step 1 "mesh path" (absolute instead of ``package://``), "material",
+        Of step 0 "written anew" (an SDF) and "markup" (a URDF as UTF-8 without entities); of step 1
+        "inertial number", "joint number", "mesh path" (absolute instead of ``package://``), "material",
         "visual", "collision", "transmission", "gazebo" and "other" (what the format does not define); of
-        step 2 "inertial" (an explicit zero one), "inertial origin", "joint origin" and "root world" (another
-        name for a root link called "world"); of step 3 "mimic", "dynamics" and "limit" (wide ones); of
-        step 4 "axis"; of step 5 "fixed joint"; of step 6 "joint frame".
+        step 2 "inertial" (an explicit zero one), "inertial origin", "joint origin", "joint limit" (a complete
+        one) and "root world" (another name for a root link called "world"); of step 3 "mimic", "dynamics"
+        and "limit" (wide ones); of step 4 "axis"; of step 5 "fixed joint"; of step 6 "joint frame".
     where : str
         Link or joint that is changed, or that a removed element refers to; "" for the file.
     line : int
@@ -93,6 +103,8 @@ def edits(path) -> tuple[Edit, ...]:
     found: dict[tuple[str, str], Edit] = {}
     if Path(path).suffix == ".sdf":
         found[WRITTEN, ""] = Edit(STEPS[WRITTEN], WRITTEN, "", 1)
+    elif file.has_markup:
+        found[MARKUP, ""] = Edit(STEPS[MARKUP], MARKUP, "", 1)
     if line := file.first_uri():
         found[PATHS, ""] = Edit(STEPS[PATHS], PATHS, "", line)
     named = {tag: file.names(tag) for tag in _xml_parts.PARTS}

@@ -62,5 +62,5 @@ def trap_robots(folder) -> list[Robot]:
     for trap in traps():
         path = Path(folder, f"{trap.name.removeprefix('traps/')}{SUFFIXES[trap.format]}")
         path.write_text(trap.text, encoding="utf-8")
-        robots.append(Robot(trap.name, path))
+        robots.append(Robot(trap.name, path, bundled=True))
     return robots

@@ -51,6 +51,9 @@ def _message(report: Report) -> tuple[str, str]:
     good = total[AGREES] + total[EXPLAINED] + total[EXPECTED]
     if failed:
         return f"{failed} of {failed + good} not explained", "red"
+    impossible = sum(not fault.expected for _, fault in report.impossible)
+    if impossible:
+        return f"{impossible} impossible link{'s' if impossible > 1 else ''}", "red"
     if old:
         return f"{old} stale expectation{'s' if old > 1 else ''}", "red"
     if not good:

@@ -12,10 +12,12 @@ from ...check.cells import (
     EXCLUDED,
     EXPECTED,
     EXPLAINED,
+    IMPOSSIBLE,
     NOT_INSTALLED,
     NOT_OFFERED,
     TIMED_OUT,
     Cell,
+    Fault,
     Report,
 )
 from .summary import FAILURES, by_robot, expectation_text, stale, title, versions
@@ -30,15 +32,21 @@ def write_junit(path: Path, report: Report) -> None:
 
     A suite is a robot on a base, a test one engine and quantity. "disagrees" and "refused" are failures,
     "crashed" and "timed out" errors; "expected" and what was not compared are skipped. Errors of the numbers
-    are properties of the tests. Stale expectations are failures of a suite of their own.
+    are properties of the tests. A link whose inertia no body can have is a test that fails. Stale
+    expectations are failures of a suite of their own.
     """
     root = ElementTree.Element("testsuites", name="treefactor check")
+    faults: dict[tuple[str, str], list[Fault]] = {}
+    for one, fault in report.impossible:
+        faults.setdefault((one.name, one.base), []).append(fault)
     for robot, engines in by_robot(report).items():
         suite = ElementTree.SubElement(root, "testsuite", name=_text(title(robot)))
         _properties(suite, {"engines": ", ".join(versions(report)), **_facts(report)})
         for cells in engines.values():
             for cell in cells:
                 _case(suite, cell)
+        for fault in faults.get(robot, ()):
+            _impossible(suite, title(robot), fault)
     if report.expectations:
         _expectations(ElementTree.SubElement(root, "testsuite", name="expectations"), report)
     for suite in [*root]:
@@ -85,6 +93,15 @@ def _case(suite: ElementTree.Element, cell: Cell) -> None:
         ElementTree.SubElement(case, "skipped", type=cell.state, message=_text(message))
     if causes and cell.state in (EXPLAINED, EXPECTED):
         ElementTree.SubElement(case, "system-out").text = _text(causes)
+
+
+def _impossible(suite: ElementTree.Element, robot: str, fault: Fault) -> None:
+    """Append the test of a link whose inertia no body can have."""
+    names = {"name": _text(f"inertia of {fault.link}"), "classname": _text(f"{robot}, file")}
+    case = ElementTree.SubElement(suite, "testcase", time="0", **names)
+    tag = "skipped" if fault.expected else "failure"
+    message = _text(f"{IMPOSSIBLE}: {fault}{f' ({fault.expected})' if fault.expected else ''}")
+    ElementTree.SubElement(case, tag, type=IMPOSSIBLE, message=message)
 
 
 def _expectations(suite: ElementTree.Element, report: Report) -> None:

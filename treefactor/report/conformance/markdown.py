@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ...check.cells import AGREES, EXPECTED, EXPLAINED, STATES, Report
+from ...check.cells import AGREES, EXPECTED, EXPLAINED, IMPOSSIBLE, STATES, Report
 from .summary import (
     FAILURES,
     LETTERS,
@@ -102,7 +102,7 @@ def _scores(report: Report) -> list[str]:
 
 
 def _failed(report: Report) -> list[str]:
-    """Return one line for everything that failed, and for stale expectations."""
+    """Return one line for everything that failed, for impossible links, and for stale expectations."""
     lines = []
     for one in failures(report):
         reason = f": {escaped(one.reason)}" if one.reason else ""
@@ -111,6 +111,11 @@ def _failed(report: Report) -> list[str]:
         causes = "".join(f"; {escaped(cause.text)} {code(', '.join(cause.where))}" for cause in one.causes)
         who = f"{code(title((one.robot, one.base)))}, {escaped(one.engine)}"
         lines.append(f"- {who} **{one.state}**{quantities}{reason}{causes}")
+    lines += [
+        f"- {code(robot.name)} **{IMPOSSIBLE}**: {escaped(fault)}"
+        for robot, fault in report.impossible
+        if not fault.expected
+    ]
     lines += [
         f"- stale expectation, nothing that it describes differs: {code(expectation_text(entry))}"
         for entry in stale(report)

@@ -77,6 +77,11 @@ def page_values(report: Report) -> dict:
             (one, places[one.most], in_order(one.quantities, names_of_quantities(report)))
             for one in causes_by_engine(report)
         ],
+        "impossible": [
+            (robot, fault, places[robot.name, robot.base])
+            for robot, fault in report.impossible
+            if not fault.expected
+        ],
         "stale": [expectation_text(entry) for entry in stale(report)],
         "size": effect,
         "LISTED": LISTED,

@@ -10,7 +10,17 @@ from pathlib import Path, PurePath
 from urllib.parse import quote
 
 from ..._version import __version__
-from ...check.cells import DISAGREES, EXPECTED, STATES, Cause, Cell, CheckedRobot, Report
+from ...check.cells import (
+    DISAGREES,
+    EXPECTED,
+    IMPOSSIBLE,
+    STATES,
+    Cause,
+    Cell,
+    CheckedRobot,
+    Fault,
+    Report,
+)
 from .summary import (
     FAILURES,
     MEANINGS,
@@ -32,9 +42,9 @@ def write_sarif(path: Path, report: Report) -> None:
     """Write a comparison as SARIF 2.1.0, for code scanning.
 
     A result is one cause of one engine on one robot, on the first line of `Cause.lines`; a failure without a
-    cause is a result of its own. Rules are the causes' texts. Results of cells that fail have the level
-    "error", others "note"; those that the configuration expects are suppressed. Cells that agree, and robots
-    that are no files, have no results on lines.
+    cause is a result of its own, and so is a link whose inertia no body can have. Rules are the causes'
+    texts. Results of cells that fail have the level "error", others "note"; those that the configuration
+    expects are suppressed. Cells that agree, and robots that are no files, have no results on lines.
     """
     rules: dict[str, dict] = {}
     files = {(robot.name, robot.base): robot for robot in report.robots}
@@ -42,6 +52,7 @@ def write_sarif(path: Path, report: Report) -> None:
     for key, engines in by_robot(report).items():
         for cells in engines.values():
             results += _results(cells, files.get(key), report, rules)
+    results += [_impossible(robot, fault, report, rules) for robot, fault in report.impossible]
     positions = {name: k for k, name in enumerate(rules)}
     for result in results:
         result["ruleIndex"] = positions[result["ruleId"]]
@@ -101,6 +112,21 @@ def _result(
         ]
     if state == EXPECTED:
         result["suppressions"] = [{"kind": "external", "justification": cell.reason or MEANINGS[state]}]
+    return result
+
+
+def _impossible(robot: CheckedRobot, fault: Fault, report: Report, rules: dict) -> dict:
+    """Return the result of a link whose inertia no body can have."""
+    cell = Cell(
+        robot.name, robot.base, "", "", EXPECTED if fault.expected else DISAGREES, reason=fault.expected
+    )
+    cause = Cause(
+        DISAGREES, f"{IMPOSSIBLE}: no body can have the inertia of a link", (fault.link,), lines=(fault.line,)
+    )
+    result = _result(cell, cause, (), cell.state, robot, report, rules)
+    result["message"]["text"] = f"{IMPOSSIBLE}: {fault}"
+    result["properties"]["state"] = IMPOSSIBLE
+    result["partialFingerprints"]["treefactor/v1"] = _digest(robot.name, robot.base, IMPOSSIBLE, fault.link)
     return result
 
 

@@ -205,7 +205,7 @@ def _read_compact(content: dict) -> Report:
     report = Report(
         content["meta"],
         [UsedEngine(**engine) for engine in content["engines"]],
-        [CheckedRobot(**robot) for robot in content["robots"]],
+        [CheckedRobot.from_dict(robot) for robot in content["robots"]],
         list(content["quantities"]),
         expectations=list(content["expectations"]),
     )

@@ -11,7 +11,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...check.cells import AGREES, EXPECTED, EXPLAINED, STATES, Cause, Cell, Report
+from ...check.cells import (
+    AGREES,
+    DISAGREES,
+    EXPECTED,
+    EXPLAINED,
+    IMPOSSIBLE,
+    STATES,
+    Cause,
+    Cell,
+    Report,
+)
 from ...check.project.expectations import COMPARED
 from ..console import COLOURS, DETAILED, console
 from .summary import (
@@ -73,6 +83,7 @@ def print_report(report: Report) -> None:
         _print_failures(out, report)
     else:
         out.print("nothing was compared")
+    _print_impossible(out, report)
     for entry in stale(report):
         line = Text().append("stale expectation, nothing that it describes differs: ", style="bold red")
         out.print(line.append(expectation_text(entry)), soft_wrap=True)
@@ -243,6 +254,21 @@ def _print_failures(out: Console, report: Report) -> None:
         causes = {cause.text: cause for one in alike for cause in one.causes}
         for cause in causes.values():
             _print_item(out, f"{cause.text}{_where(cause)}", cause.link)
+
+
+def _print_impossible(out: Console, report: Report) -> None:
+    """Print the links with impossible inertias; of robots whose faults are expected, how many if many."""
+    expected: dict[str, int] = {}
+    for robot, fault in report.impossible:
+        name = _short((robot.name, ""))[0]
+        if fault.expected and len(report.robots) > DETAILED:
+            expected[name] = expected.get(name, 0) + 1
+            continue
+        line = Text(f"{name} ").append(IMPOSSIBLE, style="dim" if fault.expected else COLOURS[DISAGREES])
+        out.print(line.append(f": {fault}{f' ({fault.expected})' if fault.expected else ''}"), soft_wrap=True)
+    if expected:
+        names = ", ".join(f"{name} ({count})" for name, count in expected.items())
+        out.print(Text(f"{IMPOSSIBLE} inertias of links, as expected: {names}", style="dim"), soft_wrap=True)
 
 
 def _print_legend(out: Console, report: Report, caption: str) -> None:
