@@ -60,14 +60,15 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
         the file and the reason.
     """
     path = as_path(path, "pinocchio")
-    if not path.is_file():
-        raise AdapterError(f"{path}: no such file", engine="pinocchio", file=path)
-    require_complete(path, "pinocchio")
+    if path.is_file():
+        require_complete(path, "pinocchio")
     return built(path, floating, mimic)
 
 
 def built(path: Path, floating: bool, mimic: bool) -> pin.Model:
     """Return the model that Pinocchio builds of a file, also where it leaves out what it cannot read."""
+    if not path.is_file():
+        raise AdapterError(f"{path}: no such file", engine="pinocchio", file=path)
     try:
         if path.suffix == ".xml":
             return pin.buildModelFromMJCF(str(path))

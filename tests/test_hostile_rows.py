@@ -46,7 +46,7 @@ DYNAMICS = {  # functions of a model that `CALLS` lacks; by name: the function, 
     "rnea_derivatives": (tf.rnea_derivatives, "q v a"),
     "forward_dynamics_derivatives": (tf.forward_dynamics_derivatives, "q v a"),
     "all_terms": (tf.all_terms, "q v"),
-    "delassus": (lambda m, q, **o: tf.delassus(m, q, m.njoints - 1, **o), "q"),
+    "delassus": (lambda m, q, **o: tf.delassus(m, q, m.joints[-1].name, **o), "q"),
     "compiled crba": (compiled("crba"), "q"),
     "compiled rnea": (compiled("rnea"), "q v a"),
     "compiled forward_dynamics": (compiled("forward_dynamics"), "q v a"),
@@ -220,7 +220,7 @@ def test_every_public_function_with_threads_is_tried():
     for call in (
         lambda count: tf.factor(H, model.tree, num_threads=count),
         lambda count: tf.solve(H, model.tree, x, num_threads=count),
-        lambda count: tf.operational_space(model, tf.neutral(model), 0, num_threads=count),
+        lambda count: tf.operational_space(model, tf.neutral(model), "j0", num_threads=count),
         lambda count: tf.damped_least_squares(J, x[:6], 1.0, num_threads=count),
     ):
         for wrong in WRONG:

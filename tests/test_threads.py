@@ -140,7 +140,7 @@ def test_a_model_is_made_with_the_tables_that_threads_fill(made):
     model = made(MODEL)
     tables = {name: vars(model)[name] for name in ("_requests", "_state_functions")}
     assert not any(tables.values())
-    at_once(lambda k: tf.frame_jacobian(model, tf.neutral(model), k), 2)
+    at_once(lambda k: tf.frame_jacobian(model, tf.neutral(model), model.frames[k]), 2)
     assert tables["_requests"]
     assert all(vars(model)[name] is table for name, table in tables.items())
 

@@ -8,6 +8,7 @@ import treefactor as tf
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed")
 
 from helpers import engine_cases as cases  # noqa: E402
+from helpers.bundled_robots import bundled_robot  # noqa: E402
 
 from treefactor.adapters import mujoco_  # noqa: E402
 
@@ -111,7 +112,7 @@ def test_there_and_back(seed):
 @pytest.mark.parametrize("name", cases.REAL)
 def test_joints_of_another_model_are_matched_by_name(name, floating):
     """Pinocchio sorts joints by name, and its joints without limits have (cos, sin)."""
-    path = cases.example_robot(name)
+    path = bundled_robot(name)
     body, twin = mujoco_.load(path, floating), cases.pinocchio_model(path, floating)
     ours, rng = tf.Model.from_urdf(path, floating=floating), np.random.default_rng(0)
     q, v = tf.random_configuration(ours, rng, size=4), rng.normal(size=(4, ours.nv))

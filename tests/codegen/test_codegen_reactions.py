@@ -100,7 +100,7 @@ def test_external_forces_are_not_taken_for_the_result(name):
     kernels = tf.compile(tf.generate(robot, name, variants="plain"))
     expected = getattr(tf, name)(robot, q, v, a)
     forces = np.ones_like(expected)
-    with pytest.raises(TypeError, match="positional argument"):
+    with pytest.raises(TypeError, match="takes at most 3 arguments, got 4"):
         getattr(kernels, name)(q, v, a, forces)
     assert (forces == 1.0).all()
     assert getattr(kernels, name)(q, v, a, out=forces) is forces

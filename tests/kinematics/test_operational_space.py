@@ -192,17 +192,17 @@ def test_unknown_frames_and_references_raise():
     with pytest.raises(tf.InvalidModelError, match="elbow"):
         tf.operational_inertia(model, q, "elbow")
     with pytest.raises(ValueError, match="reference must be one of"):
-        tf.operational_inertia(model, q, "1", "BODY")
-    with pytest.raises(tf.NotPositiveDefiniteError, match=r"row 6 \(linear x of frame '0'\)"):
-        tf.operational_inertia(model, q, ["0", "0"])
+        tf.operational_inertia(model, q, "joint1", "BODY")
+    with pytest.raises(tf.NotPositiveDefiniteError, match=r"row 6 \(linear x of frame 'joint0'\)"):
+        tf.operational_inertia(model, q, ["joint0", "joint0"])
 
 
 def test_out():
     model = random_model(np.random.default_rng(8), ["freeflyer", "revolute", "revolute"])
     q, _ = states(model, 3)
     out = np.empty((3, 6, 6))
-    assert tf.operational_inertia(model, q, "2", out=out) is out
-    np.testing.assert_array_equal(out, tf.operational_inertia(model, q, "2"))
+    assert tf.operational_inertia(model, q, "joint2", out=out) is out
+    np.testing.assert_array_equal(out, tf.operational_inertia(model, q, "joint2"))
 
 
 def test_the_bias_of_one_task_takes_many_h():
