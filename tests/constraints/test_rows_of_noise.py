@@ -212,7 +212,9 @@ def test_a_facet_of_friction_that_the_normal_cancels_never_pushes():
         assert abs(step.v[0]) <= 10.0
         assert (np.abs(step.solution.problem.D.toarray()) > 1e-3).sum(axis=0)[0] == 3
         assert np.count_nonzero(step.solution.problem.D.toarray()) == 3
-        with pytest.raises(StepError, match=r"INFEASIBLE: it contradicts itself in contacts\[0\] of 'slide'"):
+        with pytest.raises(
+            StepError, match=r"INFEASIBLE: contacts\[0\] of 'slide' with the base cannot be fulfilled"
+        ):
             Stepper(model, contact, h=0.01).step([-0.5], [-1.0])
 
 
@@ -255,7 +257,7 @@ def test_loops_and_rigid_contacts_without_leverage_do_nothing(far, gravity):
 def test_a_drive_of_a_loop_without_leverage_is_named():
     model, _ = hinges_on_one_axis(1.0, [0.0, 0.0, -9.81])
     stepper = Stepper(model, drives=[Drive("pin", lambda t: (0.5 * t, 0.5, 0.0), 1)])
-    with pytest.raises(StepError, match=r"INFEASIBLE: it contradicts itself in drives\[0\] of 'pin'"):
+    with pytest.raises(StepError, match=r"INFEASIBLE: drives\[0\] of 'pin' cannot be fulfilled"):
         stepper.step([0.1, 0.2], np.zeros(2))
 
 

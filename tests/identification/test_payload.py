@@ -139,7 +139,7 @@ def test_one_sample_at_rest_leaves_the_body_open():
     payload = identify_payload(model, "wrist_3_joint", tf.neutral(model), still, still, still, static=True)
     assert 0 < payload.rank < 4
     assert len(payload.not_excited) > 6
-    with pytest.raises(InvalidModelError, match="do not determine h_x of wrist_3_joint"):
+    with pytest.raises(InvalidModelError, match="do not determine h_y of wrist_3_joint"):
         payload.inertia  # noqa: B018
 
 

@@ -46,7 +46,6 @@ NOT_ARRAYS = {  # advice about objects in the place of an array, by package and 
     ("treefactor", "Model"): BELONGS,
     ("treefactor", "Tree"): "an array belongs here, and a tree in the argument of that name",
     ("pinocchio", "Data"): "functions of treefactor take no data",
-    ("mujoco", "Data"): "functions of treefactor take no data",
     ("mujoco", "MjData"): "functions of treefactor take no data",
 }
 
@@ -102,13 +101,6 @@ def not_a_sequence(name: str, kind: str, value: object) -> str:
     elif name == "joints":
         advice = f"make a Model with {call}" if call else _model_of(value)
     return f"{name} must be a sequence of {kind}, got {received(value)}{advice and f': {advice}'}"
-
-
-def other_layout(name: str) -> str:
-    """Return how MuJoCo's configurations are converted, after a semicolon; nothing for other arrays."""
-    if name not in ("q", "q0", "q1"):
-        return ""
-    return "; treefactor.adapters.mujoco_.configuration(model, qpos) converts MuJoCo's qpos"
 
 
 def not_an_array(value: object) -> str:

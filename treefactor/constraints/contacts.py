@@ -327,10 +327,13 @@ def _require_shape(argument: str, shape, kinds: tuple[type, ...]) -> None:
     """Raise InvalidModelError if one side of a contact is not a shape of these kinds."""
     if isinstance(shape, kinds):
         return
-    is_body = isinstance(shape, int | str | Frame)
-    body = f": for that body write Sphere({shape!r}, center, radius)" if is_body else ""
+    if isinstance(shape, Frame | Integral):
+        shape = shape.name if isinstance(shape, Frame) else int(shape)
+    got = repr(shape)
+    is_body = isinstance(shape, int | str)
+    body = f": for that body write Sphere({got}, center, radius)" if is_body else ""
     wanted = " or a ".join(kind.__name__ for kind in kinds)
-    raise InvalidModelError(f"{argument} must be a {wanted}, got {shape!r}{body}")
+    raise InvalidModelError(f"{argument} must be a {wanted}, got {got}{body}")
 
 
 def _ends(model: Model, k: int, contact: Contact) -> list[int]:

@@ -60,7 +60,7 @@ class RigidContact:
     6
     """
 
-    frame: str | int | Frame
+    frame: str | Frame
     kind: str = "3D"
     reference: str = "LOCAL"
     against: str | int | Frame = -1

@@ -12,7 +12,8 @@ from ._combinations import combination, echelon, singular_values
 
 __all__ = ["directions_not_excited", "unexcited"]
 
-ROUNDING = 1e-13  # a column that is a smaller share of the terms it was computed from is rounding
+ROUNDED = 1e-9  # a column that is a smaller share of the terms it was computed from shows rounded angles only
+ROUNDING = 1e-13  # a column that is a smaller share of the largest one is rounding
 
 
 def unexcited(R, threshold: float = 1e-8, sizes=None) -> np.ndarray:
@@ -27,7 +28,7 @@ def unexcited(R, threshold: float = 1e-8, sizes=None) -> np.ndarray:
         Largest effect of such a change, relative to the largest, after all columns have been scaled to unit
         length.
     sizes : array_like, shape (k,), optional
-        Norms of the terms that the columns were computed from: columns below 1e-13 of them are rounding, and
+        Norms of the terms that the columns were computed from: columns below 1e-9 of them are rounding, and
         are not excited. By default that of the largest column for all.
 
     Returns
@@ -93,12 +94,13 @@ def directions_not_excited(R, names: Sequence[str], threshold: float = 1e-8, siz
 def column_scale(R: np.ndarray, threshold: float, sizes=None) -> np.ndarray:
     """Return what to divide columns by before a test of their rank: norms, but more for small ones.
 
-    Rounding, 1e-13 of the terms that a column was computed from, then stays below the threshold. Scaled to
-    unit norm instead, a column of rounding errors would count as much as any other.
+    What is left of a column by rounding then stays below the threshold: 1e-9 of the terms that it was
+    computed from, as angles and lengths in files are rounded, or 1e-13 of the largest column where the terms
+    are not known. Scaled to unit norm, a column of rounding errors would count as much as any other.
     """
     norms = np.linalg.norm(R, axis=0)
-    sizes = norms.max(initial=0.0) if sizes is None else sizes
-    scale = np.maximum(norms, ROUNDING / max(threshold, ROUNDING) * sizes)
+    share, sizes = (ROUNDING, norms.max(initial=0.0)) if sizes is None else (ROUNDED, sizes)
+    scale = np.maximum(norms, share / max(threshold, share) * sizes)
     return np.where(scale > 0.0, scale, 1.0)
 
 

@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 
 from .._util.bindable import bound_arrays, register
-from .._util.messages import other_layout
 from .._util.threads import spread
 from .._util.validation import as_output, as_real, flatten, require_finite, thread_count
 from ..exceptions import ShapeError
@@ -88,7 +87,7 @@ def _entries(values, size: int, name: str) -> np.ndarray:
     array = as_real(values, name)
     if array.shape[-1:] != (size,):
         raise ShapeError(
-            f"{name} must have shape (..., {size}), got {array.shape}{other_layout(name)}",
+            f"{name} must have shape (..., {size}), got {array.shape}",
             array.shape,
             ("...", size),
         )

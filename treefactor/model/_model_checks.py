@@ -8,9 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from .._util.messages import not_a_sequence, received, similar
-from ..exceptions import InvalidModelError
+from ..exceptions import DtypeError, InvalidModelError
 from .frames import Frame, checked_frames, frames_by_name, named_frame
 from .joints import LEADERS, Joint, Loop
+
+
+def require_flags(**flags) -> None:
+    """Raise DtypeError if one of these arguments is not a bool."""
+    for name, value in flags.items():
+        if not isinstance(value, bool | np.bool_):
+            advice = ": no meshes are read, so leave package directories out" if name == "floating" else ""
+            raise DtypeError(f"{name} must be True or False, got {received(value)}{advice}")
 
 
 def numbers_of(joints: tuple[Joint, ...]) -> dict[str, int]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from .._util.messages import other_layout
 from .._util.validation import as_real, require_finite
 from ..exceptions import ShapeError
 from ._unit_rotations import require_rotations
@@ -69,8 +68,7 @@ def _leading_axes(arrays: dict[str, np.ndarray], tails: Mapping[str, tuple[int, 
             raise ShapeError(
                 f"{name} must have shape {expected}{'' if batch else ' or leading axes before it'}, "
                 f"got {array.shape}"
-                + (f": leave out Pinocchio's universe, {name}[..., 1:, :]" if universe else "")
-                + (other_layout(name) if array.shape[-1:] != tail[-1:] else ""),
+                + (f": leave out Pinocchio's universe, {name}[..., 1:, :]" if universe else ""),
                 array.shape,
                 expected,
             )

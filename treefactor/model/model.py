@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from .._util.elsewhere import Pointing
+from .._util.elsewhere import Pointing, no_attribute
 from .._util.messages import not_a_model
 from .._util.validation import Sealed, as_vector
 from ..exceptions import InvalidModelError
@@ -18,7 +18,7 @@ from ..tree.tree import Tree
 from . import _model_parameters as changes
 from ._compiled_parts import CompiledParts
 from ._configurations import Configurations
-from ._model_checks import numbers_of, parts_of
+from ._model_checks import numbers_of, parts_of, require_flags
 from ._model_layout import armature_of, coupling_of, entries_of, places_of
 from .frames import Frame, frame_of, frames_by_name, frames_of_joints, support_of
 from .joints import SIZES, Joint, Loop
@@ -178,6 +178,7 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         """
         from . import _urdf_joints
 
+        require_flags(floating=floating, mimic=mimic, strict=strict)
         return cls._of_file(path, *_urdf_joints.read(path, floating, mimic), strict)
 
     @classmethod
@@ -209,6 +210,7 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         """
         from . import _urdf_joints
 
+        require_flags(floating=floating, mimic=mimic, strict=strict)
         return cls._of_file("<string>", *_urdf_joints.read_text(text, floating, mimic), strict)
 
     @classmethod
@@ -218,6 +220,9 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
             return cls(joints, name=name, strict=strict, frames=frames)
         except InvalidModelError as error:
             raise InvalidModelError(f"{path}: {error}", error.joint) from None
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise no_attribute("Model", name, dir(self))
 
     def __reduce__(self):
         if self._source is not None:
