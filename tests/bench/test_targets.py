@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -156,6 +157,8 @@ def test_every_parameter_is_measured_and_nothing_else(name, monkeypatch):
     from benchmarks import targets
 
     pytest.importorskip("mujoco" if name in ("S3PackedRows", "Rollouts") else "qdldl", reason="the peer")
+    if name == "Frameworks" and not any(find_spec(framework) for framework in ("jax", "torch")):
+        pytest.skip("neither JAX nor PyTorch is installed")
     one = of_one_model(targets, name, monkeypatch)
     results = one.setup_cache()
     (parameters,) = one.params

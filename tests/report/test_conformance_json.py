@@ -39,12 +39,13 @@ def test_a_compact_report_keeps_all_but_digits(tmp_path_factory, report):
     assert texts == [(c.robot, c.base, c.engine, c.quantity, c.state, c.reason) for c in cells]
     for one, cell in zip(found.cells, cells, strict=True):
         rounded = [
-            None if x is None else float(f"{x:.2e}") for x in (cell.error, cell.allowed, cell.ordinary)
+            None if x is None else float(f"{x:.2e}") + 0.0  # a zero has no sign
+            for x in (cell.error, cell.allowed, cell.ordinary)
         ]
         assert repr([one.error, one.allowed, one.ordinary]) == repr(rounded)
         for cause, given_cause in zip(one.causes, cell.causes, strict=True):
             effect = given_cause.effect
-            expected = replace(given_cause, effect=None if effect is None else float(f"{effect:.2e}"))
+            expected = replace(given_cause, effect=None if effect is None else float(f"{effect:.2e}") + 0.0)
             assert repr(cause) == repr(expected)
     assert written(folder, found, compact=True).read_bytes() == (folder / "report.json").read_bytes()
 

@@ -203,9 +203,13 @@ def as_count(value, name: str, least: int = 0) -> int:
 def _whole(value, name: str) -> int:
     """Return a whole number, or raise DtypeError."""
     try:
-        return operator.index(value)
+        if not isinstance(
+            value, bool | np.bool_
+        ):  # which are whole numbers to Python, and to NumPy before 2.3
+            return operator.index(value)
     except TypeError:
-        raise DtypeError(f"{name} must be a whole number, got {value!r}") from None
+        pass
+    raise DtypeError(f"{name} must be a whole number, got {value!r}")
 
 
 def as_tuple(values, name: str) -> tuple:

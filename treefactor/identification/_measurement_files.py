@@ -63,8 +63,13 @@ def _read_arrays(path: Path, model: Model) -> Recording:
     """Return the arrays of an .npz file."""
     from zipfile import BadZipFile
 
+    from numpy.lib.npyio import NpzFile
+
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+        with path.open("rb") as stream:
+            file = np.load(stream, allow_pickle=False)
+            if not isinstance(file, NpzFile):
+                raise ValueError("it holds one array, not several with names")
             names = [name for name in file.files if name in KIND]
             arrays = {KIND[name]: np.asarray(file[name]) for name in names}
             found = ", ".join(file.files)
