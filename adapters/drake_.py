@@ -257,11 +257,16 @@ def _set_inertia(link, context, inertia: Inertia) -> None:
 
 
 def _require_limits(path: Path) -> None:
-    """Refuse limits in the wrong order, for which Drake ends the process."""
+    """Refuse limits in the wrong order, and negative ones of velocity, for which Drake ends the process."""
     with suppress(OSError, *NOT_WELL_FORMED):  # Drake gives the reason
         for joint in elements(path.read_bytes()).iterfind("joint[limit]"):
             limits, name = joint.find("limit").attrib, joint.get("name")
-            lower, upper = (numbers(limits.get(key, "0")) or [0.0] for key in ("lower", "upper"))
-            if lower[0] > upper[0]:
-                reason = f"Drake ends the process: lower limit of joint {name!r} above its upper"
-                raise part_error(path, "drake", reason, name)
+            lower, upper, velocity = (
+                (numbers(limits.get(key, "0")) or [0.0])[0] for key in ("lower", "upper", "velocity")
+            )
+            faults = {
+                f"lower limit of joint {name!r} above its upper": lower > upper,
+                f"negative velocity limit of joint {name!r}": velocity < 0.0,
+            }
+            for fault in filter(faults.get, faults):
+                raise part_error(path, "drake", f"Drake ends the process: {fault}", name)

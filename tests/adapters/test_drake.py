@@ -1,5 +1,7 @@
 """Test Drake's adapter against Pinocchio, the traps between the two, and what it refuses."""
 
+import re
+
 import numpy as np
 import pytest
 from helpers.bundled_robots import bundled_robot
@@ -301,9 +303,16 @@ def test_trap_a_transmission_without_type_is_refused(write_text):
         drake_.load(write_text(cases.TRAPS["extensions"]))
 
 
-def test_trap_limits_in_the_wrong_order_would_end_the_process(write_text):
-    path = write_text(arm(LIMIT).replace('lower="-0.01"', 'lower="1"'))
-    with pytest.raises(tf.AdapterError, match="'j' above its upper"):
+@pytest.mark.parametrize(
+    ("key", "limit", "fault"),
+    [
+        ("lower", "1", "lower limit of joint 'j' above its upper"),
+        ("velocity", "-5", "negative velocity .* 'j'"),
+    ],
+)
+def test_trap_limits_that_would_end_the_process(write_text, key, limit, fault):
+    path = write_text(re.sub(f'{key}="[^"]*"', f'{key}="{limit}"', arm(LIMIT)))
+    with pytest.raises(tf.AdapterError, match=f"Drake ends the process: {fault}"):
         drake_.load(path)
 
 

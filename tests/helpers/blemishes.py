@@ -38,6 +38,9 @@ LOWER = """<mass value="1"/>
       <inertia ixx="0.03" ixy="-0.002" ixz="0.003" iyy="0.02" iyz="0.001" izz="0.04"/>"""
 LIMIT = '<limit lower="-8" upper="8" effort="1e6" velocity="1e6"/>'
 AXIS = '<child link="lower"/>\n    <axis xyz="0 0 1"/>'
+PLACE = '<origin xyz="0.5 0.2 0.1" rpy="-0.1 0.6 0.2"/>'
+TENSOR = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+INERTIAL = f'<inertial><origin xyz="0 0 0.2"/><mass value="4"/>{TENSOR}</inertial>'
 DOCTYPE = "<!DOCTYPE robot [<!ENTITY one '1'>]>\n"
 SAME, DROPS, REFUSES = "same", "drops", "refuses"
 
@@ -130,6 +133,8 @@ PREFIXES = (
         "unbound_attribute", '<limit lower="-8"', '<limit drake:acceleration="2" lower="-8"', part="elbow"
     ),
     Blemish("unbound_element", "</robot>", '<gazebo:plugin name="p"/></robot>', part=""),
+    Blemish("unbound_mass", 'value="1"/>', 'value="1"/><drake:mass value="7"/>'),
+    Blemish("instruction", '<mass value="1"/>', '<?foo bar?><mass value="1"/>', part="", pinocchio=REFUSES),
     Blemish("bound_prefix", "<robot", '<robot xmlns:drake="http://drake.mit.edu"', part=""),
     Blemish("entity", 'value="1"', 'value="&one;"', before=DOCTYPE, part="", pinocchio=DROPS),
 )
@@ -163,7 +168,39 @@ NEGATIVE = (
     Blemish("large_product", 'ixy="-0.002"', 'ixy="-0.2"', impossible="negative"),
     Blemish("negative_mass", 'value="1"', 'value="-1"', refusal="negative mass"),
 )
-BLEMISHES = (*BLANKS, *BREAKS, *PREFIXES, *MISSING, *DIGITS, *NEGATIVE)
+REPEATED = (
+    Blemish("two_masses", 'value="1"/>', 'value="1"/><mass value="3"/>'),
+    Blemish("two_tensors", LOWER, LOWER + TENSOR),
+    Blemish("two_inertials", '<link name="lower">', f'<link name="lower">{INERTIAL}'),
+    Blemish("two_places", PLACE, PLACE + PLACE.replace("0.5", "0.9"), part="elbow"),
+    Blemish("two_axes", AXIS, f'{AXIS}<axis xyz="1 0 0"/>', part="elbow"),
+    Blemish("two_limits", LIMIT, LIMIT + LIMIT.replace("8", "7"), part="elbow"),
+    Blemish(
+        "two_parents", '<parent link="upper"/>', '<parent link="upper"/><parent link="base"/>', part="elbow"
+    ),
+)
+JOINTS = (
+    Blemish(
+        "negative_velocity",
+        LIMIT,
+        LIMIT.replace('velocity="1e6', 'velocity="-5'),
+        part="elbow",
+        pinocchio=REFUSES,
+    ),
+    Blemish(
+        "negative_effort", LIMIT, LIMIT.replace('effort="1e6', 'effort="-5'), part="elbow", pinocchio=REFUSES
+    ),
+    Blemish("limits_in_wrong_order", LIMIT, LIMIT.replace("-8", "9"), part="elbow"),
+    Blemish(
+        "no_gain", AXIS, f'{AXIS}<safety_controller soft_lower_limit="-1"/>', part="elbow", pinocchio=REFUSES
+    ),
+    Blemish("gain", AXIS, f'{AXIS}<safety_controller k_velocity="1"/>', part="elbow"),
+    Blemish("calibration", AXIS, f'{AXIS}<calibration rising="0"/>', part="elbow"),
+    Blemish(
+        "blank_in_calibration", AXIS, f'{AXIS}<calibration rising="0 "/>', part="elbow", pinocchio=REFUSES
+    ),
+)
+BLEMISHES = (*BLANKS, *BREAKS, *PREFIXES, *MISSING, *DIGITS, *NEGATIVE, *REPEATED, *JOINTS)
 
 
 # By engine and blemish, the cause that `treefactor check` must name, besides those of the arm itself.
@@ -173,19 +210,41 @@ URDFDOM = {  # what it drops, and what it refuses
     **{one.name: NUMBER for one in BLEMISHES if one.pinocchio == DROPS and not one.refusal},
     **dict.fromkeys(("blank_after_limit", "blank_after_damping", "break_in_joint"), JOINT),
     "no_limit": LIMIT_OF,
+    "blank_in_calibration": JOINT,
+    "no_gain": "safety controller",
+    **dict.fromkeys(("negative_velocity", "negative_effort"), "impossible limit"),
 }
-STRICT = dict.fromkeys(("unbound_attribute", "unbound_element"), "other")  # readers in Python
+# readers in Python
+STRICT = dict.fromkeys(("unbound_attribute", "unbound_element", "unbound_mass"), "other")
+TWICE = [one.name for one in REPEATED]
 CAUSES: dict[str, dict[str, str]] = {
-    "pinocchio": {**URDFDOM, "entity": MARKUP},
+    "pinocchio": {**URDFDOM, **dict.fromkeys(("entity", "instruction"), MARKUP)},
     "treefactor": {},
     # its module hands it the text of the parsed file, in which entities are replaced
-    "dart": {name: kind for name, kind in URDFDOM.items() if name != "entity"},
+    "dart": {name: kind for name, kind in URDFDOM.items() if name not in ("entity", "negative_velocity")},
     # it demands six moments, and knows no entities
-    "mujoco": {"no_product": NUMBER, "entity": MARKUP, **dict.fromkeys(IMPOSSIBLE, "any_inertia")},
-    "idyntree": {"no_product": NUMBER, "entity": MARKUP},
-    "drake": {"entity": MARKUP, **dict.fromkeys(IMPOSSIBLE, "keep_inertia")},
-    "adam": {**STRICT, "no_product": NUMBER, "no_place": "inertial origin", "no_axis": "axis"},
-    "rtb": {**STRICT, "no_product": NUMBER, "no_limit": LIMIT_OF},
+    "mujoco": {
+        **{"no_product": NUMBER, "entity": MARKUP, "instruction": MARKUP},
+        **dict.fromkeys(IMPOSSIBLE, "any_inertia"),
+        **dict.fromkeys(TWICE, "repeated element"),
+    },
+    "idyntree": {
+        **{"no_product": NUMBER, "entity": MARKUP, "unbound_mass": "other"},
+        **dict.fromkeys((name for name in TWICE if name != "two_limits"), "repeated element"),
+    },
+    "drake": {
+        **{"entity": MARKUP, "instruction": MARKUP},
+        **dict.fromkeys(IMPOSSIBLE, "keep_inertia"),
+        **dict.fromkeys(("negative_velocity", "limits_in_wrong_order"), "impossible limit"),
+    },
+    "adam": {
+        **STRICT,
+        "no_gain": "safety controller",
+        "no_product": NUMBER,
+        "no_place": "inertial origin",
+        "no_axis": "axis",
+    },
+    "rtb": {**STRICT, "no_gain": "safety controller", "no_product": NUMBER, "no_limit": LIMIT_OF},
     "newton": {**STRICT, **dict.fromkeys(IMPOSSIBLE, "keep_inertia")},
     # it divides places at blanks only, and reads nothing of a tensor that is not complete
     "pybullet": {

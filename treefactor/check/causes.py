@@ -6,9 +6,12 @@ from .cells import Cause
 
 GENERAL = {  # by option or kind of edit: the engine agrees only once the file ...
     "written anew": "reads frames of the SDF differently: poses, axes or what they are relative to",
-    "markup": "reads entities or the encoding of the file differently",
+    "markup": "refuses or reads differently entities, instructions (<?...?>) or the encoding of the file",
+    "repeated element": "refuses, or does not read the first of, elements that a link or joint has once",
     "inertial number": "refuses or reads differently missing or malformed numbers of an <inertial>",
     "joint number": "refuses or reads differently malformed numbers of a joint",
+    "impossible limit": "refuses, or lets act, limits that are negative, or lower ones above the upper",
+    "safety controller": "refuses a <safety_controller> without k_velocity",
     "mesh path": "does not find meshes that are named by package://",
     "visual": "agrees only without visual shapes",
     "collision": "agrees only without collision shapes",

@@ -118,7 +118,7 @@ TRAP = """
     <limit effort="1" velocity="1" lower="0" upper="1"/><dynamics damping="0" friction="1"/></joint>
   <link name="slow"/>
   <joint name="follow" type="continuous"><origin xyz="0 0 1"/><parent link="arm"/><child link="slow"/>
-    <dynamics damping="0"/><mimic joint="turn"/><safety_controller k_velocity="1"/></joint>
+    <dynamics damping="0"/><mimic joint="turn"/><safety_controller k_velocity="1"/><drake:gear/></joint>
   <transmission name="t"><joint name="turn"/><actuator name="a">
     <drake:rotor_inertia value="1"/></actuator></transmission>
   <gazebo reference="base"/>

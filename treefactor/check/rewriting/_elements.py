@@ -21,13 +21,14 @@ SAME_LENGTH = 4 * np.finfo(float).eps  # deviation of an axis from unit length w
 KNOWN = {  # elements of the format, by their parents
     "robot": {"link", "joint", "material", "transmission", "gazebo"},
     "link": {"inertial", "visual", "collision"},
-    "joint": {"origin", "parent", "child", "axis", "dynamics", "limit", "mimic"},
-}
-
-NUMBERS = {  # elements with numbers: of an <inertial>, and of a <joint>
     "inertial": {"origin", "mass", "inertia"},
-    "joint": {"origin", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"},
+    "joint": {
+        *("origin", "parent", "child", "axis", "dynamics", "limit", "mimic", "calibration"),
+        "safety_controller",
+    },
 }
+NUMBERS = {"inertial": KNOWN["inertial"], "joint": KNOWN["joint"] - {"parent", "child"}}  # with numbers
+SINGLE = {"link": {"inertial"}, "inertial": KNOWN["inertial"], "joint": KNOWN["joint"]}  # at most one of each
 
 Change = Callable[[ET.Element, ET.Element], bool]  # of an element of the robot; whether anything changed
 
@@ -72,15 +73,42 @@ def _without_others(robot: ET.Element, part: ET.Element) -> bool:
     if part.tag not in KNOWN["robot"]:
         robot.remove(part)
         return True
-    known = KNOWN.get(part.tag)
-    found = [] if known is None else [element for element in part if element.tag not in known]
-    for element in found:
-        part.remove(element)
-    parts = [] if known is None else part.iter()
-    prefixed = [(element, key) for element in parts for key in element.attrib if ":" in key]
+    parts = list(part.iter()) if part.tag in KNOWN else []
+    unknown = [(parent, child) for parent in parts for child in parent if not _is_known(child, parent)]
+    for parent, child in unknown:
+        parent.remove(child)
+    prefixed = [(element, key) for element in part.iter() for key in element.attrib if ":" in key and parts]
     for element, key in prefixed:
         del element.attrib[key]
-    return bool(found or prefixed)
+    return bool(unknown or prefixed)
+
+
+def _is_known(element: ET.Element, parent: ET.Element) -> bool:
+    return ":" not in element.tag and element.tag in KNOWN.get(parent.tag, (element.tag,))
+
+
+def _without_repetitions(robot: ET.Element, part: ET.Element) -> bool:
+    """Keep the first of several elements of which a link, an inertial or a joint has one."""
+    changed = False
+    for parent in (part, *part.findall("inertial")) if part.tag in SINGLE else ():
+        for tag in SINGLE[parent.tag]:
+            for element in parent.findall(tag)[1:]:
+                parent.remove(element)
+                changed = True
+    return changed
+
+
+def _with_possible_limits(robot: ET.Element, part: ET.Element) -> bool:
+    """Write limits in their order, and ample ones for negative ones of effort and velocity."""
+    changed = False
+    for limit in part.findall("limit") if part.tag == "joint" else ():
+        values = {key: (numbers(text) or [0.0])[0] for key, text in limit.items()}
+        written = {key: AMPLE for key in ("effort", "velocity") if values.get(key, 0.0) < 0.0}
+        if values.get("lower", 0.0) > values.get("upper", 0.0):
+            written |= {"lower": limit.get("upper", "0"), "upper": limit.get("lower", "0")}
+        limit.attrib |= written
+        changed |= bool(written)
+    return changed
 
 
 def _with_plain_numbers(of: str, parent: str) -> Change:
@@ -138,6 +166,15 @@ def _with_limits(robot: ET.Element, part: ET.Element) -> bool:
     return bool(missing)
 
 
+def _with_gain(robot: ET.Element, part: ET.Element) -> bool:
+    """Write the gain that URDF demands of a safety controller."""
+    found = part.findall("safety_controller") if part.tag == "joint" else []
+    missing = [element for element in found if "k_velocity" not in element.attrib]
+    for element in missing:
+        element.set("k_velocity", "0")
+    return bool(missing)
+
+
 def _without_dynamics(robot: ET.Element, part: ET.Element) -> bool:
     """Remove damping, friction and other entries that are not zero."""
     found = part.findall("dynamics") if part.tag == "joint" else []
@@ -181,8 +218,10 @@ def _with_unit_axis(robot: ET.Element, part: ET.Element) -> bool:
 
 
 CHANGES: dict[str, tuple[int, Change]] = {  # step and change, by kind, in the order in which they are made
+    "repeated element": (1, _without_repetitions),
     "inertial number": (1, _with_plain_numbers("inertial", "link")),
     "joint number": (1, _with_plain_numbers("joint", "joint")),
+    "impossible limit": (1, _with_possible_limits),
     "material": (1, _without_materials),
     "visual": (1, _without("visual", "link")),
     "collision": (1, _without("collision", "link")),
@@ -193,6 +232,7 @@ CHANGES: dict[str, tuple[int, Change]] = {  # step and change, by kind, in the o
     "inertial origin": (2, _with_origin("inertial", "link")),
     "joint origin": (2, _with_origin("joint", "joint")),
     "joint limit": (2, _with_limits),
+    "safety controller": (2, _with_gain),
     "mimic": (3, _without("mimic", "joint")),
     "dynamics": (3, _without_dynamics),
     "limit": (3, _with_wide_limits),

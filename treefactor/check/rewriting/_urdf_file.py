@@ -20,8 +20,9 @@ from .sdf_reader import read_sdf
 
 __all__ = ["UrdfFile", "inertial", "read"]
 
-MARKUP = re.compile(
-    rb"<!DOCTYPE|\xef\xbb\xbf|\xff\xfe|\xfe\xff|<\?xml[^>]*encoding=.(?!utf-8|us-ascii)", re.IGNORECASE
+MARKUP = re.compile(  # what an XML file may hold besides elements, comments and its declaration
+    rb"<!(?!--)|<\?(?!xml\s)|\xef\xbb\xbf|\xff\xfe|\xfe\xff|<\?xml[^>]*encoding=.(?!utf-8|us-ascii)",
+    re.IGNORECASE,
 )
 URIS = ("package://", "model://")
 
@@ -40,8 +41,8 @@ class UrdfFile:
     robot : Robot
         Files of the same content share it.
     has_markup : bool
-        Whether readers that do not know all of XML may read another text: it has a document type, or is not
-        UTF-8.
+        Whether readers that do not know all of XML may read another text: it has a document type,
+        instructions or sections of text, or is not UTF-8.
     """
 
     path: Path

@@ -21,13 +21,18 @@ WRITTEN, PATHS, ROOT, MARKUP = "written anew", "mesh path", "root world", "marku
 CHANGED = {kind: step for kind, (step, _) in _elements.CHANGES.items()}
 ALL_STEPS = {WRITTEN: 0, MARKUP: 0, PATHS: 1, **CHANGED, ROOT: 2, FIXED: 5, TURNED: 6}
 STEPS = dict(sorted(ALL_STEPS.items(), key=lambda item: item[1]))
-# kinds of edits that leave all values: readers that follow the specification need none of them
-SPELLING = (MARKUP, "inertial number", "joint number", "joint limit")
+REPEATED, IMPOSSIBLE, CONTROLLER = "repeated element", "impossible limit", "safety controller"
+# kinds of edits that leave all values of a comparison; a file that keeps to the specification needs none
+SPELLING = (MARKUP, REPEATED, "inertial number", "joint number", "joint limit", IMPOSSIBLE, CONTROLLER)
 IMPLIED = {  # by kind of edit, the kinds that make the same change besides their own
     MARKUP: frozenset(STEPS) - {MARKUP},
-    "inertial number": frozenset({FIXED, TURNED}),
+    REPEATED: frozenset({"mimic", "dynamics", "limit", FIXED}),
+    "inertial number": frozenset({REPEATED, "other", FIXED, TURNED}),
     "joint limit": frozenset({"limit"}),
-    "joint number": frozenset({"other", "mimic", "dynamics", "limit", "axis", FIXED, TURNED}),
+    IMPOSSIBLE: frozenset({"limit"}),
+    "joint number": frozenset(
+        {REPEATED, "other", IMPOSSIBLE, "mimic", "dynamics", "limit", "axis", FIXED, TURNED}
+    ),
 }
 
 
@@ -44,12 +49,14 @@ class Edit:
         4 writes unit axes, 5 merges links on fixed joints into their parents, 6 turns joint frames until
         the axis is +z.
     kind : str
-        Of step 0 "written anew" (an SDF) and "markup" (a URDF as UTF-8 without entities); of step 1
-        "inertial number", "joint number", "mesh path" (absolute instead of ``package://``), "material",
+        Of step 0 "written anew" (an SDF) and "markup" (a URDF as UTF-8 without entities and instructions);
+        of step 1 "repeated element" (the first stays), "inertial number", "joint number", "impossible limit"
+        (a negative one, or lower above upper), "mesh path" (absolute instead of ``package://``), "material",
         "visual", "collision", "transmission", "gazebo" and "other" (what the format does not define); of
         step 2 "inertial" (an explicit zero one), "inertial origin", "joint origin", "joint limit" (a complete
-        one) and "root world" (another name for a root link called "world"); of step 3 "mimic", "dynamics"
-        and "limit" (wide ones); of step 4 "axis"; of step 5 "fixed joint"; of step 6 "joint frame".
+        one), "safety controller" (with a gain) and "root world" (another name for a root link called
+        "world"); of step 3 "mimic", "dynamics" and "limit" (wide ones); of step 4 "axis"; of step 5 "fixed
+        joint"; of step 6 "joint frame".
     where : str
         Link or joint that is changed, or that a removed element refers to; "" for the file.
     line : int
