@@ -143,8 +143,8 @@ def test_forces_of_pinocchio_are_taken_apart():
 # ------------------------------------------------------------------------------------------- data of engines
 
 
-@pytest.mark.parametrize("package", ["pinocchio", "mujoco"])
-def test_data_where_an_array_belongs_is_named(package):
-    data = foreign(package, "Data")
-    with pytest.raises(tf.DtypeError, match=rf"q must hold real numbers, got {package}\.Data: .* no data"):
+@pytest.mark.parametrize(("package", "kind"), [("pinocchio", "Data"), ("mujoco", "MjData")])
+def test_data_where_an_array_belongs_is_named(package, kind):
+    data = foreign(package, kind)
+    with pytest.raises(tf.DtypeError, match=rf"q must hold real numbers, got {package}\.{kind}: .* no data"):
         tf.rnea(ARM, data, Q, V)

@@ -7,10 +7,10 @@ import sys
 import sysconfig
 import tarfile
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from numpy.lib import NumpyVersion
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -268,10 +268,14 @@ def typed(site, path, text):
     return [line for line in lines if ": error: " in line], done.stdout + done.stderr
 
 
+@pytest.mark.skipif(
+    tuple(map(int, version("numpy").split(".")[:2])) < (2, 3),
+    reason="before NumPy 2.3 mypy's strict mode wants a type of elements in every np.ndarray",
+)
 def test_a_users_script_is_typed(site, tmp_path):
     complaints, printed = typed(site, tmp_path / "user.py", USER)
     assert complaints == []
-    assert "Success" in printed or NumpyVersion(np.__version__) < "2.3.0"
+    assert "Success" in printed
     complaints, _ = typed(site, tmp_path / "wrong.py", USER + "\n".join(MISTAKES))
     assert [line.rpartition("[")[2].rstrip("]") for line in complaints] == list(MISTAKES.values())
 

@@ -203,9 +203,7 @@ def as_count(value, name: str, least: int = 0) -> int:
 def _whole(value, name: str) -> int:
     """Return a whole number, or raise DtypeError."""
     try:
-        if not isinstance(
-            value, bool | np.bool_
-        ):  # which are whole numbers to Python, and to NumPy before 2.3
+        if not isinstance(value, bool | np.bool_):  # indices to Python, and to NumPy before 2.3
             return operator.index(value)
     except TypeError:
         pass
