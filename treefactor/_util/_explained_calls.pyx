@@ -2,8 +2,8 @@
 """Explain calls of compiled functions whose arguments do not fit: which are missing, and which are unknown.
 
 Cython counts the arguments only. `explain` replaces the C function that the interpreter calls for a function
-(PEP 590) by one that calls it, and looks at its error; a call without an error is as fast as before. All modules
-have one such C function, because they share the utility code of Cython.
+(PEP 590) by one that calls it, and looks at its error; a call without an error is as fast as before. All
+modules have one such C function, because they share the utility code of Cython.
 """
 
 from cpython.object cimport PyObject
