@@ -217,7 +217,7 @@ BROKEN = {
     "absent": (None, None, "cannot read it", None),
     "xml": ("<robot", "<<robot", "not well-formed", None),
     "mass": ('value="1.5"', 'value="-1.5"', "link 'a' has a negative mass", "a"),
-    "limit": ('lower="-0.01"', 'lower="low"', "joint '[jk]': lower='low' is not a number", None),
+    "limit": ('lower="-0.01"', 'lower="low"', "joint '[jk]': <limit lower='low'> is not a number", None),
     "type": ('"revolute"', '"elastic"', "joint 'j' has type 'elastic', which is not one of", "j"),
     "nobody": (
         FOLLOWS[0],
@@ -227,7 +227,7 @@ BROKEN = {
     ),
     "no leader": (FOLLOWS[0], FOLLOWS[1].replace('joint="j"', ""), "joint 'k' follows ''", "k"),
     "itself": (FOLLOWS[0], FOLLOWS[1].replace('"j"', '"k"'), "joint 'k' follows joint 2", "k"),
-    "multiplier": (FOLLOWS[0], FOLLOWS[1].replace('"2"', '"two"'), "multiplier='two' is not a number", "k"),
+    "multiplier": (FOLLOWS[0], FOLLOWS[1].replace('"2"', '"two"'), "<mimic multiplier='two'> is not", "k"),
     "name": ('joint name="k"', 'joint name="root_joint"', "two joints are called 'root_joint'", "root_joint"),
     "triangle": ('ixx="0.02"', 'ixx="0.2"', "body of joint .* triangle inequality", None),
 }

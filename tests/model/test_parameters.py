@@ -1,5 +1,7 @@
 """Compare parameters of bodies and their coordinates with Pinocchio, finite differences and round trips."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -125,6 +127,15 @@ def test_faults_agree_with_eigenvalues():
     ("pi", "reason"),
     [
         ([1, 0, 0, 0, 1, 0, 1, 0, 0, 2.5], "triangle inequality"),
+        ([1, 0, 0, 0, 0.01, 0, 0.01, 0, 0, 0.0200001], "triangle inequality: 0.0200001 > 0.01 + 0.01"),
+        (
+            [1, 0, 0, 0, 0.0, 0, 0.03, 0, 0, 0.04],
+            "0, 0.03, 0.04 break the triangle inequality: 0.04 > 0 + 0.03",
+        ),
+        (
+            [1, 0, 0, 0, -1e-12, 0, 0.03, 0, 0, 0.04],
+            "principal moment -1e-12 of the inertia tensor is negative",
+        ),
         ([1, 0, 0, 0, 1, 0, 1, 0, 0, -0.5], "negative"),
         ([-1, 0, 0, 0, 1, 0, 1, 0, 0, 1], "mass -1 is negative"),
         ([0, 0, 0, 1, 1, 0, 1, 0, 0, 1], "a first moment without mass"),
@@ -140,6 +151,17 @@ def test_faults_have_reasons(pi, reason):
     found = own.fault_of(pi)
     assert found is None if reason is None else reason in found
     assert own.faults([[pi, np.zeros(10)]]) == ([] if reason is None else [((0, 0), found)])
+
+
+def test_the_moments_shown_break_the_triangle_inequality():
+    rng = np.random.default_rng(7)
+    for excess in 10.0 ** rng.uniform(-8, 0, 200):
+        a, b = 10.0 ** rng.uniform(-4, 2, 2)
+        moments = a, b, (a + b) * (1 + excess)
+        said = own.fault_of([1, 0, 0, 0, moments[0], 0, moments[1], 0, 0, moments[2]])
+        largest, least, middle = map(float, re.fullmatch(r".*: (\S+) > (\S+) \+ (\S+)", said).groups())
+        assert largest > least + middle, said
+        np.testing.assert_allclose([least, middle, largest], sorted(moments), rtol=5e-3)
 
 
 def test_a_flat_body_needs_a_floor_and_is_named():

@@ -2,6 +2,7 @@
 
 import math
 import re
+import warnings
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treefactor as tf
-from treefactor import check
-from treefactor._util.xml import numbers
+from treefactor import check, cli
+from treefactor._util.xml import elements_with_lines, line_of, numbers
 from treefactor.check.rewriting import edits, rewrite
 from treefactor.identification import write_urdf
 from treefactor.model._urdf import read
@@ -93,6 +94,115 @@ def test_no_other_word_is_read_as_a_number(word, old, about, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('ixz="0.003"', 'ixz="0,003"', "link 'lower': <inertia ixz='0,003'> is not a number"),
+        ('ixz="0.003"', 'ixz="0_3"', "link 'lower': <inertia ixz='0_3'> is not a number"),
+        ('ixz="0.003"', 'ixz=""', "link 'lower': <inertia ixz=''> is not a number"),
+        ('ixz="0.003"', 'ixz="-inf"', "link 'lower': <inertia ixz='-inf'> is not finite"),
+        ('xyz="0.15 0.02', 'xyz="0.15 x', "link 'lower': <origin xyz='0.15 x -0.1'>: 'x' is not a number"),
+        ('xyz="0.5 0.2', 'xyz="0.5 1_0', "joint 'elbow': <origin xyz='0.5 1_0 0.1'>: '1_0' is not a number"),
+        ('lower="-8"', 'lower="low"', "joint 'elbow': <limit lower='low'> is not a number"),
+        ('lower="-8"', 'lower="1_0"', "joint 'elbow': <limit lower='1_0'> is not a number"),
+        ('lower="-8"', 'lower="nan"', "joint 'elbow': <limit lower='nan'> is not a number"),
+        (
+            'ixz="0.003"',
+            f'ixz="{400 * "9"}"',
+            f"link 'lower': <inertia ixz='{30 * '9'}...{7 * '9'}'> is not finite",
+        ),
+    ],
+)
+def test_a_wrong_number_is_named_with_element_and_attribute(old, new, said, tmp_path):
+    assert ARM.count(old) == 1
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM.replace(old, new))
+    with pytest.raises(tf.AdapterError) as caught:
+        tf.Model.from_urdf(path)
+    assert str(caught.value).endswith(said)
+    assert f"{path}: line " in str(caught.value)
+
+
+@pytest.mark.parametrize("word", ["\u0661", "1,5", "nan", ""])
+@pytest.mark.parametrize("shape", ["visual", "collision"])
+def test_numbers_of_shapes_are_not_read(word, shape):
+    odd = f'<{shape}><origin xyz="{word}"/><geometry><sphere radius="{word}"/></geometry></{shape}>'
+    text = ARM.replace('<link name="lower">', f'<link name="lower">{odd}')
+    assert digest(tf.Model.from_urdf_string(text)) == digest(tf.Model.from_urdf_string(ARM))
+
+
+def test_a_tensor_without_entries_is_zero_to_all(recwarn):
+    tensor = ARM[ARM.rindex("<inertia ") : ARM.rindex("</inertial>")]
+    for other in ("<inertia/>", '<inertia ixx="0"/>', '<inertia ixx="0 "/>'):
+        model = tf.Model.from_urdf_string(ARM.replace(tensor, other))
+        assert not model.joints[1].inertia.tensor.any()
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match="lacks ixy"):
+        tf.Model.from_urdf_string(ARM.replace(tensor, '<inertia ixx="0" iyy="1" izz="1"/>'))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('<mass value="1"/>', '<mass value="&m;"/>'),
+        ('ixz="0.003"', 'ixz="&m;"'),
+        ('link="lower"', 'link="lower" note="&m;"'),
+    ],
+)
+def test_a_model_warns_of_entities_that_pinocchio_does_not_replace(old, new, tmp_path):
+    start = "<!DOCTYPE robot [<!ENTITY m '0.01'><!ENTITY other '2'>]>\n<!-- &m; -->\n<robot"
+    text = ARM.replace("<robot", start).replace(old, new)
+    path = tmp_path / "arm.urdf"
+    path.write_text(text)
+    line = 1 + text[: text.index(new)].count("\n")
+    for load in (lambda: tf.Model.from_urdf(path), lambda: tf.Model.from_urdf_string(text)):
+        with pytest.warns(UserWarning, match=f"line {line}: &m; is read as '0.01', but Pinocchio") as caught:
+            load()
+        assert [one.filename for one in caught] == [__file__]
+
+
+def test_an_entity_that_is_not_used_is_no_matter(recwarn):
+    tf.Model.from_urdf_string(ARM.replace("<robot", "<!DOCTYPE robot [<!ENTITY m '1'>]><!-- &m; --><robot"))
+    assert not recwarn.list
+
+
+def test_commands_print_warnings_as_sentences(tmp_path, capsys):
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM.replace('ixz="0.003"', 'ixz="0.003 "'))
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert cli.main(["info", str(path)]) == 0
+    [said] = capsys.readouterr().err.splitlines()
+    assert said.startswith(
+        f"warning: {path}: link 'lower' on line 11: <inertia ixz='0.003 '> is read as 0.003"
+    )
+
+
+# -------------------------------------------------------------------------------------------------- lines
+
+BLANKS = st.lists(st.sampled_from([" ", "\t", "\n", "\r\n", "\r"]), max_size=5).map("".join)
+
+
+@given(BLANKS, BLANKS, st.booleans(), st.booleans(), st.sampled_from(["", " k='\r'", " k='\n\r\n'"]))
+def test_lines_are_counted_whatever_stands_before_the_robot(before, after, declared, as_bytes, attribute):
+    start = f"{before}<?xml version='1.0'?>{after}" if declared else before
+    parts = "<link name='a'/>\r<joint name='a'/>\n<joint name='a'/>"
+    text = f"{start}<robot{attribute}>\r\n{after}{parts}</robot>\n"
+    content = text.encode() if as_bytes else text
+
+    def line(mark, at=0):
+        place = [match.start() for match in re.finditer(re.escape(mark), text)][at]
+        return 1 + len(re.findall(r"\r\n?|\n", text[:place]))
+
+    top, lines = elements_with_lines(content)
+    assert [lines[one] for one in (top, *top)] == [
+        *(line("<robot"), line("<link"), line("<joint"), line("<joint", 1))
+    ]
+    assert line_of(content, "a", "joint", 1) == line("<joint", 1)
+    with pytest.raises(tf.AdapterError, match=rf": line {line('</robot')}, column"):
+        tf.Model.from_urdf_string(text.replace("</robot>", "</robots>"))
+
+
 # ------------------------------------------------------------------------------------------------ prefixes
 
 
@@ -152,6 +262,31 @@ def test_engines_agree_on_a_prefix_that_is_not_bound(engine, package, tmp_path):
 
 
 # ------------------------------------------------------------------------------------------------ refusals
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "at", "said"),
+    [
+        ('<joint name="elbow"', '<joint name="shoulder"', 1, "two joints are called 'shoulder'"),
+        ('<link name="lower"', '<link name="upper"', 1, "two links are called 'upper'"),
+        ('<joint name="elbow"', '<joint name=""', 0, "a <joint> has an empty name"),
+        ('<joint name="elbow"', "<joint", 1, "a <joint> lacks the attribute 'name'"),
+        ('<link name="lower"', '<link name=""', 0, "a <link> has an empty name"),
+    ],
+)
+def test_names_that_are_missing_or_taken_are_refused_with_their_line(old, new, at, said):
+    text = ARM.replace(old, new)
+    place = [match.start() for match in re.finditer(re.escape(new), text)][at]
+    line = 1 + text[:place].count("\n")
+    with pytest.raises(tf.AdapterError, match=f"<string>: line {line}: {said}"):
+        tf.Model.from_urdf_string(text)
+
+
+def test_a_joint_called_as_a_link_is_named_with_its_own_line():
+    text = ARM.replace('<joint name="elbow"', '<joint name="base"').replace('lower="-8"', 'lower="1_0"')
+    line = 1 + text[: text.index('<joint name="base"')].count("\n")
+    with pytest.raises(tf.AdapterError, match=f"line {line}: joint 'base': <limit lower='1_0'> is not"):
+        tf.Model.from_urdf_string(text)
 
 
 @pytest.mark.parametrize("blemish", [one for one in MISSING if one.refusal], ids=lambda one: one.name)

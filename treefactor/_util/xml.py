@@ -24,9 +24,15 @@ MARKUP = re.compile(  # a comment, text or instruction, which is skipped, or a t
 )
 BROKEN = re.compile(r"=\s*(?:\"[^\"<]*[\n\t\r]|'[^'<]*[\n\t\r])")  # an attribute with a break or a tab
 ATTRIBUTE = re.compile(r"\"[^\"]*\"|'[^']*'")
+DECLARATION = re.compile(r"([ \t\r\n]+)(<\?xml\s.*?\?>)", re.DOTALL)  # with blanks before it
+REFERENCE = re.compile(  # a comment, text, instruction or document type, or a reference to an entity
+    r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>|&([^\s&;#]+);", re.DOTALL
+)
 REFERENCES = {"\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 LIMITS = {"lower", "upper", "effort", "velocity"}  # attributes that must be numbers, perhaps infinite
+NOT_A_NUMBER = "is not a number"
 XACRO = "run `xacro FILE > robot.urdf` first, and read robot.urdf"
+SHOWN = 40  # characters of a number in messages
 NOT_WELL_FORMED = expat.ExpatError, ValueError, LookupError  # the last two: an unknown encoding
 
 
@@ -105,16 +111,14 @@ def elements(content: str | bytes, placed: Callable[[ET.Element, int], None] | N
         If the text is not well-formed, or has an unknown encoding.
     """
     builder, reader = ET.TreeBuilder(), expat.ParserCreate()
-    text = content.strip()
-    before = len(content[: len(content) - len(content.lstrip())].splitlines())
 
     def start(tag, attributes):
-        placed(builder.start(tag, attributes), reader.CurrentLineNumber + before)
+        placed(builder.start(tag, attributes), reader.CurrentLineNumber)
 
     reader.buffer_text = True
     reader.StartElementHandler = start if placed else builder.start
     reader.EndElementHandler, reader.CharacterDataHandler = builder.end, builder.data
-    reader.Parse(as_written(text), True)
+    reader.Parse(as_written(content), True)
     return builder.close()
 
 
@@ -122,12 +126,17 @@ def as_written(content):
     """Return the text of an XML file, str or bytes, of which a parser keeps breaks and tabs in attributes.
 
     A parser that follows the specification reads them as blanks, tinyxml2 as they are: with one, engines
-    refuse numbers or read other ones. Elements stay on their lines.
+    refuse numbers or read other ones. It also refuses blanks before the declaration: they go behind it.
+    Elements stay on their lines.
     """
     if isinstance(content, bytes):
         if b"\0" in content:  # UTF-16
             return content
         return as_written(content.decode("latin-1")).encode("latin-1")  # keeps every byte
+    begun = DECLARATION.match(content)
+    if begun:
+        blanks = begun[1].replace("\r\n", "\n").replace("\r", "\n")  # no break of them joins one behind
+        content = f"{begun[2]}{blanks}{content[begun.end() :]}"
     return MARKUP.sub(_tag_as_written, content) if BROKEN.search(content) else content
 
 
@@ -141,7 +150,7 @@ def _tag_as_written(tag: re.Match) -> str:
 def _attribute_as_written(attribute: re.Match) -> str:
     """Return an attribute with references to its breaks and tabs, and behind it as many breaks."""
     text = attribute[0].replace("\r\n", "\n")
-    breaks = text.count("\n")
+    breaks = text.count("\n") + text.count("\r")
     for mark, reference in REFERENCES.items():
         text = text.replace(mark, reference)
     return text + "\n" * breaks
@@ -159,18 +168,50 @@ def root_tag(path: Path) -> str:
     reader = expat.ParserCreate()
     reader.StartElementHandler = lambda tag, attributes: names.append(tag)
     with suppress(OSError, *NOT_WELL_FORMED):
-        reader.Parse(path.read_bytes().strip(), True)
+        reader.Parse(as_written(path.read_bytes()), True)
     return names[0] if names else ""
 
 
-def line_of(content: str | bytes, name: str) -> int:
-    """Return the line on which the link or joint of that name begins, 0 for none."""
+def line_of(content: str | bytes, name: str | None, tag: str = "", at: int = 0) -> int:
+    """Return the line on which a link or joint of that name begins, 0 for none.
+
+    Parameters
+    ----------
+    content : str or bytes
+    name : str, optional
+        None for one without the attribute.
+    tag : {"", "link", "joint"}
+        Which of both it is; "" for either.
+    at : int
+        Its number among those of that name.
+    """
     try:
         top, lines = elements_with_lines(content)
     except NOT_WELL_FORMED:
         return 0
-    parts = [*top.iterfind("link"), *top.iterfind("joint")]
-    return next((lines[part] for part in parts if part.get("name") == name), 0)
+    parts = [part for kind in ("link", "joint") if tag in ("", kind) for part in top.iterfind(kind)]
+    placed = [lines[part] for part in parts if part.get("name") == name]
+    return placed[at] if at < len(placed) else 0
+
+
+def own_entities(content: str | bytes) -> dict[str, tuple[str, int]]:
+    """Return the text of every entity that a well-formed XML file declares and uses, and the line of its use.
+
+    tinyxml2, by which Pinocchio reads, knows no such entities, and keeps references to them as they are.
+    """
+    text = content if isinstance(content, str) else content.decode("latin-1")
+    if "<!ENTITY" not in text:
+        return {}
+    declared: dict[str, str] = {}
+    reader = expat.ParserCreate()
+    reader.EntityDeclHandler = lambda name, _, value, *others: declared.setdefault(name, value or "")
+    reader.Parse(as_written(content), True)
+    used: dict[str, tuple[str, int]] = {}
+    for reference in REFERENCE.finditer(text):
+        if reference[1] in declared:
+            line = text.count("\n", 0, reference.start()) + 1
+            used.setdefault(reference[1], (declared[reference[1]], line))
+    return used
 
 
 def fault_of_xml(path: Path) -> str:
@@ -198,26 +239,43 @@ def _refuse_xacro(top: ET.Element, path: Path, engine: str | None) -> None:
 
 
 def require_numbers(top: ET.Element, path: Path, engine: str | None, text: str | bytes | None = None) -> None:
-    """Raise AdapterError if a link or joint of a URDF holds a number that is not finite, or not decimal.
+    """Raise AdapterError if a joint or inertia of a URDF holds a number that is not finite, or not decimal.
 
-    Other words in the place of numbers are left to the reader of the element.
+    Other words in the place of numbers are left to the reader of the element. Shapes are not looked at.
     """
     for part in [*top.iterfind("link"), *top.iterfind("joint")] if top.tag == "robot" else []:
-        for element in part.iter():
+        for element in part.iterfind("inertial//*" if part.tag == "link" else ".//*"):
             for key, value in element.items():
                 fault = _fault(key, value) if key in NUMBERS or key in LIMITS else ""
                 if fault:
-                    name, where = part.get("name", ""), f"{element.tag} {key}={value!r}"
-                    reason = f"{part.tag} {name!r} holds {fault}: {where}"
-                    raise part_error(path, engine, reason, name, text)
+                    name = part.get("name", "")
+                    reason = fault_of_number(part.tag, name, element.tag, key, value, fault)
+                    raise part_error(path, engine, reason, name, text, part.tag)
 
 
 def _fault(key: str, value: str) -> str:
     """Return what is wrong with the numbers of an attribute, "" for nothing, or for other words."""
     values = numbers(value)
     if values is None:
-        return "what is not a number in a URDF" if _is_number_in_python(value) else ""
-    return "a number that is not finite" if key in NUMBERS and not all(map(math.isfinite, values)) else ""
+        return NOT_A_NUMBER if _is_number_in_python(value) else ""
+    return "is not finite" if key in NUMBERS and not all(map(math.isfinite, values)) else ""
+
+
+def fault_of_number(
+    tag: str, name: str, element: str, key: str, value: str, fault: str = NOT_A_NUMBER
+) -> str:
+    """Return a sentence about a number of a link or joint, which names element and attribute.
+
+    Of several numbers, it names the first that is none.
+    """
+    words = [word for word in value.split() if numbers(word) is None]
+    wrong = f": {shown(words[0])}" if words and words[0] != value else ""
+    return f"{tag} {name!r}: <{element} {key}={shown(value)}>{wrong} {fault}"
+
+
+def shown(text: str) -> str:
+    """Return the text of a number in quotes, shortened if it is long."""
+    return repr(text if len(text) <= SHOWN else f"{text[: SHOWN - 10]}...{text[-7:]}")
 
 
 def numbers(text: str) -> list[float] | None:
@@ -245,12 +303,21 @@ def file_error(path: Path, engine: str | None, reason: str, name: str | None = N
 
 
 def part_error(
-    path: Path, engine: str | None, reason: str, name: str | None, text: str | bytes | None = None
+    path: Path,
+    engine: str | None,
+    reason: str,
+    name: str | None,
+    text: str | bytes | None = None,
+    tag: str = "",
+    at: int = 0,
 ) -> AdapterError:
-    """Return an AdapterError about a file, or other text of it, with the line of a link or joint if known."""
+    """Return an AdapterError about a file, or other text of it, with the line of a link or joint if known.
+
+    For name, tag and at see `line_of`; without name and tag it is about neither.
+    """
     content = text
     if content is None:
         with suppress(OSError, ValueError):
             content = path.read_bytes()
-    line = line_of(content, name) if name and content else 0
+    line = line_of(content, name, tag, at) if (name or tag) and content else 0
     return file_error(path, engine, f"line {line}: {reason}" if line else reason, name)

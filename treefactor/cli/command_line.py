@@ -9,6 +9,7 @@ import argparse
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import current_thread, main_thread
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _open_streams()
     options = parser().parse_args(arguments)
     try:
-        with _terminable():
+        with _terminable(), _plain_warnings():
             return COMMANDS[options.command](options)
     except (TreefactorError, OSError) as error:
         if isinstance(error, BrokenPipeError):  # the reader of a pipe has closed it
@@ -66,6 +67,23 @@ def _open_streams() -> None:
             descriptor = os.open(os.devnull, os.O_WRONLY)
             os.set_inheritable(descriptor, True)  # for the engines' processes
             setattr(sys, name, os.fdopen(descriptor, "w"))
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Print warnings about the user's files as sentences, without the place in the code that gave them."""
+    with warnings.catch_warnings():
+        print_raw = warnings.showwarning
+
+        def show(message, category, *place, **others):
+            if category is UserWarning:
+                text = Text("warning: ", style="yellow").append(str(message), style="default")
+                Console(stderr=True, highlight=False).print(text, soft_wrap=True)
+            else:
+                print_raw(message, category, *place, **others)
+
+        warnings.showwarning = show
+        yield
 
 
 @contextmanager

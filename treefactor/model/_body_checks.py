@@ -61,7 +61,7 @@ def faults(pi) -> list[tuple[tuple[int, ...], str]]:
     --------
     >>> from treefactor.model import parameters
     >>> parameters.faults([[1.0, 0, 0, 0, 1, 0, 1, 0, 0, 1], [1.0, 0, 0, 0, 3, 0, 1, 0, 0, 1]])
-    [((1,), 'principal moments 1, 1, 3 break the triangle inequality')]
+    [((1,), 'principal moments 1, 1, 3 break the triangle inequality: 3 > 1 + 1')]
     """
     pi = as_rows(pi, 10, "pi")
     finite = np.isfinite(pi).all(-1)
@@ -93,12 +93,23 @@ def _reason(pi: np.ndarray, finite: bool, moments: np.ndarray, tolerance: float)
 
 def fault_of_moments(mass: float, moments: np.ndarray, tolerance: float) -> str | None:
     """Return why no body has these principal moments about its centre of mass, ascending, or None."""
-    if moments[0] < -tolerance:
+    broken = moments[2] > moments[0] + moments[1] + tolerance
+    if moments[0] < -tolerance or (broken and moments[0] < -ROUNDING * moments[2]):
         return f"principal moment {moments[0]:.3g} of the inertia tensor is negative"
-    if moments[2] > moments[0] + moments[1] + tolerance:
-        shown = ", ".join(f"{moment:.3g}" for moment in moments)
-        return f"principal moments {shown} break the triangle inequality"
+    if broken:
+        a, b, c = _shown(np.maximum(moments, 0.0))
+        return f"principal moments {a}, {b}, {c} break the triangle inequality: {c} > {a} + {b}"
     return None if mass else "an inertia tensor without mass"
+
+
+def _shown(moments: np.ndarray) -> list[str]:
+    """Return moments that break the triangle inequality, with digits enough to see it."""
+    for digits in range(3, 18):
+        texts = [f"{moment:.{digits}g}" for moment in moments]
+        least, middle, largest = map(float, texts)
+        if largest > least + middle:
+            break
+    return texts
 
 
 def fault_of(pi) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 
 from .._util.rotations import unit
 from .._util.urdf_numbers import dropped
-from .._util.xml import numbers, parse, part_error, require_numbers
+from .._util.xml import fault_of_number, numbers, parse, part_error, require_numbers
 from ..exceptions import AdapterError
 from .joints import Inertia
 
@@ -116,12 +115,14 @@ def roll_pitch_yaw(R: np.ndarray) -> np.ndarray:
     return np.array([np.arctan2(-row[2], row[1]), np.arctan2(-R[2, 0], c * R[0, 0] + s * R[1, 0]), z])
 
 
-def _dropped(top: ET.Element) -> dict[str, tuple[str, str, str | None]]:
+def _dropped(top: ET.Element, links: Mapping[str, Inertia]) -> dict[str, tuple[str, str, str | None]]:
     """Return by link the numbers for which Pinocchio reads another inertia."""
-    numbers = {
-        link.get("name", ""): dropped(link.find("inertial")) for link in top.iterfind("link[inertial]")
-    }
-    return {name: number for name, number in numbers.items() if number}
+    lost = {}
+    for link in top.iterfind("link[inertial]"):
+        name, number = link.get("name", ""), dropped(link.find("inertial"))
+        if number and (links[name].tensor.any() or (number[0] != "inertia" and links[name].mass)):
+            lost[name] = number  # and what Pinocchio takes as zero is not zero
+    return lost
 
 
 def _advice(tag: str) -> str:
@@ -170,58 +171,63 @@ class _Reader:
             raise self.error(
                 f"not a URDF: the root element is <{top.tag}>, expected <robot>{_advice(top.tag)}"
             )
-        links: dict[str, Inertia] = {}
-        for link in top.iterfind("link"):
-            name = self.attribute(link, "name")
-            if name in links:
-                raise self.error(f"two links are called {name!r}", name)
-            links[name] = self.inertial(link, name)
+        self.require_names(top)
+        links = {link.get("name", ""): self.inertial(link) for link in top.iterfind("link")}
         joints = [self.joint(joint, links) for joint in top.iterfind("joint")]
-        count = Counter(joint.name for joint in joints)
-        odd = [name for name in {*count, *links} if not name or count[name] > 1]
-        if odd:
-            raise self.error(f"a joint or link has no name, or two joints are called {odd[0]!r}", odd[0])
-        return Robot(self.root(links, joints), links, joints, top.get("name", ""), _dropped(top))
+        return Robot(self.root(links, joints), links, joints, top.get("name", ""), _dropped(top, links))
 
-    def inertial(self, link: ET.Element, name: str) -> Inertia:
+    def require_names(self, top: ET.Element) -> None:
+        """Raise AdapterError unless links have names of their own, and joints too."""
+        for tag in ("link", "joint"):
+            taken: set[str] = set()
+            for part in top.iterfind(tag):
+                name = part.get("name")
+                if not name:
+                    lacks = "has an empty name" if name == "" else "lacks the attribute 'name'"
+                    raise self.error(f"a <{tag}> {lacks}: write one", name, tag)
+                if name in taken:
+                    raise self.error(f"two {tag}s are called {name!r}: rename one", name, tag, 1)
+                taken.add(name)
+
+    def inertial(self, link: ET.Element) -> Inertia:
         """Return the inertia of a link."""
-        element = link.find("inertial")
+        name, element = link.get("name", ""), link.find("inertial")
         if element is None:
             return Inertia()
         mass, inertia = element.find("mass"), element.find("inertia")
         for tag, part in (("mass", mass), ("inertia", inertia)):
             if part is None:
-                raise self.error(f"<inertial> of link {name!r} lacks <{tag}>: {REMEDIES[tag]}", name)
-        R, r = self.origin(element, name)
+                raise self.error(f"<inertial> of link {name!r} lacks <{tag}>: {REMEDIES[tag]}", name, "link")
+        R, r = self.origin(link, element)
         keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-        words = [self.attribute(mass, "value", name), *(inertia.get(key, "0") for key in keys)]
-        m, *values = (self.numbers(word, name, 1)[0] for word in words)
+        [m] = self.numbers(link, mass, "value", 1)
+        values = [self.numbers(link, inertia, key, 1)[0] if key in inertia.attrib else 0.0 for key in keys]
         if m < 0.0:
-            raise self.error(f"link {name!r} has a negative mass, {m}", name)
+            raise self.error(f"link {name!r} has a negative mass, {m}", name, "link")
         tensor = np.array(values)[[[0, 1, 2], [1, 3, 4], [2, 4, 5]]]
         return Inertia(m, r, R @ tensor @ R.T)
 
     def joint(self, element: ET.Element, links: dict[str, Inertia]) -> Joint:
         """Return a joint between links that exist."""
-        name, kind = self.attribute(element, "name"), self.attribute(element, "type")
+        name, kind = element.get("name", ""), self.attribute(element, element, "type")
         if kind not in self.types:
-            raise self.error(
-                f"joint {name!r} has type {kind!r}, which is not one of {', '.join(sorted(self.types))}", name
-            )
+            known = ", ".join(sorted(self.types))
+            raise self.error(f"joint {name!r} has type {kind!r}, which is not one of {known}", name, "joint")
         ends = [element.find(end) for end in ("parent", "child")]
         if None in ends:
-            raise self.error(f"joint {name!r} lacks <parent> or <child>", name)
-        parent, child = (self.attribute(end, "link") for end in ends)
+            raise self.error(f"joint {name!r} lacks <parent> or <child>", name, "joint")
+        parent, child = (self.attribute(element, end, "link") for end in ends)
         if parent not in links or child not in links:
-            raise self.error(f"joint {name!r} joins {parent!r} to {child!r}, which are not both links", name)
-        found = element.find("axis")
+            odd = f"joins {parent!r} to {child!r}, which are not both links"
+            raise self.error(f"joint {name!r} {odd}", name, "joint")
+        placed = element.find("axis")
         axis = np.array([1.0, 0.0, 0.0])  # the default of the URDF specification
-        if found is not None and FREEDOMS.get(kind) == 1:
-            axis = self.numbers(self.attribute(found, "xyz", name), name)
+        if placed is not None and FREEDOMS.get(kind) == 1:
+            axis = self.numbers(element, placed, "xyz")
             if axis.size != 3 or not axis.any():
-                raise self.error(f"the axis of joint {name!r} is not a direction", name)
+                raise self.error(f"the axis of joint {name!r} is not a direction", name, "joint")
         words = (getattr(element.find(tag), "attrib", None) for tag in ("limit", "mimic"))
-        return Joint(name, kind, parent, child, *self.origin(element, name), unit(axis), *words)
+        return Joint(name, kind, parent, child, *self.origin(element, element), unit(axis), *words)
 
     def root(self, links: dict[str, Inertia], joints: list[Joint]) -> str:
         """Return the name of the root link; raise AdapterError unless all links form one tree."""
@@ -239,37 +245,43 @@ class _Reader:
             waiting += [joint.child for joint in below.get(link, [])]
         if len(reached) < len(links):
             lost = min(links.keys() - reached)
-            raise self.error(f"link {lost!r} does not hang from root {roots[0]!r}", lost)
+            raise self.error(f"link {lost!r} does not hang from root {roots[0]!r}", lost, "link")
         return roots[0]
 
-    def origin(self, element: ET.Element, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return rotation and position of an ``<origin>``."""
+    def origin(self, part: ET.Element, element: ET.Element) -> tuple[np.ndarray, np.ndarray]:
+        """Return rotation and position of the ``<origin>`` of an element, in a link or joint."""
         from scipy.spatial.transform import Rotation
 
         origin = element.find("origin")
-        attributes = {} if origin is None else origin.attrib
-        xyz, rpy = (self.numbers(attributes.get(key, "0 0 0"), name) for key in ("xyz", "rpy"))
+        given = {} if origin is None else origin.attrib
+        xyz, rpy = (
+            self.numbers(part, origin, key) if key in given else np.zeros(3) for key in ("xyz", "rpy")
+        )
         if xyz.size != 3 or rpy.size != 3:
-            raise self.error(f"the <origin> of {name!r} does not hold three numbers each", name)
+            name = part.get("name", "")
+            reason = f"the <origin> of {name!r} does not hold three numbers each"
+            raise self.error(reason, name, part.tag)
         return Rotation.from_euler("xyz", rpy).as_matrix(), xyz
 
-    def numbers(self, text: str, name: str, count: int | None = None) -> np.ndarray:
-        """Return the numbers of a text; raise AdapterError for another word, or another count."""
+    def numbers(
+        self, part: ET.Element, element: ET.Element, key: str, count: int | None = None
+    ) -> np.ndarray:
+        """Return the numbers of an attribute; raise AdapterError unless it has that many."""
+        text, name = self.attribute(part, element, key), part.get("name", "")
         values = numbers(text)
         if values is None or count not in (None, len(values)):
-            words = text.split(" ") if count is None else [text]
-            wrong = next((word for word in words if word and numbers(word) is None), text)
-            raise self.error(f"{name!r}: {wrong!r} is not a number", name)
+            reason = fault_of_number(part.tag, name, element.tag, key, text)
+            raise self.error(reason, name, part.tag)
         return np.array(values, dtype=float)
 
-    def attribute(self, element: ET.Element, key: str, name: str | None = None) -> str:
-        """Return an attribute; raise AdapterError if the element, of a link or joint, lacks it."""
-        value = element.get(key)
+    def attribute(self, part: ET.Element, element: ET.Element, key: str) -> str:
+        """Return an attribute; raise AdapterError if the element, in a link or joint, lacks it."""
+        value, name = element.get(key), part.get("name", "")
         if value is None:
-            of = f" of {name!r}" if name else ""
-            raise self.error(f"a <{element.tag}>{of} lacks the attribute {key!r}", name)
+            reason = f"the <{element.tag}> of {part.tag} {name!r} lacks the attribute {key!r}"
+            raise self.error(reason, name, part.tag)
         return value
 
-    def error(self, reason: str, name: str | None = None) -> AdapterError:
+    def error(self, reason: str, name: str | None = None, tag: str = "", at: int = 0) -> AdapterError:
         """Return an error that names the file, the engine, and the link or joint with its line."""
-        return part_error(self.path, self.engine, reason, name, self.text)
+        return part_error(self.path, self.engine, reason, name, self.text, tag, at)

@@ -9,12 +9,22 @@ from __future__ import annotations
 import textwrap
 import warnings
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from .._util.messages import received
 from .._util.urdf_numbers import plain
-from .._util.xml import as_path, content_of, line_of, numbers, part_error
+from .._util.xml import (
+    as_path,
+    content_of,
+    fault_of_number,
+    line_of,
+    numbers,
+    own_entities,
+    part_error,
+    shown,
+)
 from ..exceptions import AdapterError, InvalidModelError
 from . import _urdf
 from .frames import Frame
@@ -54,7 +64,7 @@ def read_text(text: str, floating: bool = False, mimic: bool = False) -> Parts:
 def _read(path: Path, text: str | None, floating: bool, mimic: bool) -> Parts:
     """Return the joints, sorted by name within a parent link, the frames, and the name of the robot."""
     whole = _urdf.read(path, None, {*KINDS, "fixed"}, text)
-    _warn_of_dropped(path, whole, text)
+    _warn_of_other_readings(path, whole, content_of(path, None) if text is None else text)
     whole.joints.sort(key=lambda joint: joint.name)
     robot = _urdf.without_fixed_joints(whole)
     base = Joint("root_joint", "freeflyer", inertia=robot.links[robot.root], body=robot.root)
@@ -71,17 +81,21 @@ def _read(path: Path, text: str | None, floating: bool, mimic: bool) -> Parts:
         raise InvalidModelError(f"{path}: {error}", error.joint) from None
 
 
-def _warn_of_dropped(path: Path, robot: _urdf.Robot, text: str | None) -> None:
-    """Warn the caller of `Model.from_urdf` of the numbers for which Pinocchio reads other inertias."""
-    if not robot.dropped:
-        return
-    content = content_of(path, None) if text is None else text
+def _warn_of_other_readings(path: Path, robot: _urdf.Robot, content: str | bytes) -> None:
+    """Warn the caller of `Model.from_urdf` where Pinocchio reads other inertias, or knows no entities."""
+    for entity, (value, line) in own_entities(content).items():
+        warnings.warn(
+            f"{path}: line {line}: &{entity}; is read as {shown(value)}, but Pinocchio replaces no entities, "
+            "and takes numbers with them as zero or refuses the file: write the text itself",
+            stacklevel=5,
+        )
     for name, (tag, key, written) in robot.dropped.items():
-        value = plain(written or "")
-        what = f"<{tag}> lacks {key}, which" if written is None else f"<{tag} {key}={written!r}>"
+        words = plain(written or "").split(" ")
+        value = " ".join(word if shown(word) == repr(word) else repr(float(word)) for word in words)
+        what = f"<{tag}> lacks {key}, which" if written is None else f"<{tag} {key}={shown(written)}>"
         lost = "tensor" if tag == "inertia" else "mass and tensor"
         warnings.warn(
-            f"{path}: link {name!r} on line {line_of(content, name)}: {what} is read as {value}, but "
+            f"{path}: link {name!r} on line {line_of(content, name, 'link')}: {what} is read as {value}, but "
             f"Pinocchio reads no number there and takes the {lost} of the link as zero: write "
             f'{key}="{value}"',
             stacklevel=5,
@@ -114,7 +128,7 @@ def _joint(path: Path, joint: _urdf.Joint, parent: int, inertia: Inertia, mimic:
     if mimic and kind == "continuous":
         kind = "revolute"  # equal, since a mimic joint has no entry in q
     if joint.type in BOUNDED and joint.limit is not None:
-        limits = {key: _number(path, joint, joint.limit, key, "0") for key in ("lower", "upper")}
+        limits = {key: _number(path, joint, "limit", key, "0") for key in ("lower", "upper")}
     axis = joint.axis if kind in AXES else None
     own = {"inertia": inertia, "mimic": mimic, "body": joint.child}
     return Joint(joint.name, kind, parent, joint.R, joint.r, axis, **own, **limits)
@@ -125,16 +139,16 @@ def _mimic(path: Path, joint: _urdf.Joint, number: dict[str, int]) -> Mimic:
     leader = joint.mimic.get("joint", "")
     if leader not in number:
         reason = f"joint {joint.name!r} follows {leader!r}, which is not a joint that moves"
-        raise part_error(path, None, reason, joint.name)
-    ratio = _number(path, joint, joint.mimic, "multiplier", "1")
-    return Mimic(number[leader], ratio, _number(path, joint, joint.mimic, "offset", "0"))
+        raise part_error(path, None, reason, joint.name, tag="joint")
+    ratio = _number(path, joint, "mimic", "multiplier", "1")
+    return Mimic(number[leader], ratio, _number(path, joint, "mimic", "offset", "0"))
 
 
-def _number(path: Path, joint: _urdf.Joint, words, key: str, default: str) -> float:
+def _number(path: Path, joint: _urdf.Joint, tag: Literal["limit", "mimic"], key: str, default: str) -> float:
     """Return a number among the attributes of an element of a joint."""
-    found = numbers(words.get(key, default))
-    if found is None or len(found) != 1 or np.isnan(found[0]):
-        raise part_error(
-            path, None, f"joint {joint.name!r}: {key}={words[key]!r} is not a number", joint.name
-        )
-    return found[0]
+    text = getattr(joint, tag).get(key, default)
+    values = numbers(text)
+    if values is None or len(values) != 1 or np.isnan(values[0]):
+        reason = fault_of_number("joint", joint.name, tag, key, text)
+        raise part_error(path, None, reason, joint.name, tag="joint")
+    return values[0]

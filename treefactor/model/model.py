@@ -171,7 +171,8 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         -----
         Joints come depth first, those on one link sorted by name. Links on fixed joints are merged into their
         parent links, on a fixed base those of the root into the base. A model has no damping or friction.
-        A warning names link and number where Pinocchio reads a tensor, or mass and tensor, as zero.
+        A warning names link and number where Pinocchio reads a tensor, or mass and tensor, as zero. Files
+        that Pinocchio refuses for other reasons, such as a blank behind a limit, may load without one.
 
         Every link and joint has a frame, fixed joints and merged links too, in Pinocchio's order: "universe"
         for the base, then every joint (type "joint" or "fixed_joint") followed by its link (type "body").
