@@ -1,4 +1,4 @@
-"""Links whose inertias no body can have: named with their lines in all reports, and failures by default."""
+"""Links that cannot exist and files that cannot be read: in all reports with lines, failures by default."""
 
 import json
 from dataclasses import replace
@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 
 import treefactor as tf
 from treefactor import cli
-from treefactor.check.cells import AGREES, Cell, CheckedRobot, Fault, Report, UsedEngine
+from treefactor.check.cells import (
+    AGREES,
+    IMPOSSIBLE,
+    UNREADABLE,
+    Cell,
+    CheckedRobot,
+    Fault,
+    Report,
+    UsedEngine,
+)
 from treefactor.check.files import BUNDLED, faults_of
 from treefactor.check.matrix import Matrix
 from treefactor.check.project import selection
@@ -21,7 +30,7 @@ from treefactor.check.project.configuration import Configuration, Expectation
 from treefactor.check.project.expectations import exit_status, with_expectations
 from treefactor.check.robots import Robot, default_robots
 from treefactor.check.traps import trap_robots
-from treefactor.report.conformance import read_json, write_json
+from treefactor.report.conformance import read_json, write_badge, write_json
 
 TODAY = date(2026, 6, 1)
 ODD = ARM.replace(LOWER, LOWER.replace('ixx="0.03"', 'ixx="-1"'))
@@ -33,9 +42,29 @@ KINDS = ("json", "html", "junit", "sarif", "markdown")
 @pytest.mark.parametrize("blemish", BLEMISHES, ids=lambda blemish: blemish.name)
 def test_files_with_one_blemish_have_a_fault_only_if_it_is_one_of_the_inertia(blemish, tmp_path):
     found = faults_of(Robot("arm", blemish.write(tmp_path)))
-    expected = [(blemish.part, blemish.line)] if blemish.impossible else []
-    assert [(one.link, one.line) for one in found] == expected
-    assert all(blemish.impossible in one.reason and not one.expected for one in found)
+    expected = [(blemish.part, blemish.line, IMPOSSIBLE)] if blemish.impossible else []
+    if blemish.refusal:
+        expected = [("", blemish.line, IMPOSSIBLE if "mass" in blemish.refusal.split()[1:] else UNREADABLE)]
+    assert [(one.link, one.line, one.word) for one in found] == expected
+    assert all(blemish.refusal + blemish.impossible in str(one) and not one.expected for one in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("arm.urdf", ARM.replace('"lower"', '"low&er"'), 11),
+        ("arm.urdf", ARM.replace("</robot>", '<xacro:property name="p" value="1"/></robot>'), 0),
+        ("arm.urdf", "", 1),
+        ("arm.sdf", "<sdf version='1.9'>\n</world></sdf>", 2),
+        ("arm.xml", "<mujoco>\n<worldbody></mujoco>", 2),
+    ],
+)
+def test_a_file_that_cannot_be_read_has_one_fault(tmp_path, name, text, line):
+    (tmp_path / name).write_text(text)
+    (fault,) = faults_of(Robot("arm", tmp_path / name))
+    assert (fault.link, fault.line, fault.word) == ("", line, UNREADABLE)
+    assert str(fault) == fault.reason
+    assert str(tmp_path) not in fault.reason
 
 
 @given(st.lists(st.sampled_from([-0.1, 0.0, 0.01, 0.02, 0.04, 1.0]), min_size=6, max_size=6))
@@ -58,8 +87,8 @@ def project(tmp_path, monkeypatch, in_process):
     return tmp_path
 
 
-def status(*arguments):
-    return cli.main(["check", "odd.urdf", "--engine", "good.py", "--quantity", "H", *arguments])
+def status(*arguments, robots=("odd.urdf",)):
+    return cli.main(["check", *robots, "--engine", "good.py", "--quantity", "H", *arguments])
 
 
 @pytest.fixture
@@ -77,6 +106,34 @@ def test_an_impossible_link_fails_by_default(project, capsys, arguments, expecte
     assert f"odd.urdf impossible: {WHERE}: {REASON}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "word", "reason"),
+    [
+        ('value="1"', 'value="-1"', "impossible", "line 11: link 'lower' has a negative mass, -1.0"),
+        ('ixz="0.003"', 'ixz="0,003"', "unreadable", "line 11: "),
+        ("</robot>", "", "unreadable", "not well-formed XML: "),
+    ],
+)
+def test_a_file_that_cannot_be_read_fails_beside_others(project, capsys, old, new, word, reason):
+    (project / "odd.urdf").write_text(ARM.replace(old, new))
+    reports = [f"--{kind}=report.{kind}" for kind in KINDS]
+    both = partial(status, robots=("odd.urdf", "arm.urdf"))
+    assert both("--fail-on", "impossible", *reports) == 1
+    assert f"odd.urdf {word}: {reason}" in capsys.readouterr().out
+    for kind in KINDS[1:]:
+        text = (project / f"report.{kind}").read_text().replace("&#39;", "'").replace("&#x27;", "'")
+        assert reason in text
+        assert word in text
+    robots = {one["name"]: one for one in json.loads((project / "report.json").read_text())["robots"]}
+    assert [fault["word"] for fault in robots["odd.urdf"]["impossible"]] == [word]
+    assert robots["arm.urdf"]["impossible"] == []
+    assert f'<failure type="{word}"' in (project / "report.junit").read_text()
+    results = json.loads((project / "report.sarif").read_text())["runs"][0]["results"]
+    assert [one["level"] for one in results if one["properties"]["state"] == word] == ["error"]
+    assert both("--fail-on", "disagrees") == (word == "unreadable")
+    assert both("--fail-on", "stale") == 0
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_report_names_link_and_line(project, kind):
     assert status(f"--{kind}", f"report.{kind}") == 1
@@ -84,7 +141,9 @@ def test_every_report_names_link_and_line(project, kind):
     text = file.read_text().replace("&#39;", "'").replace("&#x27;", "'")
     if kind == "json":
         (robot,) = json.loads(text)["robots"]
-        assert robot["impossible"] == [{"link": "lower", "line": 11, "reason": REASON, "expected": ""}]
+        assert robot["impossible"] == [
+            {"link": "lower", "line": 11, "reason": REASON, "expected": "", "word": IMPOSSIBLE}
+        ]
     else:
         assert f"{WHERE}: {REASON}" in text
     if kind == "sarif":
@@ -101,6 +160,16 @@ def test_the_badge_is_red(project):
     assert (badge["message"], badge["color"]) == ("1 impossible link", "red")
 
 
+@pytest.mark.parametrize(("count", "message"), [(1, "1 unreadable file"), (2, "2 unreadable files")])
+def test_the_badge_counts_unreadable_files(tmp_path, count, message):
+    first = report(Fault("a", 3, "odd"))
+    unreadable = Fault("", 3, "line 3: odd", word=UNREADABLE)
+    robots = [replace(first.robots[0], name=f"{k}", impossible=(unreadable,)) for k in range(count)]
+    write_badge(tmp_path / "badge.json", replace(first, robots=robots))
+    badge = json.loads((tmp_path / "badge.json").read_text())
+    assert (badge["message"], badge["color"]) == (message, "red")
+
+
 def test_a_project_may_expect_it(project, capsys):
     (project / "treefactor.toml").write_text('[[expect]]\nrobot = "odd.urdf"\ncause = "negative"\n')
     assert status("--sarif", "report.sarif") == 0
@@ -115,7 +184,9 @@ def test_info_names_link_and_line(project, capsys):
     assert cli.main(["info", "odd.urdf", "--json", "info.json"]) == 0
     assert f"impossible: {WHERE}: {REASON}" in capsys.readouterr().out
     content = json.loads((project / "info.json").read_text())
-    assert content["impossible"] == [{"link": "lower", "line": 11, "reason": REASON, "expected": ""}]
+    assert content["impossible"] == [
+        {"link": "lower", "line": 11, "reason": REASON, "expected": "", "word": IMPOSSIBLE}
+    ]
     assert cli.main(["info", "arm.urdf"]) == 0
     assert "impossible" not in capsys.readouterr().out
 
@@ -164,6 +235,8 @@ def test_faults_of_files_of_other_packages_are_expected(tmp_path):
 
 @pytest.mark.parametrize("compact", [False, True])
 def test_faults_are_read_back(tmp_path, compact):
-    first = replace(report(Fault("a", 3, "odd", "known"), Fault("b", 4, "flat")), expectations=[])
+    first = replace(
+        report(Fault("a", 3, "odd", "known"), Fault("", 4, "flat", word=UNREADABLE)), expectations=[]
+    )
     write_json(tmp_path / "r.json", first, compact)
     assert read_json(tmp_path / "r.json").robots == first.robots

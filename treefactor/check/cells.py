@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 
 AGREES, EXPLAINED, EXPECTED = "agrees", "explained", "expected"
 DISAGREES, REFUSED, TIMED_OUT, CRASHED = "disagrees", "refused", "timed out", "crashed"
-IMPOSSIBLE = "impossible"  # of links, not of cells: see `Fault`
+IMPOSSIBLE, UNREADABLE = "impossible", "unreadable"  # of links and files, not of cells: see `Fault`
 NOT_OFFERED, NOT_INSTALLED, EXCLUDED = "not offered", "not installed", "excluded"
 
 STATES = (  # the worst first
@@ -97,17 +97,21 @@ class Cell:
 
 @dataclass(frozen=True)
 class Fault:
-    """Inertia of a link that no body can have.
+    """Inertia of a link that no body can have, or why treefactor refuses the whole file.
 
     Attributes
     ----------
     link : str
+        "" where treefactor refuses the file.
     line : int
-        Line of the file on which the link begins, counted from one.
+        Line of the file on which the link begins, or which the reason names, counted from one; 0 if it names
+        none.
     reason : str
-        As of `Inertia.fault`.
+        As of `Inertia.fault`, or of the error of the reader.
     expected : str
         Why it does not count as a failure, "" if it does.
+    word : {"impossible", "unreadable"}
+        A negative mass is impossible, too; all else that the reader refuses is unreadable.
 
     Notes
     -----
@@ -118,8 +122,11 @@ class Fault:
     line: int
     reason: str
     expected: str = ""
+    word: str = IMPOSSIBLE
 
     def __str__(self) -> str:
+        if not self.link:  # the reason says where
+            return self.reason
         return f"link {self.link!r}, line {self.line}: {self.reason}"
 
 
@@ -138,7 +145,7 @@ class CheckedRobot:
     freedoms : int or None
         Entries of v; None if the reference cannot load it.
     impossible : tuple of Fault
-        Links of a URDF or SDF whose inertias no body can have.
+        Links of a URDF or SDF whose inertias no body can have, or why treefactor refuses the file.
 
     Notes
     -----
@@ -205,7 +212,7 @@ class Report:
 
     @property
     def impossible(self) -> list[tuple[CheckedRobot, Fault]]:
-        """Links whose inertias no body can have; those of a file that is compared twice are listed once."""
+        """Faults of the files; those of a file that is compared twice are listed once."""
         robots = {robot.name: robot for robot in reversed(self.robots)}
         return [(robot, fault) for robot in [*robots.values()][::-1] for fault in robot.impossible]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.sax.saxutils import unescape
 
 from ..exceptions import AdapterError, TreefactorError
-from .cells import Fault
+from .cells import IMPOSSIBLE, UNREADABLE, Fault
 from .rewriting import Edit, _mjcf_file, _urdf_file, read_sdf
 from .rewriting._frames import WORLD
 from .rewriting.mjcf_causes import causes_of_mjcf
@@ -21,6 +21,7 @@ from .robots import Robot
 
 MARKS = {"package.xml", "manifest.xml"}  # files that make a folder a package
 LEVELS = 6  # folders above a file in which its packages are looked for
+NEGATIVE = "has a negative mass"  # in the reason of the refusal
 BUNDLED = "the file of an installed package"  # why a fault does not count as the user's
 Carried = dict  # by link of the original file, the link that carries it and its pose there
 
@@ -129,16 +130,22 @@ def spelling_edits(robot: Robot) -> tuple[Edit, ...]:
 
 
 def faults_of(robot: Robot) -> tuple[Fault, ...]:
-    """Return the links of a URDF or SDF whose inertias no body can have.
+    """Return the links of a URDF or SDF whose inertias no body can have, or why the file cannot be read.
 
-    MuJoCo itself refuses an MJCF with such an inertia. A file that cannot be read has no links.
+    MuJoCo itself refuses an MJCF with such an inertia.
     """
-    try:
-        urdf = None if robot.is_mjcf else _urdf_file.read(robot.path)
-    except AdapterError:  # reported when it is loaded
-        return ()
-    elements, links = (urdf.names("link"), urdf.robot.links) if urdf else ({}, {})
     expected = BUNDLED if robot.bundled else ""
+    try:
+        if robot.is_mjcf:
+            _mjcf_file.read(robot.path)
+            return ()
+        urdf = _urdf_file.read(robot.path)
+    except AdapterError as error:
+        reason = str(error).removeprefix(f"{robot.path}: ")
+        line = re.search(r"\bline (\d+)", reason)
+        word = IMPOSSIBLE if NEGATIVE in reason else UNREADABLE
+        return (Fault("", int(line[1]) if line else 0, reason, expected, word),)
+    elements, links = urdf.names("link"), urdf.robot.links
     reasons = {name: inertia.fault() for name, inertia in links.items()}
     return tuple(
         Fault(name, urdf.lines[elements[name]], reason, expected)

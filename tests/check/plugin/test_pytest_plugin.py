@@ -66,6 +66,22 @@ def test_a_link_that_cannot_exist_is_a_test_that_fails(project):
     assert "failed" not in found.parseoutcomes()
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('<mass value="', '<mass value="-', "impossible: line *has a negative mass*"),
+        ("</robot>", "", "unreadable: not well-formed XML*"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_a_test_that_fails(project, old, new, expected):
+    text = (project.path / "arm.urdf").read_text().replace(old, new)
+    only = "--treefactor-fail-on", "impossible"
+    found = project("--treefactor", "odd.urdf", *only, *engines("good"), *GRAVITY, odd__urdf=text)
+    found.assert_outcomes(skipped=3, failed=1)
+    found.stdout.fnmatch_lines([f"odd.urdf: {expected}"])
+    assert found.ret == 1
+
+
 def test_every_cell_is_a_test(project):
     found = project("--treefactor", "arm.urdf", *engines("good"), "-v")
     found.assert_outcomes(passed=len(ALL_QUANTITIES) - 1, skipped=1)

@@ -28,7 +28,7 @@ from ..engines import ChosenEngine
 from ..files import faults_of
 from ..judge import ALL_QUANTITIES
 from ..project.configuration import STALE, Expectation
-from ..project.expectations import applied, concerns, fails, is_stale, with_expected
+from ..project.expectations import applied, concerns, fails, fault_fails, is_stale, with_expected
 from ..robots import Robot
 from .marker import MARKER
 
@@ -38,7 +38,7 @@ Comparison = Any  # of comparison.py, which imports this module
 
 
 class RobotFile(pytest.File):
-    """File of a robot, with a test for every engine and quantity, and one for inertias if they need it."""
+    """File of a robot, with a test for every engine and quantity, and one of the file if it has faults."""
 
     def __init__(self, *, robots: Sequence[Robot], comparison: Comparison, **others):
         super().__init__(**others)
@@ -57,13 +57,14 @@ class RobotFile(pytest.File):
                         engine=engine,
                         quantity=quantity,
                     )
-        if faults_of(self.robots[0]):
-            name = f"{Path(self.robots[0].name).stem}-inertias"
-            yield InertiaItem.from_parent(self, name=name, robot=self.robots[0])
+        if faults := faults_of(self.robots[0]):
+            what = "inertias" if faults[0].word == IMPOSSIBLE else "file"
+            name = f"{Path(self.robots[0].name).stem}-{what}"
+            yield FaultItem.from_parent(self, name=name, robot=self.robots[0])
 
 
-class InertiaItem(pytest.Item):
-    """Test of the inertias of a robot's links, some of which no body can have."""
+class FaultItem(pytest.Item):
+    """Test of a robot's file, which cannot be read, or has links with inertias that no body can have."""
 
     parent: RobotFile
 
@@ -72,18 +73,19 @@ class InertiaItem(pytest.Item):
         self.robot, self.faults = robot, faults_of(robot)
 
     def runtest(self) -> None:
-        """Fail, or expect the failure; each link is named with its line."""
+        """Fail, or expect the failure; each fault is named with its line."""
         chosen, robot = self.parent.comparison.chosen, self.robot
         checked = CheckedRobot(robot.name, robot.base, robot.name, robot.format, "", None, self.faults)
         faults = with_expected(checked, (*chosen.expect, *chosen.known), date.today())
-        text = "\n".join(f"{robot.name}: {IMPOSSIBLE}: {fault}" for fault in faults)
-        if IMPOSSIBLE in chosen.failures and not all(fault.expected for fault in faults):
+        text = "\n".join(f"{robot.name}: {fault.word}: {fault}" for fault in faults)
+        if any(fault_fails(fault, chosen.failures) for fault in faults):
             pytest.fail(text, pytrace=False)
         pytest.xfail(text)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return the file, the line of the first such link, and the name of the test."""
-        return self.path, self.faults[0].line - 1, self.name
+        """Return the file, the line of its first fault if it has one, and the name of the test."""
+        line = self.faults[0].line
+        return self.path, line - 1 if line else None, self.name
 
 
 class CellItem(pytest.Item):

@@ -22,6 +22,7 @@ from ..cells import (
     IMPOSSIBLE,
     REFUSED,
     TIMED_OUT,
+    UNREADABLE,
     Cell,
     CheckedRobot,
     Fault,
@@ -60,7 +61,7 @@ def with_expectations(report: Report, chosen: Configuration, today: date) -> Rep
 
 
 def with_expected(robot: CheckedRobot, expectations: Sequence[Expectation], today: date) -> tuple[Fault, ...]:
-    """Return the impossible links of a robot, with the reason where expectations describe them."""
+    """Return the faults of a robot's file, with the reason where expectations describe them."""
     found = []
     for fault in robot.impossible:
         used = [one for one in expectations if describes_fault(one, robot, fault)]
@@ -77,7 +78,7 @@ def with_expected(robot: CheckedRobot, expectations: Sequence[Expectation], toda
 def describes_fault(expectation: Expectation, robot: CheckedRobot, fault: Fault) -> bool:
     """Return whether an expectation is about a robot, not about an engine or quantity, and names a fault."""
     about = concerns(expectation, robot.name, "", "") and expectation.robot != "*"
-    return about and _matches(expectation, f"{IMPOSSIBLE}\n{fault}")
+    return about and _matches(expectation, f"{fault.word}: {fault}")
 
 
 def applied(
@@ -190,8 +191,8 @@ def all_ended(
 def exit_status(report: Report, fail_on: Sequence[str]) -> int:
     """Return 0 if nothing fails, 1 if something does, 3 if nothing was compared."""
     stale = STALE in fail_on and any(one["stale"] for one in report.expectations)
-    impossible = IMPOSSIBLE in fail_on and any(not fault.expected for _, fault in report.impossible)
-    if failing(report, fail_on) or stale or impossible:
+    faulty = any(fault_fails(fault, fail_on) for _, fault in report.impossible)
+    if failing(report, fail_on) or stale or faulty:
         return 1
     return 0 if any(cell.state in COMPARED for cell in report.cells) else 3
 
@@ -199,6 +200,12 @@ def exit_status(report: Report, fail_on: Sequence[str]) -> int:
 def failing(report: Report, fail_on: Sequence[str]) -> list[Cell]:
     """Return the cells whose states are failures, see `fails`."""
     return [cell for cell in report.cells if fails(cell, fail_on)]
+
+
+def fault_fails(fault: Fault, fail_on: Sequence[str]) -> bool:
+    """Return whether a fault of a file fails: as "impossible", an unreadable file also as "disagrees"."""
+    words = (IMPOSSIBLE, DISAGREES) if fault.word == UNREADABLE else (IMPOSSIBLE,)
+    return not fault.expected and not set(words).isdisjoint(fail_on)
 
 
 def fails(cell: Cell, fail_on: Sequence[str]) -> bool:

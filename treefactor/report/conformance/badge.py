@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
-from ...check.cells import AGREES, EXPECTED, EXPLAINED, Report
+from ...check.cells import AGREES, EXPECTED, EXPLAINED, UNREADABLE, Report
 from ...exceptions import TreefactorError
 from .summary import FAILURES, missing_engines, names_of_engines, stale, total_counts
 
@@ -51,8 +51,11 @@ def _message(report: Report) -> tuple[str, str]:
     good = total[AGREES] + total[EXPLAINED] + total[EXPECTED]
     if failed:
         return f"{failed} of {failed + good} not explained", "red"
-    impossible = sum(not fault.expected for _, fault in report.impossible)
-    if impossible:
+    words = [fault.word for _, fault in report.impossible if not fault.expected]
+    unreadable = words.count(UNREADABLE)
+    if unreadable:
+        return f"{unreadable} unreadable file{'s' if unreadable > 1 else ''}", "red"
+    if impossible := len(words):
         return f"{impossible} impossible link{'s' if impossible > 1 else ''}", "red"
     if old:
         return f"{old} stale expectation{'s' if old > 1 else ''}", "red"

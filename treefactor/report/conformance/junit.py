@@ -12,7 +12,6 @@ from ...check.cells import (
     EXCLUDED,
     EXPECTED,
     EXPLAINED,
-    IMPOSSIBLE,
     NOT_INSTALLED,
     NOT_OFFERED,
     TIMED_OUT,
@@ -32,8 +31,8 @@ def write_junit(path: Path, report: Report) -> None:
 
     A suite is a robot on a base, a test one engine and quantity. "disagrees" and "refused" are failures,
     "crashed" and "timed out" errors; "expected" and what was not compared are skipped. Errors of the numbers
-    are properties of the tests. A link whose inertia no body can have is a test that fails. Stale
-    expectations are failures of a suite of their own.
+    are properties of the tests. A link whose inertia no body can have, and a file that treefactor
+    refuses, are tests that fail. Stale expectations are failures of a suite of their own.
     """
     root = ElementTree.Element("testsuites", name="treefactor check")
     faults: dict[tuple[str, str], list[Fault]] = {}
@@ -46,7 +45,7 @@ def write_junit(path: Path, report: Report) -> None:
             for cell in cells:
                 _case(suite, cell)
         for fault in faults.get(robot, ()):
-            _impossible(suite, title(robot), fault)
+            _fault(suite, title(robot), fault)
     if report.expectations:
         _expectations(ElementTree.SubElement(root, "testsuite", name="expectations"), report)
     for suite in [*root]:
@@ -95,13 +94,14 @@ def _case(suite: ElementTree.Element, cell: Cell) -> None:
         ElementTree.SubElement(case, "system-out").text = _text(causes)
 
 
-def _impossible(suite: ElementTree.Element, robot: str, fault: Fault) -> None:
-    """Append the test of a link whose inertia no body can have."""
-    names = {"name": _text(f"inertia of {fault.link}"), "classname": _text(f"{robot}, file")}
+def _fault(suite: ElementTree.Element, robot: str, fault: Fault) -> None:
+    """Append the test of a link whose inertia no body can have, or of a file that treefactor refuses."""
+    name = f"inertia of {fault.link}" if fault.link else "read by treefactor"
+    names = {"name": _text(name), "classname": _text(f"{robot}, file")}
     case = ElementTree.SubElement(suite, "testcase", time="0", **names)
     tag = "skipped" if fault.expected else "failure"
-    message = _text(f"{IMPOSSIBLE}: {fault}{f' ({fault.expected})' if fault.expected else ''}")
-    ElementTree.SubElement(case, tag, type=IMPOSSIBLE, message=message)
+    message = _text(f"{fault.word}: {fault}{f' ({fault.expected})' if fault.expected else ''}")
+    ElementTree.SubElement(case, tag, type=fault.word, message=message)
 
 
 def _expectations(suite: ElementTree.Element, report: Report) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ...check.cells import AGREES, EXPECTED, EXPLAINED, IMPOSSIBLE, STATES, Report
+from ...check.cells import AGREES, EXPECTED, EXPLAINED, STATES, Report
 from .summary import (
     FAILURES,
     LETTERS,
@@ -102,7 +102,7 @@ def _scores(report: Report) -> list[str]:
 
 
 def _failed(report: Report) -> list[str]:
-    """Return one line for everything that failed, for impossible links, and for stale expectations."""
+    """Return one line for everything that failed, for faults of files, and for stale expectations."""
     lines = []
     for one in failures(report):
         reason = f": {escaped(one.reason)}" if one.reason else ""
@@ -112,7 +112,7 @@ def _failed(report: Report) -> list[str]:
         who = f"{code(title((one.robot, one.base)))}, {escaped(one.engine)}"
         lines.append(f"- {who} **{one.state}**{quantities}{reason}{causes}")
     lines += [
-        f"- {code(robot.name)} **{IMPOSSIBLE}**: {escaped(fault)}"
+        f"- {code(robot.name)} **{fault.word}**: {escaped(fault)}"
         for robot, fault in report.impossible
         if not fault.expected
     ]

@@ -15,6 +15,7 @@ from ...check.cells import (
     EXPECTED,
     IMPOSSIBLE,
     STATES,
+    UNREADABLE,
     Cause,
     Cell,
     CheckedRobot,
@@ -36,15 +37,20 @@ from .summary import (
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 RELATED = 50  # further lines of one cause
+RULES = {
+    IMPOSSIBLE: "no body can have the inertia of a link",
+    UNREADABLE: "treefactor refuses the file",
+}
 
 
 def write_sarif(path: Path, report: Report) -> None:
     """Write a comparison as SARIF 2.1.0, for code scanning.
 
     A result is one cause of one engine on one robot, on the first line of `Cause.lines`; a failure without a
-    cause is a result of its own, and so is a link whose inertia no body can have. Rules are the causes'
-    texts. Results of cells that fail have the level "error", others "note"; those that the configuration
-    expects are suppressed. Cells that agree, and robots that are no files, have no results on lines.
+    cause is a result of its own, and so is a link whose inertia no body can have, or a file that treefactor
+    refuses. Rules are the causes' texts. Results of cells that fail have the level "error", others "note";
+    those that the configuration expects are suppressed. Cells that agree, and robots that are no files, have
+    no results on lines.
     """
     rules: dict[str, dict] = {}
     files = {(robot.name, robot.base): robot for robot in report.robots}
@@ -52,7 +58,7 @@ def write_sarif(path: Path, report: Report) -> None:
     for key, engines in by_robot(report).items():
         for cells in engines.values():
             results += _results(cells, files.get(key), report, rules)
-    results += [_impossible(robot, fault, report, rules) for robot, fault in report.impossible]
+    results += [_fault(robot, fault, report, rules) for robot, fault in report.impossible]
     positions = {name: k for k, name in enumerate(rules)}
     for result in results:
         result["ruleIndex"] = positions[result["ruleId"]]
@@ -115,18 +121,17 @@ def _result(
     return result
 
 
-def _impossible(robot: CheckedRobot, fault: Fault, report: Report, rules: dict) -> dict:
-    """Return the result of a link whose inertia no body can have."""
+def _fault(robot: CheckedRobot, fault: Fault, report: Report, rules: dict) -> dict:
+    """Return the result of a link whose inertia no body can have, or of a file that treefactor refuses."""
     cell = Cell(
         robot.name, robot.base, "", "", EXPECTED if fault.expected else DISAGREES, reason=fault.expected
     )
-    cause = Cause(
-        DISAGREES, f"{IMPOSSIBLE}: no body can have the inertia of a link", (fault.link,), lines=(fault.line,)
-    )
+    what = f"{fault.word}: {RULES[fault.word]}"
+    cause = Cause(DISAGREES, what, (fault.link,), lines=(fault.line,))
     result = _result(cell, cause, (), cell.state, robot, report, rules)
-    result["message"]["text"] = f"{IMPOSSIBLE}: {fault}"
-    result["properties"]["state"] = IMPOSSIBLE
-    result["partialFingerprints"]["treefactor/v1"] = _digest(robot.name, robot.base, IMPOSSIBLE, fault.link)
+    result["message"]["text"] = f"{fault.word}: {fault}"
+    result["properties"]["state"] = fault.word
+    result["partialFingerprints"]["treefactor/v1"] = _digest(robot.name, robot.base, fault.word, fault.link)
     return result
 
 

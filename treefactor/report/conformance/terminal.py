@@ -16,7 +16,6 @@ from ...check.cells import (
     DISAGREES,
     EXPECTED,
     EXPLAINED,
-    IMPOSSIBLE,
     STATES,
     Cause,
     Cell,
@@ -83,7 +82,7 @@ def print_report(report: Report) -> None:
         _print_failures(out, report)
     else:
         out.print("nothing was compared")
-    _print_impossible(out, report)
+    _print_faults(out, report)
     for entry in stale(report):
         line = Text().append("stale expectation, nothing that it describes differs: ", style="bold red")
         out.print(line.append(expectation_text(entry)), soft_wrap=True)
@@ -256,19 +255,20 @@ def _print_failures(out: Console, report: Report) -> None:
             _print_item(out, f"{cause.text}{_where(cause)}", cause.link)
 
 
-def _print_impossible(out: Console, report: Report) -> None:
-    """Print the links with impossible inertias; of robots whose faults are expected, how many if many."""
+def _print_faults(out: Console, report: Report) -> None:
+    """Print the faults of files; of robots whose faults are expected, how many if many."""
     expected: dict[str, int] = {}
     for robot, fault in report.impossible:
         name = _short((robot.name, ""))[0]
         if fault.expected and len(report.robots) > DETAILED:
             expected[name] = expected.get(name, 0) + 1
             continue
-        line = Text(f"{name} ").append(IMPOSSIBLE, style="dim" if fault.expected else COLOURS[DISAGREES])
+        line = Text(f"{name} ").append(fault.word, style="dim" if fault.expected else COLOURS[DISAGREES])
         out.print(line.append(f": {fault}{f' ({fault.expected})' if fault.expected else ''}"), soft_wrap=True)
     if expected:
         names = ", ".join(f"{name} ({count})" for name, count in expected.items())
-        out.print(Text(f"{IMPOSSIBLE} inertias of links, as expected: {names}", style="dim"), soft_wrap=True)
+        text = f"impossible inertias of links, or unreadable files, as expected: {names}"
+        out.print(Text(text, style="dim"), soft_wrap=True)
 
 
 def _print_legend(out: Console, report: Report, caption: str) -> None:
