@@ -11,7 +11,17 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from .._util.xml import file_error
+from .._util.xml import NOT_WELL_FORMED, content_of, elements, file_error, root_tag
+
+
+def elements_of(path: Path, engine: str) -> ET.Element:
+    """Return the root element of a file, an empty one if it is not well-formed: the engine may read it.
+
+    Raises AdapterError if the file cannot be read.
+    """
+    with suppress(*NOT_WELL_FORMED):
+        return elements(content_of(path, engine))
+    return ET.Element(root_tag(path) or "robot")
 
 
 def require_one_parent(top: ET.Element, path: Path, engine: str) -> None:

@@ -14,7 +14,7 @@ with requires("Pinocchio", "pinocchio"):
     import pinocchio as pin
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ import numpy as np
 
 from .._util.protocol import MIMIC, Base, EngineJoint
 from .._util.validation import as_vector
-from .._util.xml import as_path, parse
+from .._util.xml import NOT_WELL_FORMED, as_path, elements
 from ..exceptions import AdapterError, InvalidModelError
 from ._pinocchio_cholesky import decompose
 from .pinocchio_ import built
@@ -239,12 +239,16 @@ def _joints(model: pin.Model, by_body: dict[str, list[str]]) -> tuple[EngineJoin
 
 
 def _joints_of_bodies(path) -> dict[str, list[str]]:
-    """Return the names of the joints of every body of an MJCF, those made up by Pinocchio included."""
-    top = parse(path, "pinocchio")
-    return {
-        body.get("name", ""): [
-            joint.get("name") or f"{body.get('name', '')}Joint_{k}"
-            for k, joint in enumerate(body.iterfind("joint"))
-        ]
-        for body in top.iter("body")
-    }
+    """Return the names of the joints of every body of an MJCF, those made up by Pinocchio included.
+
+    There are none in a file that Pinocchio alone reads: it accepts text that is not well-formed.
+    """
+    with suppress(*NOT_WELL_FORMED):
+        return {
+            body.get("name", ""): [
+                joint.get("name") or f"{body.get('name', '')}Joint_{k}"
+                for k, joint in enumerate(body.iterfind("joint"))
+            ]
+            for body in elements(path.read_bytes()).iter("body")
+        }
+    return {}

@@ -27,7 +27,7 @@ from scipy.spatial.transform import Rotation
 
 from .._util.protocol import Base, EngineJoint
 from .._util.validation import as_vector
-from .._util.xml import as_path, file_error, parse
+from .._util.xml import as_path, file_error
 from ..exceptions import AdapterError
 
 NAME = "adam"
@@ -137,10 +137,12 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), options=frozen
     root.
     """
     path = as_path(path, "adam")
-    top = parse(path, "adam")
+    top = _loading.elements_of(path, "adam")
     _loading.require_one_parent(top, path, "adam")
     gravity = as_vector((0.0, 0.0, -9.81) if gravity is None else gravity, 3, "gravity")
     try:
+        if not len(top):  # adam says why
+            KinDynComputations(str(path), [])
         body = Body(top, floating, gravity)
         mass_matrix(body, np.eye(1, body.nq, 6)[0])
     except Exception as error:  # adam leaves errors of every kind to its caller

@@ -31,7 +31,7 @@ from scipy.spatial.transform import Rotation
 
 from .._util.protocol import Base, EngineJoint
 from .._util.validation import as_vector
-from .._util.xml import as_path, file_error, numbers, parse
+from .._util.xml import as_path, file_error, numbers
 
 NAME, DTYPE = "DART", "float64"
 READS = ("urdf", "sdf", "mjcf")
@@ -115,7 +115,7 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), options=frozen
     Raises AdapterError with what DART writes if it refuses the file.
     """
     path = as_path(path, "dart").absolute()  # a relative one is read as the name of a host
-    _loading.require_one_parent(top := parse(path, "dart"), path, "dart")
+    _loading.require_one_parent(top := _loading.elements_of(path, "dart"), path, "dart")
     reader = {"sdf": _sdf, "mujoco": _dart_mjcf.skeletons_of}.get(top.tag, _urdf)
     with _loading.held_back() as text:
         skeletons = reader(path, floating, top)
@@ -144,7 +144,8 @@ def _urdf(path: Path, floating: bool, top) -> list:
         loader.addPackageDirectory(package, str(folder))
     meshes = _loading.mesh_files(top, packages)
     _loading.remove_meshes(top, {name for name, file in meshes.items() if file in MESHES})
-    skeleton = loader.parseSkeletonString(tostring(top, "unicode"), str(path))
+    text = tostring(top, "unicode") if len(top) else path.read_text(errors="replace")
+    skeleton = loader.parseSkeletonString(text, str(path))
     MESHES.update(meshes.values() if skeleton else ())
     return [skeleton]
 

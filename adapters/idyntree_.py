@@ -24,7 +24,7 @@ from scipy.spatial.transform import Rotation
 
 from .._util.protocol import Base, EngineJoint
 from .._util.validation import as_vector
-from .._util.xml import as_path, file_error, parse
+from .._util.xml import NOT_WELL_FORMED, as_path, content_of, elements, file_error
 from ..exceptions import AdapterError
 from ._loading import held_back, require_joints, require_one_parent
 
@@ -122,7 +122,11 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), options=frozen
     not end, or the model is empty or lacks joints of the file.
     """
     path = as_path(path, "idyntree")
-    top = parse(path, "idyntree")
+    try:
+        top = elements(content_of(path, "idyntree"))
+    except NOT_WELL_FORMED as error:
+        reason = f"iDynTree gets no text that is not well-formed XML, on which it may crash: {error}"
+        raise file_error(path, "idyntree", reason) from None
     require_one_parent(top, path, "idyntree")
     loader, computations = idyntree.ModelLoader(), idyntree.KinDynComputations()
     with held_back() as written:
