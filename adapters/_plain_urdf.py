@@ -14,14 +14,11 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
+from .._util.urdf_numbers import INERTIAL, SEVERAL, dropped
+from .._util.urdf_numbers import plain as plain_numbers
 from .._util.xml import NOT_WELL_FORMED, elements, file_error, numbers, part_error, require_numbers
 
 JOINT_PARTS = {"origin", "parent", "child", "axis", "dynamics"}
-INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-INERTIAL = (  # element, attribute and count of its numbers
-    *(("origin", "xyz", 3), ("origin", "rpy", 3), ("mass", "value", 1)),
-    *(("inertia", key, 1) for key in INERTIA),
-)
 AXIAL = {"revolute", "continuous", "prismatic"}
 
 
@@ -41,17 +38,20 @@ def require_complete(path: Path, engine: str | None) -> None:
 def _require_inertias(top: ET.Element, path: Path, engine: str | None) -> None:
     for link in top.iterfind("link[inertial]"):
         name, inertial = link.get("name", ""), link.find("inertial")
-        for tag, key, count in INERTIAL:
+        lost = dropped(inertial)
+        for tag, key in INERTIAL:
             element = inertial.find(tag)
             value = None if element is None else element.get(key)
             if value is None and tag == "origin":
                 continue
-            found = numbers(value or "")
-            if found is None or len(found) != count:
+            values = numbers(value or "") or []
+            if len(values) != (3 if key in SEVERAL else 1) or (tag, key, value) == lost:
                 wrong = "lacks" if value is None else f"holds {value!r} for"
-                raise part_error(path, engine, f"<inertial> of link {name!r} {wrong} <{tag} {key}>", name)
-            if tag == "mass" and found[0] < 0.0:
-                raise part_error(path, engine, f"link {name!r} has a negative mass, {found[0]}", name)
+                hint = f", which is read as zero: write {plain_numbers(value)!r}" if value and values else ""
+                reason = f"<inertial> of link {name!r} {wrong} <{tag} {key}>{hint}"
+                raise part_error(path, engine, reason, name)
+            if tag == "mass" and values[0] < 0.0:
+                raise part_error(path, engine, f"link {name!r} has a negative mass, {values[0]}", name)
 
 
 def _require_axes(top: ET.Element, path: Path, engine: str | None) -> None:

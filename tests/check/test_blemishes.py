@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 from helpers.blemishes import ARM, BLEMISHES, CAUSES, DROPS, REFUSES, SAME, Blemish
 
+import treefactor as tf
 from treefactor.check.cells import AGREES, EXCLUDED, EXPLAINED
 from treefactor.check.engines import ChosenEngine, engine_version
 from treefactor.check.matrix import Matrix, compare
 from treefactor.check.robots import Robot
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio is the reference")
+from treefactor.adapters import pinocchio_  # noqa: E402
+
 QUICK = ("pinocchio", "treefactor", "mujoco", "dart")  # the other engines take longer
 QUANTITIES = ("tree", "H", "bias", "q̈", "placements")
 USUAL = {"inertia_from_file", "principal_axes"}  # causes that PyBullet has without any blemish
@@ -26,6 +29,19 @@ def test_pinocchio_reads_the_files_as_the_corpus_states(blemish: Blemish, tmp_pa
         return
     tensor = list(model.inertias)[2].inertia
     assert blemish.pinocchio == (SAME if np.any(tensor) else DROPS)
+
+
+@pytest.mark.parametrize("blemish", BLEMISHES, ids=lambda blemish: blemish.name)
+def test_pinocchio_is_not_loaded_without_an_inertia_that_the_file_states(blemish: Blemish, tmp_path):
+    path, named = blemish.write(tmp_path), "" if blemish.pinocchio == REFUSES else f"link {blemish.part!r}"
+    if blemish.refusal or (blemish.pinocchio != SAME and blemish.name != "entity"):
+        with pytest.raises(tf.AdapterError, match=named or None) as caught:
+            pinocchio_.load(path)
+        assert (
+            not blemish.part or blemish.pinocchio == REFUSES or f"line {blemish.line}:" in str(caught.value)
+        )
+    elif blemish.pinocchio == SAME:
+        pinocchio_.load(path)
 
 
 @pytest.fixture(scope="module")

@@ -133,6 +133,7 @@ PREFIXES = (
         "unbound_attribute", '<limit lower="-8"', '<limit drake:acceleration="2" lower="-8"', part="elbow"
     ),
     Blemish("unbound_element", "</robot>", '<gazebo:plugin name="p"/></robot>', part=""),
+    Blemish("unbound_part", '<mass value="1"/>', '<mass value="1"><drake:tare value="7"/></mass>'),
     Blemish("unbound_mass", 'value="1"/>', 'value="1"/><drake:mass value="7"/>'),
     Blemish("instruction", '<mass value="1"/>', '<?foo bar?><mass value="1"/>', part="", pinocchio=REFUSES),
     Blemish("bound_prefix", "<robot", '<robot xmlns:drake="http://drake.mit.edu"', part=""),
@@ -215,7 +216,7 @@ URDFDOM = {  # what it drops, and what it refuses
     **dict.fromkeys(("negative_velocity", "negative_effort"), "impossible limit"),
 }
 # readers in Python
-STRICT = dict.fromkeys(("unbound_attribute", "unbound_element", "unbound_mass"), "other")
+STRICT = dict.fromkeys(("unbound_attribute", "unbound_element", "unbound_part", "unbound_mass"), "other")
 TWICE = [one.name for one in REPEATED]
 CAUSES: dict[str, dict[str, str]] = {
     "pinocchio": {**URDFDOM, **dict.fromkeys(("entity", "instruction"), MARKUP)},

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.blemishes import BLEMISHES
 from helpers.bundled_robots import bundled_robot
 
 import treefactor as tf
@@ -136,6 +137,24 @@ def test_both_bases_and_mimic_joints_of_robots():
     assert rows[2].method == "differences"
     assert 0 < max(rows[2].errors.values()) < 1e-4
     assert {"∂τ/∂q by JVP", "∂q̈/∂τ by VJP", "∂∇q/∂q", "∂∇v/∂v"} <= rows[0].errors.keys()
+
+
+@pytest.mark.parametrize("name", ["blank_after_moment", "break_in_joint"])
+def test_what_pinocchio_drops_or_refuses_is_not_the_reference(name, tmp_path):
+    (blemish,) = [one for one in BLEMISHES if one.name == name]
+    (rows,) = check.check_derivatives([robots.Robot(name, blemish.write(tmp_path))], samples=1)
+    assert [row.verdict for row in rows] == [check.AGREES, check.REFUSED, check.AGREES], rows
+    assert name == "break_in_joint" or f"line {blemish.line}: <inertial> of link 'lower'" in rows[1].reason
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # of the square root of a negative inertia
+def test_an_impossible_inertia_is_no_agreement(tmp_path):
+    (blemish,) = [one for one in BLEMISHES if one.name == "negative_moment"]
+    (rows,) = check.check_derivatives(
+        [robots.Robot("arm", blemish.write(tmp_path))], ["pinocchio"], samples=1
+    )
+    assert rows[0].verdict == check.DISAGREES, rows
+    assert rows[0].reason.startswith("impossible: ")
 
 
 def test_without_pinocchio_treefactor_is_checked_against_itself(monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -93,6 +94,7 @@ class Case:
 
     def __init__(self, theirs, model: Model | None, count: int, rng, robot: Robot | None = None):
         self.robot, self.theirs, self.refused = robot, theirs, ""
+        self.refusal: AdapterError | None = None
         if theirs is not None:
             self.theirs = _functions("pinocchio").with_frame(theirs, FRAME, TURN, OFFSET)
             model = adapter_of("pinocchio").model(self.theirs)
@@ -105,20 +107,20 @@ class Case:
 
     @classmethod
     def of_robot(cls, robot: Robot, mimic: bool, samples: int, seed: int) -> Case:
-        """Load a robot by Pinocchio where that is installed, or else by treefactor."""
+        """Load a robot by Pinocchio where that is installed and reads the file, or else by treefactor."""
         refuse_sdf(robot)
-        theirs = None
+        theirs = refusal = None
         refused = NO_PINOCCHIO
         if has_pinocchio():
             try:
                 theirs = adapter_of("pinocchio").load(robot.path, robot.floating, mimic)
-            except AdapterError as error:  # of some followers it knows no leader
-                if not mimic:
-                    raise
-                refused = str(error)
-        model = model_of(robot, mimic) if theirs is None else None
+            except AdapterError as error:
+                refused, refusal = str(error), error
+        with warnings.catch_warnings():  # the refusal says what Pinocchio reads otherwise
+            warnings.simplefilter("ignore", UserWarning)
+            model = model_of(robot, mimic) if theirs is None else None
         found = cls(theirs, model, samples, random_of(robot.path, seed), robot)
-        found.refused = refused
+        found.refused, found.refusal = refused, None if mimic else refusal  # it knows not all leaders
         return found
 
     def _sample(self, rng: np.random.Generator) -> Sample:
@@ -156,6 +158,8 @@ class Case:
 
     def pinocchio(self) -> Errors:
         """Compare Pinocchio's derivatives with treefactor's, and explain what differs."""
+        if self.refusal is not None:
+            raise self.refusal
         if self.theirs is None:
             return Errors(explained={(self.refused, ()): {}})
         adapter, errors = _functions("pinocchio"), Errors()

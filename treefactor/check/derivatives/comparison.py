@@ -12,7 +12,8 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 
 from ...exceptions import AdapterError, TreefactorError
-from ..cells import AGREES, CRASHED, DISAGREES, EXPLAINED, REFUSED, TIMED_OUT
+from ..cells import AGREES, CRASHED, DISAGREES, EXPLAINED, IMPOSSIBLE, REFUSED, TIMED_OUT
+from ..files import faults_of
 from ..robots import Robot
 from ..workers import CrashedError, TimedOutError, Worker, WorkerError
 from .case import Case, Errors, adapter_of
@@ -45,6 +46,7 @@ class DerivativeRow:
     causes : tuple of DerivativeCause
         What explains the errors; ``quantity`` lists the matrices concerned.
     verdict : {"agrees", "explained", "disagrees", "refused", "timed out", "crashed"}
+        That of treefactor is "disagrees", too, for a robot with an inertia that no body can have.
     reason : str
         Why, where the verdict is not "agrees".
 
@@ -153,6 +155,10 @@ def _check_robot(robot: Robot, engines: tuple[str, ...], samples: int, seed: int
 def _answered(case: Case, row: DerivativeRow) -> DerivativeRow:
     """Return the result of one engine; an engine's failure becomes its row."""
     try:
+        faults = [fault for fault in faults_of(case.robot) if not fault.expected] if row.engine == OWN else []
+        if faults:
+            reason = "; ".join(f"{IMPOSSIBLE}: {fault}" for fault in faults)
+            return replace(row, verdict=DISAGREES, reason=reason)
         compare = {OWN: case.own, "pinocchio": case.pinocchio, "mujoco": case.mujoco}[row.engine]
         return judged(row, compare())
     except AdapterError as error:
