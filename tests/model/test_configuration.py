@@ -221,7 +221,7 @@ def test_a_single_configuration_is_finite(model, bad):
 def test_lengths_of_q_and_v(model, shift):
     q, v = tf.neutral(model), np.zeros(model.nv)
     for call in (lambda q: tf.integrate(model, q, v), lambda q: tf.crba(model, q)):
-        with pytest.raises(tf.ShapeError, match=r"q must have shape.*mujoco_\.configuration\(model, qpos\)"):
+        with pytest.raises(tf.ShapeError, match="q must have shape"):
             call(np.zeros(model.nq + shift))
     with pytest.raises(tf.ShapeError, match="v must have shape"):
         tf.integrate(model, q, np.zeros(model.nv + shift))
