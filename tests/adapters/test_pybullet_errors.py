@@ -36,7 +36,7 @@ from treefactor.robots import Robot
         ("<robot name='r'><link name='a'/><link name='a'/></robot>", "two links are called 'a'"),
         ("<robot name='r'><link/></robot>", "lacks the attribute 'name'"),
         ("<robot name='r'><link name='a'><inertial/></link></robot>", "link 'a' lacks"),
-        (f"<robot name='r'>{link('a', 'heavy')}</robot>", "'a': 'heavy' is not a number"),
+        (f"<robot name='r'>{link('a', 'heavy')}</robot>", "link 'a': <mass value='heavy'> is not a number"),
         (f"<robot name='r'>{link('a', 'nan')}</robot>", "'a'.*not finite"),
         (f"<robot name='r'>{link('a', -1)}</robot>", "'a' has a negative mass"),
         (f"<robot name='r'>{ARM.replace('.1 -.2 .3', '.1 -.2')}</robot>", "<origin> of 'base'"),

@@ -91,7 +91,8 @@ def test_a_robot_that_no_engine_can_load_is_reported(tmp_path, in_process, capsy
     assert cli.main(["check", str(path), "double_pendulum", "--engine", *BOTH]) == cli.DISAGREE
     out = capsys.readouterr().out
     assert "broken.urdf, fixed base, pinocchio refused" in out
-    assert cli.main(["check", str(path), "--engine", *BOTH, "--fail-on", "disagrees"]) == 0
+    assert cli.main(["check", str(path), "--engine", *BOTH, "--fail-on", "disagrees"]) == cli.DISAGREE
+    assert cli.main(["check", str(path), "double_pendulum", "--engine", *BOTH, "--fail-on", "crashed"]) == 0
     assert "broken" in capsys.readouterr().out
 
 

@@ -250,7 +250,7 @@ CAUSES: dict[str, dict[str, str]] = {
     # it divides places at blanks only, and reads nothing of a tensor that is not complete
     "pybullet": {
         **dict.fromkeys(("break_in_place", "tab_in_turn", "no_product"), NUMBER),
-        **{"break_in_joint": JOINT, "no_limit": LIMIT_OF, "entity": MARKUP},
+        **{"break_in_joint": JOINT, "no_limit": LIMIT_OF, "entity": MARKUP, "instruction": MARKUP},
         **{name: "keep_inertia" for name in IMPOSSIBLE if name != "tensor_without_mass"},
     },
 }
