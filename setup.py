@@ -19,6 +19,7 @@ KERNELS = {
     "_pattern": [f"{FOLDER}/linalg/{isa}.c" for isa in ("baseline", "avx2", "avx512")],
     "_delassus": [f"{FOLDER}/linalg/delassus.c"],
     "_damped": [f"{FOLDER}/linalg/damped.c"],
+    "_compiled_function": [f"{FOLDER}/functions/validity.c"],
     "_recursions": [f"{FOLDER}/dynamics/dynamics.c"],
     "_poses": [f"{FOLDER}/poses/poses.c"],
     "_configurations": [f"{FOLDER}/configurations/configurations.c"],

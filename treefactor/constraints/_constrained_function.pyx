@@ -5,8 +5,9 @@ from libc.string cimport memcpy, memset
 
 from .._util._fast_arrays cimport all_finite
 from ..derivatives._first_order cimport parts_size, write_position_part, write_velocity_part
-from ..derivatives._array_shapes cimport shape_of
-from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction
+from .._functions._arrays cimport shape_of
+from .._functions._compiled_function cimport MOST_ARRAYS
+from ..dynamics._model_function cimport ModelFunction
 from ..dynamics._recursions cimport FRAMES, MOTION, Arguments, Mechanism
 from ..tree._operands cimport ALIGNED, LANES, Operand
 from ..tree._pattern cimport (
@@ -70,7 +71,7 @@ cdef struct States:              # of the workspace, one state after the other; 
     double *work
 
 
-cdef class ConstrainedDynamics(StateFunction):
+cdef class ConstrainedDynamics(ModelFunction):
     """Compute accelerations and forces of loops, drives and contacts.
 
     Parameters
@@ -95,7 +96,7 @@ cdef class ConstrainedDynamics(StateFunction):
     def __init__(self, model, rows, double stabilization, *_):
         self.kernel, self.rows, self.count = rows.kernel, rows, rows.count
         self.s, self.turns = stabilization, len(rows.whole)
-        self.add_input((self.bodies.nq,))
+        self.add_configuration()
         self.add_input((self.bodies.nv,))
         self.add_input((self.bodies.nv,))
         self.add_input((self.bodies.m.joints, 6), True)
@@ -153,8 +154,9 @@ cdef class ConstrainedDynamics(StateFunction):
             s.B = take(&end, lanes * size * r) if lanes == LANES else p.B
         return end - work
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
+        cdef const Mechanism *m = <const Mechanism *> model
         cdef bint compiled = self.count <= self.bodies.nv and not self.driven
         cdef int lane
         cdef Parts p
@@ -271,11 +273,11 @@ cdef class ConstrainedDynamics(StateFunction):
         cdef list chosen = []
         cdef Py_ssize_t k
         failed = failed if failed != NULL else <Py_ssize_t *> status.data
-        StateFunction.run_blocks(self, batch, operands, out, failed, first, stop)
+        ModelFunction.run_blocks(self, batch, operands, out, failed, first, stop)
         for k in range(first * LANES, min(stop * LANES, batch)):
             if failed[k] == self.bodies.nv:
                 failed[k] = FACTORIZED
-                if self.is_valid(operands, k):
+                if self.is_state(operands, k):
                     chosen.append(k)
         for k in range(0, len(chosen), BLOCK):
             part = chosen[k:k + BLOCK]
@@ -283,7 +285,7 @@ cdef class ConstrainedDynamics(StateFunction):
                 to[part] = found
         return True
 
-    cdef bint is_valid(self, const Operand *operands, Py_ssize_t row) noexcept:
+    cdef bint is_state(self, const Operand *operands, Py_ssize_t row) noexcept:
         """Return whether the arguments of a state are finite, and q a configuration."""
         cdef int k
         for k in range(self.inputs):

@@ -18,6 +18,7 @@ from ..tree._pattern cimport (
     clear_workspace,
     workspace_size as factor_workspace_size,
 )
+from .._functions._packed cimport add_doubt
 from .._util._fast_arrays cimport all_finite, is_plain_vector
 
 import numpy as np
@@ -333,15 +334,18 @@ cdef class LoopKernel:
 
     cdef void refuse(self, const Py_ssize_t *failed, const Operand *given, double **x) noexcept nogil:
         """Set accelerations x[4] and forces x[5] to NaN for states that failed or are invalid."""
-        cdef Py_ssize_t lane, e
-        self.bodies.invalidate(given, x, self.bodies.nv)
-        for e in range(given[4].size * LANES if self.bodies.nv else 0):
-            x[4][e % LANES] += 0 * x[6][e]                        # NaN where a motion is not finite
+        cdef double doubt[LANES]
+        cdef Py_ssize_t lane, e, j
+        memset(doubt, 0, sizeof(doubt))
+        for j in range(4):
+            add_doubt(given[j].size, x[j], doubt)
+        if self.bodies.nv:
+            add_doubt(given[4].size, x[6], doubt)
         for lane in range(LANES):
-            if failed[lane] != FACTORIZED or (self.bodies.nv and x[4][lane] != x[4][lane]):
-                for e in range((self.bodies.nv + self.c.rows) * LANES):
-                    if e % LANES == lane:
-                        x[4][e] = NAN
+            if (failed[lane] != FACTORIZED or doubt[lane] != 0
+                    or not self.bodies.is_configuration(x[0] + lane, LANES)):
+                for e in range(self.bodies.nv + self.c.rows):
+                    x[4][e * LANES + lane] = NAN
 
 
 def one(LoopKernel closing not None, q, v, tau, double stabilization, motion=None):

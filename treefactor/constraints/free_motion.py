@@ -24,10 +24,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dynamics.recursions import bias, bind, rnea
+from ..dynamics.recursions import bind
 from ..kinematics.jacobians import BodyMotions, cross, product
 from ..linalg.factorization import Factor
 from ..model.model import Model
+from ..quantities.functions import bias, rnea
 from ._joint_integration import JointIntegrator
 
 ROUNDS = 60  # of the fixed-point iteration for spins, which converges linearly

@@ -3,17 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from .._util._bound_call import BoundCall
-from ._state_function import StateFunction
-
-class BoundStateFunction(BoundCall):
-    def __init__(
-        self, function: StateFunction, arrays: tuple[Any, ...], out: Any, general_path: Callable[..., Any]
-    ) -> None: ...
+from .._functions._compiled_function import CompiledFunction
 
 def call(
     model: Any,
-    kind: type[StateFunction],
+    kind: type[CompiledFunction],
     options: tuple[Any, ...],
     arrays: tuple[Any, ...],
     out: Any,

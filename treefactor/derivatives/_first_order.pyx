@@ -8,7 +8,8 @@ from ..tree._operands cimport ALIGNED, LANES, align
 from ..tree._pattern cimport (
     FACTORIZED, SOLVE, Shape, Workspace, active, carve_workspace, clear_workspace,
     workspace_size as factor_workspace_size)
-from ._state_function cimport PAIR, SYMMETRIC, StateFunction
+from .._functions._compiled_function cimport PAIR, SYMMETRIC
+from ..dynamics._model_function cimport ModelFunction
 
 from functools import partial
 
@@ -76,7 +77,7 @@ cdef void write_rnea(Bodies bodies, const Mechanism *m, int lanes, const double 
     reduce_coriolis(&bodies.coupling, lanes, full_dv, dv)
 
 
-cdef class RneaDerivatives(StateFunction):
+cdef class RneaDerivatives(ModelFunction):
     """Compute derivatives of inverse dynamics by q, v and a.
 
     Parameters
@@ -110,13 +111,14 @@ cdef class RneaDerivatives(StateFunction):
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return lanes * self.bodies.nv + rnea_workspace_size(self.bodies, lanes)
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
+        cdef const Mechanism *m = <const Mechanism *> model
         write_rnea(self.bodies, m, lanes, x[0], x[1], x[2], x[3], y[3] if self.with_value else work, y[2],
                    y[0], y[1], work + lanes * self.bodies.nv)
 
 
-cdef class ForwardDynamicsDerivatives(StateFunction):
+cdef class ForwardDynamicsDerivatives(ModelFunction):
     """Compute derivatives of forward dynamics by q, v and tau.
 
     Parameters
@@ -148,9 +150,10 @@ cdef class ForwardDynamicsDerivatives(StateFunction):
             return size + lanes * (t.scratch + 4 * t.n)
         return size + factor_workspace_size(t) + t.n * padded_columns(t)
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         """y <- -H^-1 times the derivatives of inverse dynamics at the acceleration found, and H^-1."""
+        cdef const Mechanism *m = <const Mechanism *> model
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Py_ssize_t n = t.n, nnz = self.bodies.nnz, k
         cdef double *a = work
@@ -250,9 +253,9 @@ cdef void solve_both(const Shape *t, const Workspace *w, const double *dq, const
         memcpy(Y + k * n, work + k * r + n, n * sizeof(double))
 
 
-cdef int declare_state(StateFunction f) except -1:
+cdef int declare_state(ModelFunction f) except -1:
     """Declare the arguments q, v, a vector of n entries and fext."""
-    f.add_input((f.bodies.nq,))
+    f.add_configuration()
     f.add_input((f.bodies.nv,))
     f.add_input((f.bodies.nv,))
     f.add_input((f.bodies.m.joints, 6), True)

@@ -1,7 +1,7 @@
 """C interface of products: structs of the kernels, and classes that factorize H once for several solves."""
 
 from ..dynamics._recursions cimport Mechanism
-from ._state_function cimport StateFunction
+from ..dynamics._model_function cimport ModelFunction
 
 cdef extern from "kernels/derivatives/products_table.h" nogil:
     ctypedef struct State:
@@ -45,7 +45,7 @@ ctypedef struct Solver:          # a factorized H
     double *scratch
 
 
-cdef class Product(StateFunction):
+cdef class Product(ModelFunction):
     cdef Py_ssize_t vectors      # for every state
     cdef tuple axis              # (vectors,), or empty
     cdef bint fext, inertia, value   # results beyond the others
@@ -55,10 +55,6 @@ cdef class Product(StateFunction):
     cdef void declare_derivative(self, type kind, tuple fields, bint value)
     cdef const ProductKernels *kernels(self, int lanes) noexcept nogil
     cdef Py_ssize_t expanded_size(self, int vectors) noexcept nogil
-    cdef const double *expanded(self, int lanes, Py_ssize_t vectors, const double *x,
-                                double **end) noexcept nogil
-    cdef double *target(self, int lanes, Py_ssize_t vectors, double *y, double **end) noexcept nogil
-    cdef void reduce(self, int lanes, Py_ssize_t vectors, const double *x, double *y) noexcept nogil
 
 
 cdef class SolvingProduct(Product):

@@ -2,13 +2,13 @@
 
 cimport numpy as cnp
 from .._util._fast_arrays cimport is_real
-from ..dynamics._coupling cimport expand, reduce_forces, reduce_inertia
+from ..dynamics._coupling cimport reduce_forces, reduce_inertia
 from ..dynamics._kernel_calls cimport factor_and_solve
 from ..dynamics._recursions cimport FACTOR, Mechanism
 from ..tree._operands cimport LANES
 from ..tree._pattern cimport (
     FACTORIZED, SOLVE, Shape, Workspace, active, carve_workspace, workspace_size as factor_workspace_size)
-from ._state_function cimport StateFunction
+from ..dynamics._model_function cimport ModelFunction
 
 from functools import partial
 
@@ -55,7 +55,7 @@ def vectors_per_state(tuple states not None, fext, tuple directions not None, df
     return shape_of(longest)[lead - 1] if lead > 1 and most == lead + 1 else -1
 
 
-cdef class Product(StateFunction):
+cdef class Product(ModelFunction):
     """Product of vectors, one or several for a state, with derivatives of the dynamics.
 
     Parameters
@@ -71,9 +71,9 @@ cdef class Product(StateFunction):
 
     cdef void add_state(self):
         """Declare q and two vectors of freedoms."""
-        self.add_input((self.bodies.nq,))
-        self.add_input((self.bodies.nv,))
-        self.add_input((self.bodies.nv,))
+        self.add_configuration()
+        self.add_vector()
+        self.add_vector()
 
     cdef void declare_gradients(self, type kind, tuple fields, bint fext, bint inertia, bint value):
         """Declare the arguments and results of a gradient of a kind."""
@@ -116,35 +116,6 @@ cdef class Product(StateFunction):
     cdef Py_ssize_t expanded_size(self, int vectors) noexcept nogil:
         """Return the doubles for vectors of all freedoms where there are mimic joints."""
         return vectors * self.bodies.m.n if self.bodies.coupled else 0
-
-    cdef const double *expanded(self, int lanes, Py_ssize_t vectors, const double *x,
-                                double **end) noexcept nogil:
-        """Return vectors of all freedoms from those of the free ones, written at end if they differ."""
-        cdef double *found = end[0]
-        cdef Py_ssize_t s
-        if x == NULL or not self.bodies.coupled:
-            return x
-        for s in range(vectors):
-            expand(&self.bodies.coupling, lanes, x + s * self.bodies.nv * lanes, end[0])
-            end[0] += self.bodies.m.n * lanes
-        return found
-
-    cdef double *target(self, int lanes, Py_ssize_t vectors, double *y, double **end) noexcept nogil:
-        """Return where a kernel writes vectors of all freedoms whose reduced form is y."""
-        cdef double *found = end[0]
-        if y == NULL or not self.bodies.coupled:
-            return y
-        end[0] += vectors * self.bodies.m.n * lanes
-        return found
-
-    cdef void reduce(self, int lanes, Py_ssize_t vectors, const double *x, double *y) noexcept nogil:
-        """y <- the sums over mimic joints of what a kernel wrote at x, the target of y."""
-        cdef Py_ssize_t s
-        if x == y:
-            return
-        for s in range(vectors):
-            reduce_forces(&self.bodies.coupling, lanes, x + s * self.bodies.m.n * lanes,
-                          y + s * self.bodies.nv * lanes)
 
 
 cdef class SolvingProduct(Product):
@@ -199,7 +170,7 @@ cdef class SolvingProduct(Product):
 
     cdef bint run_one(self, const double **x, double **out) noexcept nogil:
         """Leave trees that are eliminated in parts to the lanes."""
-        return not self.bodies.pattern.shape.tasks and StateFunction.run_one(self, x, out)
+        return not self.bodies.pattern.shape.tasks and ModelFunction.run_one(self, x, out)
 
 
 cdef class RneaVjp(Product):
@@ -213,8 +184,9 @@ cdef class RneaVjp(Product):
         return (self.kernels(lanes).workspace_size(&self.bodies.m)
                 + lanes * self.expanded_size(3 + 4 * self.vectors))
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
+        cdef const Mechanism *m = <const Mechanism *> model
         cdef const ProductKernels *kernels = self.kernels(lanes)
         cdef double *end = work + kernels.workspace_size(&self.bodies.m)
         cdef State state
@@ -249,8 +221,9 @@ cdef class ForwardDynamicsVjp(SolvingProduct):
         return (self.kernels(lanes).workspace_size(&self.bodies.m) + self.solver_size(lanes)
                 + lanes * ((1 + self.vectors) * self.bodies.nv + self.expanded_size(2 + 3 * self.vectors)))
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
+        cdef const Mechanism *m = <const Mechanism *> model
         cdef const ProductKernels *kernels = self.kernels(lanes)
         cdef double *end = work + kernels.workspace_size(&self.bodies.m)
         cdef Py_ssize_t k, n = self.vectors * self.bodies.nv * lanes
@@ -295,8 +268,9 @@ cdef class RneaJvp(Product):
         return (self.kernels(lanes).workspace_size(&self.bodies.m)
                 + lanes * self.expanded_size(3 + 4 * self.vectors))
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
+        cdef const Mechanism *m = <const Mechanism *> model
         cdef const ProductKernels *kernels = self.kernels(lanes)
         cdef double *end = work + kernels.workspace_size(&self.bodies.m)
         cdef State state
@@ -326,8 +300,9 @@ cdef class ForwardDynamicsJvp(SolvingProduct):
         return (self.kernels(lanes).workspace_size(&self.bodies.m) + self.solver_size(lanes)
                 + lanes * (self.bodies.nv + self.expanded_size(2 + 3 * self.vectors)))
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
+        cdef const Mechanism *m = <const Mechanism *> model
         cdef const ProductKernels *kernels = self.kernels(lanes)
         cdef double *end = work + kernels.workspace_size(&self.bodies.m)
         cdef Py_ssize_t k

@@ -6,7 +6,8 @@ from ..dynamics._coupling cimport expand, reduce_coriolis, reduce_forces, reduce
 from ..dynamics._recursions cimport Bodies, Mechanism
 from ..tree._pattern cimport FACTORIZED, active
 from ._products cimport Directions, Gradients, Solver, SolvingProduct, State
-from ._state_function cimport PAIR, SYMMETRIC, StateFunction
+from .._functions._compiled_function cimport PAIR, SYMMETRIC
+from ..dynamics._model_function cimport ModelFunction
 
 from ._first_order import ForwardDynamicsDerivatives
 from .second_order_results import (
@@ -148,16 +149,16 @@ cdef void find_state(Weighted *state, const double **x, bint direction) noexcept
         state.dq, state.dv, state.da, state.dw = x[4], x[5], x[6], x[7]
 
 
-cdef int declare_state(StateFunction f, bint direction) except -1:
+cdef int declare_state(ModelFunction f, bint direction) except -1:
     """Declare the arguments that `find_state` finds."""
-    f.add_input((f.bodies.nq,))
+    f.add_configuration()
     for k in range(7 if direction else 3):
         f.add_input((f.bodies.nv,), k >= 3)
     f.add_input((f.bodies.m.joints, 6), True)
     return 0
 
 
-cdef class RneaHvp(StateFunction):
+cdef class RneaHvp(ModelFunction):
     """Compute second derivatives of w . (inverse dynamics) along a direction.
 
     Parameters
@@ -178,14 +179,15 @@ cdef class RneaHvp(StateFunction):
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return hvp_size(self.bodies, lanes)
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
+        cdef const Mechanism *m = <const Mechanism *> model
         cdef Weighted state
         find_state(&state, x, True)
         write_hvp(self.bodies, m, lanes, &state, self.symmetric, y[0], y[1], y[2], work)
 
 
-cdef class RneaHessian(StateFunction):
+cdef class RneaHessian(ModelFunction):
     """Compute second derivatives of w . (inverse dynamics) as matrices.
 
     Parameters
@@ -211,8 +213,9 @@ cdef class RneaHessian(StateFunction):
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return hessian_size(self.bodies, lanes)
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
+        cdef const Mechanism *m = <const Mechanism *> model
         cdef Weighted state
         find_state(&state, x, False)
         write_hessian(self.bodies, m, lanes, &state, self.symmetric, y[0], y[1], y[2], y[3], work)
@@ -241,12 +244,13 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
         return (self.kernels(lanes).workspace_size(&self.bodies.m) + self.solver_size(lanes)
                 + lanes * (5 * self.bodies.nv + self.expanded_size(8)) + hvp_size(self.bodies, lanes))
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         """y <- minus the second derivatives of inverse dynamics along (dq, dv, da), weighted by H^-1 w.
 
         The weights change by dw, which y[2] receives: H dw is their given change less that of H along dq.
         """
+        cdef const Mechanism *m = <const Mechanism *> model
         cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
         cdef Py_ssize_t k, n = self.bodies.nv * lanes
         cdef Weighted given, full
@@ -305,7 +309,7 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
         self.reduce(lanes, 1, g.v, y + n)
 
 
-cdef class ForwardDynamicsHessian(StateFunction):
+cdef class ForwardDynamicsHessian(ModelFunction):
     """Compute second derivatives of w . (forward dynamics) as matrices.
 
     Parameters
@@ -315,7 +319,7 @@ cdef class ForwardDynamicsHessian(StateFunction):
     """
 
     cdef bint symmetric
-    cdef StateFunction first     # a_q, a_v, a_tau and a
+    cdef ModelFunction first     # a_q, a_v, a_tau and a
 
     def __init__(self, model, bint symmetric=True):
         cdef Py_ssize_t n = self.bodies.nv
@@ -331,8 +335,9 @@ cdef class ForwardDynamicsHessian(StateFunction):
         return (lanes * (3 * n * n + 2 * n + 4 * (2 * self.bodies.nnz - n))
                 + max(hessian_size(self.bodies, lanes), self.first.workspace_size(lanes)))
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
+        cdef const Mechanism *m = <const Mechanism *> model
         cdef const SecondOrderKernels *kernels = &second_order.one if lanes == 1 else &second_order.lanes
         cdef Py_ssize_t n = self.bodies.nv, square = lanes * n * n, k
         cdef Py_ssize_t pair = lanes * (2 * self.bodies.nnz - n)

@@ -1,20 +1,25 @@
 """Compute dynamics and rollouts of a model: CRBA, RNEA, ABA, forward dynamics; inertia matrices of chains."""
 
-from . import bodies  # noqa: F401  # registers the compiler behind Model.bodies
-from .energies import kinetic_energy, mechanical_energy, potential_energy
-from .matrices import coriolis_matrix, inverse_inertia
-from .reactions import base_force, joint_forces
-from .recursions import (
+from ..quantities.functions import (
     aba,
+    base_force,
     bias,
-    bind,
+    coriolis_matrix,
     crba,
     forward_dynamics,
+    generalized_gravity,
     h_times,
+    inverse_inertia,
+    joint_forces,
+    kinetic_energy,
+    mechanical_energy,
+    potential_energy,
     rnea,
+    static_torque,
 )
+from . import bodies  # noqa: F401  # registers the compiler behind Model.bodies
+from .recursions import bind
 from .rollouts import rollout, step
-from .statics import generalized_gravity, static_torque
 
 __all__ = [
     "aba",

@@ -1,10 +1,7 @@
 """C interface of the recursions: the structs of the kernels, and the class that calls them."""
 
-cimport numpy as cnp
 from ..tree._pattern cimport Pattern
-from ..tree._operands cimport Operand
 from ._coupling cimport Coupling
-from ._results cimport Rows
 from ._operations cimport (
     ABA, BASE_FORCE, BIAS, CORIOLIS, CORIOLIS_PACKED, CRBA, CRBA_PACKED, FACTOR, FRAMES, GRAVITY, H_TIMES,
     INVERSE, JOINT_FORCES, KINETIC_ENERGY, MECHANICAL_ENERGY, MOTION, POTENTIAL_ENERGY, RECORD, RNEA,
@@ -12,6 +9,8 @@ from ._operations cimport (
     Recursions, dynamics_baseline, gives_coriolis, gives_freedoms, gives_h, is_energy, is_unpacked,
     takes_v, takes_x,
 )
+
+cdef const Dynamics *dynamics    # chosen at import
 
 
 cdef class Bodies:
@@ -29,7 +28,6 @@ cdef class Bodies:
     cdef Mechanism mechanism(self, Py_ssize_t b, double *gathered) noexcept nogil
     cdef Py_ssize_t gathered_size(self) noexcept nogil
     cdef Py_ssize_t size(self, int op) noexcept nogil
-    cdef int result_shape(self, int op, cnp.npy_intp *shape) noexcept nogil
     cdef Py_ssize_t workspace_size(self, int op, int lanes) noexcept nogil
     cdef bint is_configuration(self, const double *q, int step) noexcept nogil
     cdef void compute(self, const Mechanism *m, int op, int lanes, const Arguments *args, Py_ssize_t *failed,
@@ -37,12 +35,6 @@ cdef class Bodies:
     cdef void reduce(self, int op, int lanes, const double *full_H, const double *x, double *H,
                      double *y) noexcept nogil
     cdef bint run_one(self, int op, const Arguments *args) noexcept nogil
-    cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out, str layout,
-                         Py_ssize_t *failed, Py_ssize_t first, Py_ssize_t stop) except False
-    cdef Py_ssize_t rows_workspace_size(self, int op, const Operand *operands) noexcept nogil
-    cdef bint compute_rows(self, int op, Py_ssize_t batch, const Operand *operands, const Rows *rows,
-                           Py_ssize_t *failed, Py_ssize_t first, Py_ssize_t stop) noexcept nogil
-    cdef void invalidate(self, const Operand *operands, double **x, Py_ssize_t size) noexcept nogil
 
 
 cpdef Bodies bodies_of(model)

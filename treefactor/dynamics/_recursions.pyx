@@ -4,16 +4,17 @@ cimport cython
 cimport numpy as cnp
 from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from ..tree._pattern cimport FACTORIZED, Pattern, Shape, active, workspace_size as factor_workspace_size
 from .._util._fast_arrays cimport all_finite
 from ..model._compiled_parts cimport CompiledParts
-from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
+from ..tree._operands cimport ALIGNED, LANES, align
 from ._inertia_sets cimport choose_inertias
 from ._kernel_calls cimport factor_and_solve, run_recursion
 from ._coupling cimport expand, reduce_coriolis, reduce_forces, reduce_inertia
-from ._results cimport add_doubt, are_unit_vectors, find_failures, unpack, write
+from .._functions._packed cimport are_unit_vectors, unpack
+from ._results cimport find_failures
 
 import numpy as np
 
@@ -167,25 +168,6 @@ cdef class Bodies:
             return 6 * self.m.joints if op == JOINT_FORCES else 6
         return UNIT_MOTION(self.m.joints, self.m.n) if op == FRAMES else self.nv
 
-    cdef int result_shape(self, int op, cnp.npy_intp *shape) noexcept nogil:
-        """Set the shape of the result of one configuration, matrices dense; return the number of its axes."""
-        shape[0], shape[1] = self.size(op), 1
-        if is_unpacked(op) or op == INVERSE:
-            shape[0] = shape[1] = self.nv
-        elif op == JOINT_FORCES:
-            shape[0], shape[1] = self.m.joints, 6
-        elif is_energy(op):
-            return 0
-        else:
-            return 1
-        return 2
-
-    def shape(self, int op):
-        """Return `result_shape` to Python."""
-        cdef cnp.npy_intp shape[2]
-        cdef int axes = self.result_shape(op, shape)
-        return (shape[0], shape[1])[:axes]
-
     cdef Py_ssize_t workspace_size(self, int op, int lanes) noexcept nogil:
         """Return the doubles that `compute` needs, alignment excluded."""
         cdef const Shape *t = &self.pattern.shape
@@ -295,96 +277,6 @@ cdef class Bodies:
         if need > STACK_DOUBLES:
             free(work)
         return failed == FACTORIZED
-
-    def batch(self, int op, Py_ssize_t batch, operands, cnp.ndarray out not None, str layout,
-              cnp.ndarray failed not None, Py_ssize_t first, Py_ssize_t stop):
-        """Run an operation on the blocks first .. stop-1 of 8 configurations.
-
-        Operands are q, v, x and fext with contiguous rows: (batch, size), or (1, size) that all share; all
-        but q may be None. out has shape (batch, *shape(op)), or for crba and the layout "lanes" (blocks, nnz,
-        8). failed, of shape (blocks * 8,), receives the freedom with a bad pivot, or -1.
-        """
-        cdef Operand found[4]
-        cdef Py_ssize_t j
-        for j in range(4):
-            describe(operands[j], &found[j])
-        self.run_blocks(op, batch, found, out, layout, <Py_ssize_t *> failed.data, first, stop)
-
-    cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out, str layout,
-                         Py_ssize_t *failed, Py_ssize_t first, Py_ssize_t stop) except False:
-        """Run blocks as `batch` does; failed may be NULL."""
-        cdef Rows rows
-        cdef bint done
-        rows.to, rows.to_next, rows.lanes, rows.packed = out.data, out.strides[0], layout == "lanes", NULL
-        if is_unpacked(op) and layout == "dense":
-            rows.packed = self.pattern.packed_entries(op == CORIOLIS)
-        with nogil:
-            done = self.compute_rows(op, batch, operands, &rows, failed, first, stop)
-        if not done:
-            need = self.rows_workspace_size(op, operands)
-            raise MemoryError(f"cannot allocate a workspace of {need} doubles")
-        return True
-
-    cdef Py_ssize_t rows_workspace_size(self, int op, const Operand *operands) noexcept nogil:
-        """Return the doubles that `compute_rows` allocates."""
-        cdef Py_ssize_t need = LANES * (self.size(op) + 1) + self.workspace_size(op, LANES) + 2 * ALIGNED, j
-        need += self.gathered_size()
-        for j in range(4):
-            need += LANES * operands[j].size
-        return need
-
-    cdef bint compute_rows(self, int op, Py_ssize_t batch, const Operand *operands, const Rows *rows,
-                           Py_ssize_t *failed, Py_ssize_t first, Py_ssize_t stop) noexcept nogil:
-        """Run blocks as `batch` does; failed may be NULL; false without memory."""
-        cdef Py_ssize_t size = self.size(op), b, j, entries
-        cdef Py_ssize_t ignored[LANES]
-        cdef Py_ssize_t *status
-        cdef int count
-        cdef double *x[5]
-        cdef double *gathered
-        cdef Mechanism m
-        cdef Arguments block
-        cdef double *work = <double *> malloc(self.rows_workspace_size(op, operands) * sizeof(double))
-        if work == NULL:
-            return False
-        gathered = align(work)
-        x[0] = gathered + self.gathered_size()
-        for j in range(4):
-            x[j + 1] = x[j] + LANES * operands[j].size
-        block.q = x[0]
-        block.v = NULL if operands[1].data == NULL else x[1]
-        block.x = NULL if operands[2].data == NULL else x[2]
-        block.fext = NULL if operands[3].data == NULL else x[3]
-        block.out = x[4]
-        entries = (x[4] - x[0]) // LANES
-        memset(x[4] + LANES * size, 0, LANES * sizeof(double))       # outside the pattern
-        for b in range(first, stop):
-            status = &ignored[0] if failed == NULL else failed + b * LANES
-            count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
-            for j in range(4):
-                load(&operands[j], b, count, x[j])
-            if b == first or self.sets.elements >= 0:
-                m = self.mechanism(b, gathered)
-            self.compute(&m, op, LANES, &block, status, x[4] + LANES * (size + 1))
-            if not dynamics.are_states(entries, x[0], self.units, self.unit, 0.5 * unit_square):
-                self.invalidate(operands, x, size)
-            write(&self.pattern.shape, rows, b, count, size, x[4])
-            for j in range(count, LANES):
-                status[j] = FACTORIZED
-        free(work)
-        return True
-
-    cdef void invalidate(self, const Operand *operands, double **x, Py_ssize_t size) noexcept nogil:
-        """x[4] <- NaN in lanes whose operands x[j] are not finite or whose q has no unit rotations."""
-        cdef double doubt[LANES]
-        cdef Py_ssize_t j, e, lane
-        memset(doubt, 0, sizeof(doubt))
-        for j in range(4):
-            add_doubt(operands[j].size, x[j], doubt)
-        for lane in range(LANES):
-            if doubt[lane] != 0 or not self.is_configuration(x[0] + lane, LANES):
-                for e in range(size):
-                    x[4][e * LANES + lane] = NAN
 
 
 cpdef Bodies bodies_of(model):

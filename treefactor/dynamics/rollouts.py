@@ -22,10 +22,10 @@ from ..exceptions import DtypeError, NonFiniteError, NotPositiveDefiniteError, S
 from ..model._states import states
 from ..model.configuration import integrate
 from ..model.model import Model, require_model
+from ..quantities.functions import forward_dynamics
 from ._rollout_calls import BoundMotion, fast_path
 from ._rollouts import METHODS, Recursive
 from .inertias import with_inertias
-from .recursions import forward_dynamics
 
 EULER = METHODS[0]
 LANES = 8

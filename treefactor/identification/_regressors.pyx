@@ -4,10 +4,11 @@ cimport numpy as cnp
 from libc.math cimport NAN
 from libc.string cimport memset
 
-from ..derivatives._state_function cimport SPARSE, StateFunction
-from ..dynamics._coupling cimport add_up, expand
+from .._functions._compiled_function cimport SPARSE
+from ..dynamics._model_function cimport ModelFunction
+from ..dynamics._coupling cimport add_up
 from ..dynamics._recursions cimport Mechanism
-from ..dynamics._results cimport add_doubt
+from .._functions._packed cimport add_doubt
 from ..tree._operands cimport LANES, Operand, load
 from ..tree._pattern cimport FACTORIZED, active
 
@@ -78,7 +79,7 @@ cdef inline double entry(Kind kind, double v, double a) noexcept nogil:
     return 1.0
 
 
-cdef class RegressorFunction(StateFunction):
+cdef class RegressorFunction(ModelFunction):
     """Function with the kernels of regressors.
 
     Parameters
@@ -88,7 +89,7 @@ cdef class RegressorFunction(StateFunction):
         Kinds of columns.
     """
 
-    cdef list kept               # arrays whose memory is used
+    cdef list memory              # arrays whose memory is used
     cdef int singles             # columns with one entry
     cdef const int *kind         # of each of these columns: its Kind, freedom and factor
     cdef const Py_ssize_t *freedom
@@ -97,7 +98,7 @@ cdef class RegressorFunction(StateFunction):
 
     def __init__(self, model, tuple columns, *_):
         found = single_entries(model, columns)
-        self.kept = []
+        self.memory = []
         self.inertia = "inertia" in columns
         self.singles = len(found)
         self.kind = <const int *> self.keep([KINDS[one[0]] for one in found], np.intc)
@@ -107,7 +108,7 @@ cdef class RegressorFunction(StateFunction):
     cdef const void *keep(self, values, dtype) except? NULL:
         """Return the memory of a new array, which lives as long as the function."""
         cdef cnp.ndarray made = np.array(values, dtype=dtype, order="C")
-        self.kept.append(made)
+        self.memory.append(made)
         return cnp.PyArray_DATA(made)
 
     cdef const Py_ssize_t *keep_indices(self, values) except? NULL:
@@ -118,7 +119,10 @@ cdef class RegressorFunction(StateFunction):
         """Declare q and vectors of freedoms."""
         self.names = names
         for name in names:
-            self.add_input((self.bodies.nq if name == "q" else self.bodies.nv,))
+            if name == "q":
+                self.add_configuration()
+            else:
+                self.add_vector()
 
     cdef const RegressorKernels *kernels(self, int lanes) noexcept nogil:
         return &regressors.one if lanes == 1 else &regressors.lanes
@@ -129,15 +133,6 @@ cdef class RegressorFunction(StateFunction):
     cdef Py_ssize_t expanded_size(self) noexcept nogil:
         """Return the doubles for vectors of the freedoms of all joints."""
         return 3 * self.bodies.m.n if self.bodies.coupled else 0
-
-    cdef const double *expanded(self, int lanes, const double *x, double **end) noexcept nogil:
-        """Return a vector of the freedoms of all joints, written at end if it differs from x."""
-        cdef double *found = end[0]
-        if not self.bodies.coupled:
-            return x
-        expand(&self.bodies.coupling, lanes, x, found)
-        end[0] += self.bodies.m.n * lanes
-        return found
 
 
 cdef class PairFunction(RegressorFunction):
@@ -213,14 +208,14 @@ cdef class PairFunction(RegressorFunction):
                            const PairRows *rows, double *end, double *work) noexcept nogil:
         """Y, or rows <- the blocks of all joints; end is free memory for vectors of their freedoms."""
 
-    cdef void run_block(self, const Mechanism *m, Py_ssize_t b, int count, const Operand *operands,
+    cdef void run_block(self, const void *model, Py_ssize_t b, int count, const Operand *operands,
                         double **x, double **y, char **to, Py_ssize_t *failed, double *work) noexcept nogil:
         cdef Py_ssize_t size = self.result[0].size
         cdef double *first = <double *> (to[0] + b * self.to_next_block(0))
         cdef PairRows rows
         cdef int k, lane
         if not self.by_bodies:
-            StateFunction.run_block(self, m, b, count, operands, x, y, to, failed, work)
+            ModelFunction.run_block(self, model, b, count, operands, x, y, to, failed, work)
             return
         for k in range(self.inputs):
             load(&operands[k], b, count, x[k])
@@ -243,12 +238,13 @@ cdef class PairFunction(RegressorFunction):
         for k in range(self.inputs):
             add_doubt(self.input[k].size, x[k], doubt)
         for lane in range(count):
-            if doubt[lane] != 0 or not self.bodies.is_configuration(x[0] + lane, LANES):
+            if doubt[lane] != 0 or not self.is_valid(x[0] + lane, LANES):
                 for e in range(self.computed):
                     rows[lane * self.result[0].size + place[e // 10] + e % 10] = NAN
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
+        cdef const Mechanism *m = <const Mechanism *> model
         cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
         cdef bint whole = self.dense and lanes == 1
         cdef Py_ssize_t size = self.result[0].size if whole else self.computed
@@ -283,8 +279,8 @@ cdef class Regressor(PairFunction):
 
     cdef void write_blocks(self, int lanes, const double **x, const Py_ssize_t *to, double *Y,
                            const PairRows *rows, double *end, double *work) noexcept nogil:
-        cdef const double *v = self.expanded(lanes, x[1], &end)
-        cdef const double *a = self.expanded(lanes, x[2], &end)
+        cdef const double *v = self.expanded(lanes, 1, x[1], &end)
+        cdef const double *a = self.expanded(lanes, 1, x[2], &end)
         if self.inertia:
             self.kernels(lanes).regressor(&self.bodies.m, x[0], v, a, 1, to, Y, rows, work)
 
@@ -298,7 +294,7 @@ cdef class MomentumRegressor(PairFunction):
 
     cdef void write_blocks(self, int lanes, const double **x, const Py_ssize_t *to, double *Y,
                            const PairRows *rows, double *end, double *work) noexcept nogil:
-        cdef const double *v = self.expanded(lanes, x[1], &end)
+        cdef const double *v = self.expanded(lanes, 1, x[1], &end)
         self.kernels(lanes).regressor(&self.bodies.m, x[0], NULL, v, 0, to, Y, rows, work)
 
 
@@ -322,12 +318,13 @@ cdef class TransposeTimes(RegressorFunction):
         self.add_arguments(("q", "v", "a", "lam"))
         self.add_result((10 * model.njoints * self.inertia + self.singles,))
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
+        cdef const Mechanism *m = <const Mechanism *> model
         cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
-        cdef const double *v = self.expanded(lanes, x[1], &end)
-        cdef const double *a = self.expanded(lanes, x[2], &end)
-        cdef const double *lam = self.expanded(lanes, x[3], &end)
+        cdef const double *v = self.expanded(lanes, 1, x[1], &end)
+        cdef const double *a = self.expanded(lanes, 1, x[2], &end)
+        cdef const double *lam = self.expanded(lanes, 1, x[3], &end)
         cdef Py_ssize_t to = (self.result[0].size - self.singles) * lanes
         cdef int k, lane, at
         if self.inertia:
@@ -347,11 +344,12 @@ cdef class KineticEnergyRegressor(RegressorFunction):
         self.add_arguments(("q", "v"))
         self.add_result((10 * model.njoints,))
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
+        cdef const Mechanism *m = <const Mechanism *> model
         cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
         self.kernels(lanes).kinetic_energy(
-            &self.bodies.m, x[0], self.expanded(lanes, x[1], &end), y[0], work)
+            &self.bodies.m, x[0], self.expanded(lanes, 1, x[1], &end), y[0], work)
 
 
 cdef class PotentialEnergyRegressor(RegressorFunction):
@@ -362,8 +360,9 @@ cdef class PotentialEnergyRegressor(RegressorFunction):
         self.add_arguments(("q",))
         self.add_result((10 * model.njoints,))
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
+        cdef const Mechanism *m = <const Mechanism *> model
         self.kernels(lanes).potential_energy(&self.bodies.m, x[0], y[0], work)
 
 
@@ -375,6 +374,7 @@ cdef class CenterOfMassRegressor(RegressorFunction):
         self.add_arguments(("q",))
         self.add_result((3, 10 * model.njoints))
 
-    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
+        cdef const Mechanism *m = <const Mechanism *> model
         self.kernels(lanes).center_of_mass(&self.bodies.m, x[0], y[0], work)

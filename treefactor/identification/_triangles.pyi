@@ -1,9 +1,9 @@
 import numpy as np
 
-from ..derivatives._state_function import StateFunction
+from .._functions._compiled_function import CompiledFunction
 
 def update(
-    function: StateFunction | None,
+    function: CompiledFunction | None,
     state: tuple[np.ndarray, ...],
     parts: tuple[np.ndarray, ...],
     samples: int,

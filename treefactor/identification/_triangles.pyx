@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdlib cimport free
 
-from ..derivatives._state_function cimport StateFunction
+from .._functions._compiled_function cimport CompiledFunction
 from ..linalg._batch_input cimport allocate
 from ..tree._operands cimport LANES, Operand, describe, load
 from ..tree._pattern cimport active
@@ -63,14 +63,14 @@ cdef void eliminate(Py_ssize_t blocks, const LaneColumns *table, const Py_ssize_
         at += counts[k] * counts[k]
 
 
-def update(StateFunction function, tuple state not None, tuple parts not None, Py_ssize_t samples,
+def update(CompiledFunction function, tuple state not None, tuple parts not None, Py_ssize_t samples,
            const Py_ssize_t[::1] counts not None, const Py_ssize_t[::1] entries not None,
            const Py_ssize_t[::1] uses not None, double[::1] triangles not None):
     """Update the triangles R of all problems with rows from samples, in place.
 
     Parameters
     ----------
-    function : StateFunction or None
+    function : CompiledFunction or None
         Computes the first table of columns, in lanes, from the state.
     state : tuple of ndarray
         Arguments of the function, shape (samples, size), rows contiguous.
@@ -113,7 +113,7 @@ def update(StateFunction function, tuple state not None, tuple parts not None, P
     if function is not None:
         widths[0] = function.result[0].computed
         for k in range(samples):
-            if not function.bodies.is_configuration(
+            if not function.is_valid(
                     <const double *> (arguments[0].data + k * arguments[0].to_next), 1):
                 return k
     work = <double *> allocate((most + widths[0] + widths[1]) * PANEL_ROWS * sizeof(double))

@@ -7,10 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from .._util.messages import received
+from .._functions.general_path import outputs
 from .._util.threads import spread
-from .._util.validation import as_output, flatten, thread_count
-from ..exceptions import ShapeError
+from .._util.validation import flatten, thread_count
 from ..model._states import states
 from ..model.model import Model, require_model
 from ._request import Request
@@ -80,32 +79,3 @@ def _present(request: Request, q, v, a) -> dict:
     if request.order > 1 and a is not None:
         found["a"] = a
     return found
-
-
-def named_outputs(out, count: int) -> dict[str, np.ndarray]:
-    """Return the arrays of out by name; raise ShapeError unless there is one for every result."""
-    if count == 1:
-        return {"out": out}
-    if not isinstance(out, tuple | list) or len(out) != count:
-        raise ShapeError(f"out must be a tuple of {count} arrays, got {received(out)}", None, (count,))
-    return {f"out[{k}]": one for k, one in enumerate(out)}
-
-
-def outputs(out, shapes) -> list[np.ndarray] | None:
-    """Return the validated arrays of out, one for every shape, or None."""
-    if out is None:
-        return None
-    named = named_outputs(out, len(shapes))
-    found = [
-        as_output(one, shape, name=name) for (name, one), shape in zip(named.items(), shapes, strict=True)
-    ]
-    require_disjoint(found)
-    return found
-
-
-def require_disjoint(arrays) -> None:
-    """Raise ShapeError if arrays that receive results share memory."""
-    for k, one in enumerate(arrays):
-        for j, other in enumerate(arrays[:k]):
-            if np.shares_memory(one, other):
-                raise ShapeError(f"arrays {j} and {k} of out share memory: pass separate arrays", one.shape)

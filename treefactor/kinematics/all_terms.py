@@ -11,12 +11,10 @@ import numpy as np
 from .._util.bindable import register
 from .._util.messages import received
 from .._util.validation import as_output, flatten, require_apart, require_bindable, thread_count
-from ..dynamics._bound_call import call
-from ..dynamics._general_path import MOTION
-from ..dynamics._general_path import general_path as dynamics_path
 from ..exceptions import ShapeError
 from ..model._states import states
 from ..model.model import Model, require_model
+from ..quantities.functions import equation_of_motion
 from ._all_terms import BoundTerms, Terms
 from ._general_path import run
 from .kept_requests import keep_request
@@ -158,7 +156,7 @@ def _general_path(model: Model, terms: Terms, q, v, out, num_threads: int) -> Al
 
 def _batch(model: Model, terms: Terms, q: np.ndarray, v: np.ndarray, threads: int) -> tuple:
     """Return the results of configurations (count, nq) and velocities (count, nv)."""
-    moved = call(model, MOTION, q, v, np.zeros(model.nv), None, None, threads, dynamics_path)
+    moved = equation_of_motion(model, q, v, np.zeros(model.nv), num_threads=threads)
     found = run(model, terms.request, q, v, num_threads=threads)
     own = [np.empty((len(q), *shape)) for shape in _shapes(model, terms)[:5]]
     results = (*own, *found)

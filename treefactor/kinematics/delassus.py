@@ -9,12 +9,12 @@ import numpy as np
 
 from .._util.threads import spread
 from .._util.validation import as_output, flatten, shape_of, thread_count
-from ..dynamics.recursions import crba
 from ..linalg.delassus import LANES
 from ..linalg.factorization import factor
 from ..linalg.factors import Factor
 from ..model._states import states
 from ..model.model import Model, require_model
+from ..quantities.functions import crba
 from ._request import Request
 from ._task_inertia import batch, fast
 from ._task_rows import jacobian_of

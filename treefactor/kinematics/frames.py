@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from .._functions.general_path import named_outputs, require_disjoint
 from .._util.bindable import register
 from .._util.validation import require_apart, require_bindable
 from ..model.model import Model
@@ -19,7 +20,6 @@ from ._frame_functions import (
     joint_jacobian,
     joint_placements,
 )
-from ._general_path import named_outputs, require_disjoint
 from ._request import Request
 from .kept_requests import compiled_request
 from .plans import (

@@ -13,9 +13,9 @@ import numpy as np
 from .._util.bindable import register
 from .._util.validation import ReadOnly, Sealed
 from ..dynamics._recursions import BODY_MOTION, ENTRY
-from ..dynamics.recursions import frames
 from ..model.frames import Frame
 from ..model.model import Model, require_model
+from ..quantities.functions import frames
 from ._bound_request import BoundRequest, call, call_placed
 from ._general_path import general_path, run
 from .frames import bound

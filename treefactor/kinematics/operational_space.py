@@ -21,11 +21,11 @@ from functools import cached_property, partial
 import numpy as np
 
 from .._util.validation import Sealed, as_array, as_output, as_real
-from ..dynamics.recursions import bias
 from ..exceptions import NotPositiveDefiniteError, ShapeError
 from ..linalg.delassus import ONE_REGULAR, REGULAR, inertia, require_damping
 from ..linalg.factors import Factor
 from ..model.model import Model
+from ..quantities.functions import bias
 from ._task_rows import jacobian_dot_v, row_name
 from .delassus import compute, parts
 

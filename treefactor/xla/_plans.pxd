@@ -1,7 +1,6 @@
 """C interface of plans: compiled functions that run on the buffers of a call without Python."""
 
-from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction
-from ..dynamics._recursions cimport Bodies
+from .._functions._compiled_function cimport MOST_ARRAYS, CompiledFunction
 from ..dynamics._rollouts cimport Motion, Series, Simulation
 from ..kinematics._request cimport Request
 from ..model._configurations cimport Configurations
@@ -9,15 +8,13 @@ from ..tree._operands cimport Operand
 
 
 cdef class Plan:
-    cdef Bodies bodies           # one of these five is the function
-    cdef StateFunction function
+    cdef CompiledFunction function       # one of these four is the function
     cdef Request request
     cdef Configurations configurations
     cdef Simulation simulation
     cdef Motion motion           # of the simulation; its arrays are those of a call
-    cdef int operation           # of the bodies or configurations
+    cdef int operation           # of the configurations
     cdef object kept
-    cdef const int *packed       # of a dense symmetric matrix
     cdef int arguments, results  # of the function
     cdef int inputs, outputs     # of the map
     cdef int source[MOST_ARRAYS]                 # input of the map for an argument, or -1

@@ -4,9 +4,7 @@ cimport numpy as cnp
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction
-from ..dynamics._recursions cimport Arguments, is_unpacked
-from ..dynamics._results cimport Rows
+from .._functions._compiled_function cimport MOST_ARRAYS, CompiledFunction
 from ..dynamics._rollouts cimport Motion, Series, Simulation
 from ..model._configurations cimport Configurations, Steps
 from ..tree._operands cimport LANES, Operand
@@ -26,8 +24,8 @@ cdef class Plan:
 
     Parameters
     ----------
-    function : StateFunction, Request, or tuple
-        Of Bodies or Configurations and the number of an operation; or of a Simulation, the number of a
+    function : CompiledFunction, Request, or tuple
+        Of Configurations and the number of an operation; or of a Simulation, the number of a
         method, the length and the number of steps, and whether the results begin with the initial state.
     arguments : sequence of int, ndarray or None
         For every argument the number of an input of the map, the same vector for all configurations, or None
@@ -45,11 +43,7 @@ cdef class Plan:
             self.set_motion(function)
         elif isinstance(function, tuple) and isinstance(function[0], Configurations):
             self.configurations, self.operation = function
-        elif isinstance(function, tuple):
-            self.bodies, self.operation = function
-            if is_unpacked(self.operation):
-                self.packed = self.bodies.pattern.packed_entries(False)
-        elif isinstance(function, StateFunction):
+        elif isinstance(function, CompiledFunction):
             self.function = function
         else:
             self.request = function
@@ -80,14 +74,12 @@ cdef class Plan:
         """Return the numbers of entries of the function's results, for one configuration."""
         if self.function is not None:
             return tuple([math.prod(shape) for shape in self.function.shapes])
-        if self.request is not None:
-            return tuple([math.prod(shape) for shape in self.request.shapes])
         if self.simulation is not None:
             states = self.motion.steps + 1 if self.motion.whole else 1
             return states * self.simulation.nq, states * self.simulation.nv
         if self.configurations is not None:
             return (self.configurations.size(self.operation, 3),)
-        return (math.prod(self.bodies.shape(self.operation)),)
+        return tuple([math.prod(shape) for shape in self.request.shapes])
 
     cdef bint run(self, Py_ssize_t batch, bint single, bint narrow, void *const *data) noexcept nogil:
         """Compute all outputs, data[inputs], ..., from the inputs, data[0], ...; false without memory.
@@ -166,7 +158,6 @@ cdef class Plan:
 
     cdef bint run_one(self, const double **x, double **y) noexcept nogil:
         """Compute one configuration; false, with y unchanged, if the lanes must: its results are NaN, say."""
-        cdef Arguments args
         cdef Motion motion
         if self.simulation is not None:
             motion = self.motion_of(x, y)
@@ -175,10 +166,7 @@ cdef class Plan:
             return self.move_one(x, y)
         if self.function is not None:
             return self.function.run_one(x, y)
-        if self.request is not None:
-            return self.request.run_one(x[0], x[1], x[2], y)
-        args.q, args.v, args.x, args.fext, args.out = x[0], x[1], x[2], x[3], y[0]
-        return self.bodies.run_one(self.operation, &args)
+        return self.request.run_one(x[0], x[1], x[2], y)
 
     cdef void describe(self, int k, void *data, bint is_result, Series *series) noexcept nogil:
         """Describe an argument or a result of a simulation: one vector, or one for every step or state."""
@@ -207,7 +195,6 @@ cdef class Plan:
         cdef Py_ssize_t blocks = (batch + LANES - 1) // LANES
         cdef const double *x[MOST_ARRAYS]
         cdef Motion motion
-        cdef Rows rows
         cdef int k
         if self.simulation is not None:
             for k in range(self.arguments):
@@ -219,11 +206,7 @@ cdef class Plan:
                                                   self.result_size[0] * sizeof(double), 0, blocks)
         if self.function is not None:
             return self.function.compute_rows(batch, operands, <char **> y, NULL, 0, blocks)
-        if self.request is not None:
-            return self.request.compute_rows(batch, operands, <char **> y, 0, blocks)
-        rows.to, rows.to_next = <char *> y[0], self.result_size[0] * sizeof(double)
-        rows.lanes, rows.packed = False, self.packed
-        return self.bodies.compute_rows(self.operation, batch, operands, &rows, NULL, 0, blocks)
+        return self.request.compute_rows(batch, operands, <char **> y, 0, blocks)
 
     cdef bint move_one(self, const double **x, double **y) noexcept nogil:
         """Integrate, subtract or normalize one configuration; false if the result is NaN."""

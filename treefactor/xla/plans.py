@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .._functions import general_path
 from ..derivatives import _products, _second_order
 from ..derivatives._general_path import compiled_function
-from ..dynamics import _general_path as operations
 from ..dynamics._rollouts import METHODS, Recursive
 from ..kinematics import masses
 from ..kinematics import plans as kinds
@@ -17,16 +17,10 @@ from ..kinematics.kept_requests import compiled_request
 from ..model._configurations import OPERATIONS
 from ..model.gravity import without_gravity
 from ..model.model import Model
+from ..quantities.functions import ENTRIES
 from ._plans import Plan
 
-DYNAMICS = {  # by name: the operation, and which of q, v, x and fext it takes
-    "forward_dynamics": (operations.FACTOR, "qvxf"),
-    "aba": (operations.ABA, "qvxf"),
-    "rnea": (operations.RNEA, "qvxf"),
-    "bias": (operations.BIAS, "qvf"),
-    "h_times": (operations.H_TIMES, "qx"),
-    "crba": (operations.CRBA, "q"),
-}
+DYNAMICS = ("forward_dynamics", "aba", "rnea", "bias", "h_times", "crba")
 FAMILIES = {  # by name: the functions whose products with derivatives are its own
     "forward_dynamics": "ForwardDynamics",
     "aba": "ForwardDynamics",
@@ -77,15 +71,14 @@ def plan_of(map: Any) -> Plan | None:
 
 
 def _dynamics(model: Model, name: str, options: dict):
-    """Return operation, arguments and results of a function of the dynamics."""
-    operation, taken = DYNAMICS[name]
-    if options.get("method", "factor") == "aba":
-        operation = operations.ABA
-    if operation == operations.ABA and model.coupling is not None:
+    """Return function, arguments and results of a function of the dynamics."""
+    entry = ENTRIES[name]
+    if "aba" in (name, options.get("method")) and model.coupling is not None:
         return None  # Python raises the error
-    taken = taken if options.get("fext") else taken.replace("f", "")
-    places = [taken.find(letter) for letter in "qvxf"]
-    return (model.bodies, operation), [None if k < 0 else k for k in places], [0]
+    chosen = tuple(options.get(option.name, option.default_value) for option in entry.quantity.options)
+    function = general_path.compiled_function(entry, model, chosen)
+    taken = [place for place in function.names if place != "fext" or options.get("fext")]
+    return function, [taken.index(place) if place in taken else None for place in function.names], [0]
 
 
 def _motion(model: Model, options: dict):

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...check import robots
 from ...codegen import compile
-from ...dynamics.recursions import aba, crba, rnea
 from ...exceptions import AdapterError, NotPositiveDefiniteError
+from ...quantities.functions import aba, crba, rnea
 from ..timing import Comparison, Result
 from . import dynamics as dynamics_times
 from . import factor as factor_times

@@ -28,7 +28,8 @@ from ...derivatives.second_order import (
     rnea_hessian,
     rnea_hvp,
 )
-from ...dynamics.recursions import bind, forward_dynamics, rnea
+from ...dynamics.recursions import bind
+from ...quantities.functions import forward_dynamics, rnea
 from ..timing import Call, Comparison
 from .derivative_peers import Peers
 from .dynamics import Moving, spoken

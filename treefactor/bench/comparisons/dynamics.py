@@ -9,9 +9,10 @@ from importlib.util import find_spec
 import numpy as np
 
 from ...codegen.program.program import ARGUMENTS
-from ...dynamics.recursions import aba, bias, bind, crba, forward_dynamics, rnea
+from ...dynamics.recursions import bind
 from ...exceptions import TreefactorError
 from ...model.configuration import integrate, neutral
+from ...quantities.functions import aba, bias, crba, forward_dynamics, rnea
 from ..timing import Call, Comparison
 
 COUNT = 1024  # configurations in a batch

@@ -13,9 +13,9 @@ from time import process_time
 
 import numpy as np
 
-from ...dynamics.recursions import forward_dynamics
 from ...dynamics.rollouts import step
 from ...model.model import Model
+from ...quantities.functions import forward_dynamics
 from ..timing import Call, Comparison, Result
 from . import dynamics as dynamics_times
 

@@ -8,9 +8,9 @@ from itertools import chain
 import numpy as np
 
 from ...check.robots import Robot, model_of, refuse_sdf
-from ...dynamics.recursions import crba
 from ...exceptions import AdapterError, TreefactorError
 from ...model.configuration import integrate, neutral
+from ...quantities.functions import crba
 from ..timing import Call, Comparison
 from . import factor as factor_times
 from .derivatives import derivatives

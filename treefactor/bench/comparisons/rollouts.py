@@ -9,10 +9,10 @@ from importlib.util import find_spec
 import numpy as np
 
 from ...codegen import compile
-from ...dynamics.recursions import h_times
 from ...dynamics.rollouts import rollout
 from ...exceptions import TreefactorError
 from ...model.configuration import integrate, neutral
+from ...quantities.functions import h_times
 from ..timing import Call, Comparison
 from .programs import compile_c
 

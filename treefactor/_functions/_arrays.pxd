@@ -1,6 +1,9 @@
-"""Describe arguments and results of functions of a state, and compare NumPy arrays with them."""
+"""Describe arguments and results of compiled functions, and compare NumPy arrays with them."""
 
 cimport numpy as cnp
+
+from .._util._fast_arrays cimport is_real
+from ..tree._operands cimport Operand
 
 cdef enum:
     MOST_AXES = 4                # of an argument or result, that of a batch included
@@ -22,7 +25,7 @@ ctypedef struct Array:           # an argument or result, for one configuration
     bint optional                # an argument that may be None
 
 
-cdef inline void describe_shape(Array *array, tuple shape):
+cdef inline int describe_shape(Array *array, tuple shape) except -1:
     """Set the shape and the number of entries."""
     cdef int axis
     array.axes, array.size = len(shape), 1
@@ -30,6 +33,7 @@ cdef inline void describe_shape(Array *array, tuple shape):
         array.shape[axis] = shape[axis]
         array.size *= array.shape[axis]
     array.computed = array.size
+    return 0
 
 
 cdef inline tuple shape_of(const Array *array):
@@ -47,4 +51,30 @@ cdef inline bint fits(const Array *array, object x) noexcept:
     for axis in range(array.axes):
         if cnp.PyArray_DIM(<cnp.ndarray> x, axis) != array.shape[axis]:
             return False
+    return True
+
+
+cdef inline bint read_rows(const Array *array, object x, Py_ssize_t *batch, Operand *operand) noexcept:
+    """Describe float64 rows (batch, *shape), or one row that all share; false for another type or shape.
+
+    Rows are contiguous, and may lie anywhere. ``batch`` is -1 until an array sets it.
+    """
+    cdef cnp.ndarray a
+    cdef Py_ssize_t step = sizeof(double)
+    cdef int axis, lead
+    if not is_real(x):
+        return False
+    a = <cnp.ndarray> x
+    lead = cnp.PyArray_NDIM(a) - array.axes
+    if not 0 <= lead <= 1:
+        return False
+    for axis in range(array.axes - 1, -1, -1):
+        if a.shape[lead + axis] != array.shape[axis] or a.strides[lead + axis] != step:
+            return False
+        step *= array.shape[axis]
+    operand.data, operand.size, operand.to_next = a.data, array.size, 0
+    if lead:
+        if batch[0] >= 0 and batch[0] != a.shape[0]:
+            return False
+        batch[0], operand.to_next = a.shape[0], a.strides[0]
     return True

@@ -1,0 +1,70 @@
+"""C interface of compiled functions: the class that runs them on NumPy arrays, and its hooks."""
+
+from cpython.object cimport PyObject
+
+from ..tree._operands cimport Operand
+from ..tree._pattern cimport Pattern
+from ._arrays cimport PAIR, PLAIN, SPARSE, SYMMETRIC, Array, Form
+
+cdef enum:
+    MOST_ARRAYS = 16             # arguments of a function, or results of one that has no table of its own
+    STACK_DOUBLES = 6144         # workspace on the C stack; larger functions allocate theirs on the heap
+
+
+cdef class CompiledFunction:
+    # Set by subclasses, in __init__
+    cdef readonly tuple names    # of the arguments
+    cdef object gather           # makes what is returned from a tuple of results; None: the only result
+    cdef readonly bint may_fail  # there are pivots
+    cdef bint writes_last        # single results are written when all pivots are known to be good
+    cdef readonly bint in_lanes  # the user's results have the layout "lanes"
+    cdef readonly bint scalar    # the only result is a number
+    cdef Pattern pattern         # of results of the forms SYMMETRIC and PAIR
+    cdef const void *model       # what `compute` gets, unless elements of a batch have models of their own
+    cdef Py_ssize_t elements     # of a batch that has; -1: all configurations share one
+    cdef bint one_axis           # whether these lie along one axis: the fast path knows no other
+
+    # Set by add_input, add_result and close
+    cdef readonly int inputs, results
+    cdef Array input[MOST_ARRAYS]
+    cdef Array result[MOST_ARRAYS]
+    cdef Py_ssize_t units        # unit vectors in the arguments of a configuration, which stand side by side
+    cdef const Py_ssize_t *unit  # first entry and size of each
+    cdef object unit_entries     # the array of these
+    cdef readonly tuple configurations   # names of these arguments
+    cdef Py_ssize_t need_one, need_lanes, need_apart     # doubles, and those of single results computed apart
+
+    cdef int add_input(self, tuple shape, bint optional=*, units=*) except -1
+    cdef int add_result(self, tuple shape, Form form=*, Py_ssize_t computed=*, const int *at=*) except -1
+    cpdef int close(self) except -1
+
+    # Hooks: the first two are needed, the others have defaults
+    cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
+                      double *work) noexcept nogil
+    cdef Py_ssize_t block_size(self) noexcept nogil
+    cdef const void *begin_block(self, Py_ssize_t b, double *memory) noexcept nogil
+    cdef bint run_one(self, const double **x, double **out) noexcept nogil
+    cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
+                         Py_ssize_t first, Py_ssize_t stop) except False
+    cdef void run_block(self, const void *model, Py_ssize_t b, int count, const Operand *operands,
+                        double **x, double **y, char **to, Py_ssize_t *failed, double *work) noexcept nogil
+
+    # The same for all
+    cdef bint is_apart(self, int k) noexcept nogil
+    cdef bint is_valid(self, const double *x, int step) noexcept nogil
+    cdef bint find_arguments(self, PyObject **arrays, const double **x) noexcept
+    cdef bint find_results(self, const double **x, tuple out, double **y) noexcept
+    cdef tuple as_results(self, object out)
+    cpdef object make(self, tuple results)
+    cpdef tuple allocate(self, Py_ssize_t batch)
+    cdef object run(self, PyObject **arrays, object out, object threads)
+    cdef object run_vectors(self, PyObject **arrays, object out)
+    cdef object run_rows(self, PyObject **arrays, object out)
+    cdef bint fits_batch(self, int k, object out, Py_ssize_t batch) noexcept
+    cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, char **to, Py_ssize_t *failed,
+                           Py_ssize_t first, Py_ssize_t stop) noexcept nogil
+    cdef Py_ssize_t to_next_block(self, int k) noexcept nogil
+    cdef double *place_of(self, int k, char *to, Py_ssize_t b, double *packed) noexcept nogil
+    cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil
+    cdef void store(self, const Array *result, int count, double *y, char *to) noexcept nogil

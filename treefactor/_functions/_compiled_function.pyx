@@ -1,0 +1,476 @@
+"""Run compiled functions on NumPy arrays: one configuration, or batches of 8 lanes."""
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from libc.math cimport NAN
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from .._util._fast_arrays cimport all_finite, is_real, may_overlap
+from .._util._result_arrays cimport new_array, new_block, new_result, size_in_block
+from .._util._thread_count cimport is_thread_count
+from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load, overlap
+from ..tree._pattern cimport FACTORIZED, active
+from ._arrays cimport MOST_AXES, describe_shape, fits, read_rows, shape_of
+from ._packed cimport add_doubt, are_unit_vectors, pad, unpack
+
+import numpy as np
+
+from ..tolerances import UNIT_SQUARE
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #include "kernels/functions/validity.h"
+    #include "kernels/common/choose.h"
+    CHOOSE(Validity, validity)
+    """
+    ctypedef struct Validity:
+        const char *name
+        int (*are_valid)(Py_ssize_t entries, const double *x, Py_ssize_t units, const Py_ssize_t *unit,
+                         double tolerance) noexcept nogil
+    const Validity *validity_for(const char *name) nogil
+
+cdef const Validity *validity = validity_for(active.name)
+cdef double unit_square = UNIT_SQUARE
+cdef cnp.npy_intp no_axes[1]
+cdef cnp.ndarray A_NUMBER = cnp.PyArray_SimpleNew(0, no_axes, cnp.NPY_DOUBLE)  # NumPy's type of scalars
+
+
+cdef class CompiledFunction:
+    """Compute results of one model from arrays.
+
+    Subclasses declare arguments and results in ``__init__``, by `add_input` and `add_result`, set `names` and
+    `gather`, and implement `workspace_size` and `compute`; whoever makes an object calls `close` before
+    arrays are passed to it. Entry e of configuration l stands at x[e * lanes + l]; arrays with lanes are
+    aligned to 64 bytes, the workspace too.
+    """
+
+    def __cinit__(self, *_):
+        self.elements, self.one_axis = -1, True
+
+    cdef int add_input(self, tuple shape, bint optional=False, units=None) except -1:
+        """Declare the next argument, with its shape for one configuration.
+
+        Of a configuration, `units` has the first entry and the number of entries of every unit vector.
+        """
+        cdef Array *array = &self.input[self.inputs]
+        cdef Py_ssize_t first = 0
+        cdef int k
+        assert self.inputs < MOST_ARRAYS and len(shape) < MOST_AXES
+        describe_shape(array, shape)
+        array.optional = optional
+        if units is not None:
+            for k in range(self.inputs):
+                assert not self.input[k].optional    # unit vectors would move where it is absent
+                first += self.input[k].size
+            if self.unit_entries is None:
+                self.unit_entries = []
+            self.unit_entries.append((self.inputs, [(first + int(e), int(size)) for e, size in units]))
+        self.inputs += 1
+        return 0
+
+    cdef int add_result(self, tuple shape, Form form=PLAIN, Py_ssize_t computed=0,
+                        const int *at=NULL) except -1:
+        """Declare the next result; for SPARSE, at has for every entry the computed one, or their number."""
+        cdef Array *array = &self.result[self.results]
+        cdef Py_ssize_t nnz
+        assert self.results < MOST_ARRAYS and len(shape) < MOST_AXES
+        describe_shape(array, shape)
+        array.form = form
+        if form == SPARSE:
+            array.computed, array.at = computed, at
+        elif form != PLAIN:
+            nnz = self.pattern.shape.start[self.pattern.shape.n]
+            array.computed = nnz + (nnz - self.pattern.shape.n if form == PAIR else 0)
+            array.at = self.pattern.packed_entries(form == PAIR)
+        self.results += 1
+        return 0
+
+    cpdef int close(self) except -1:
+        """Fix the sizes of workspaces: all arguments, results and options are declared."""
+        cdef Py_ssize_t one = 2 * ALIGNED + self.workspace_size(1)
+        cdef Py_ssize_t lanes = 2 * ALIGNED + self.workspace_size(LANES) + self.block_size()
+        cdef cnp.ndarray entries
+        cdef int k
+        self.need_apart = 0
+        for k in range(self.results):
+            lanes += LANES * (self.result[k].computed + 1)
+            if self.is_apart(k):
+                self.need_apart += self.result[k].computed
+        for k in range(self.inputs):
+            lanes += LANES * self.input[k].size
+        if type(self.unit_entries) is list:
+            entries = np.array([pair for _, pairs in self.unit_entries for pair in pairs], np.intp)
+            self.configurations = tuple([self.names[k] for k, _ in self.unit_entries])
+            self.units, self.unit = len(entries), <const Py_ssize_t *> entries.data
+            self.unit_entries = entries
+        self.need_one, self.need_lanes = one + self.need_apart, lanes
+        return 0
+
+    cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
+        """Return the doubles that `compute` needs for 1 or 8 configurations, alignment excluded."""
+        return 0
+
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
+                      double *work) noexcept nogil:
+        """y <- all results of 1 or 8 configurations x; x[k] = NULL is an optional argument that is absent.
+
+        failed[lane], which is -1 at the call, <- the freedom with a bad pivot; single results may then be
+        anything, those of lanes become NaN.
+        """
+
+    cdef Py_ssize_t block_size(self) noexcept nogil:
+        """Return the doubles that `begin_block` needs, a multiple of 8."""
+        return 0
+
+    cdef const void *begin_block(self, Py_ssize_t b, double *memory) noexcept nogil:
+        """Return the model of block b of a batch whose elements have models of their own."""
+        return self.model
+
+    @property
+    def shapes(self):
+        """Return the shapes of the results for one configuration; in lanes their numbers of entries."""
+        return tuple([(self.result[k].computed,) if self.in_lanes else shape_of(&self.result[k])
+                      for k in range(self.results)])
+
+    @property
+    def input_shapes(self):
+        """Return by name the shapes of the arguments for one configuration."""
+        return {name: shape_of(&self.input[k]) for k, name in enumerate(self.names)}
+
+    @property
+    def optional(self):
+        """Return the names of the arguments that may be None."""
+        return tuple([name for k, name in enumerate(self.names) if self.input[k].optional])
+
+    cpdef object make(self, tuple results):
+        """Return the results as the function returns them."""
+        return results[0] if self.gather is None else self.gather(results)
+
+    cdef bint is_apart(self, int k) noexcept nogil:
+        """Return whether a single result is computed in the workspace: a packed one, or one that may fail."""
+        return self.result[k].form in (PAIR, SYMMETRIC) or (self.may_fail and not self.writes_last)
+
+    cdef bint is_valid(self, const double *x, int step) noexcept nogil:
+        """Return whether all unit vectors in arguments that stand side by side have unit length."""
+        return are_unit_vectors(self.units, self.unit, x, step, unit_square)
+
+    cdef bint run_one(self, const double **x, double **out) noexcept nogil:
+        """Compute one configuration; return false, and leave out unchanged, if the general path must."""
+        cdef double local[STACK_DOUBLES]
+        cdef double *work = local
+        cdef double *end
+        cdef double *y[MOST_ARRAYS]
+        cdef Py_ssize_t failed = FACTORIZED
+        cdef int k
+        for k in range(self.inputs):
+            if x[k] != NULL and not all_finite(self.input[k].size, x[k]):
+                return False
+        if self.units and not self.is_valid(x[0], 1):
+            return False
+        if self.need_one > STACK_DOUBLES:
+            work = <double *> malloc(self.need_one * sizeof(double))
+            if work == NULL:
+                return False
+        if self.need_apart == 0:                     # no result is computed apart
+            self.compute(self.model, 1, x, out, &failed, align(work))
+        else:
+            end = work
+            for k in range(self.results):
+                y[k] = out[k]
+                if self.is_apart(k):
+                    y[k] = end
+                    end += self.result[k].computed
+            self.compute(self.model, 1, x, y, &failed, align(end))
+            if failed == FACTORIZED:
+                for k in range(self.results):
+                    if self.result[k].form in (PAIR, SYMMETRIC):
+                        unpack(&self.pattern.shape, self.result[k].form == PAIR, y[k], 1, out[k])
+                    elif self.may_fail:
+                        memcpy(out[k], y[k], self.result[k].size * sizeof(double))
+        if self.need_one > STACK_DOUBLES:
+            free(work)
+        return failed == FACTORIZED
+
+    cdef bint find_arguments(self, PyObject **arrays, const double **x) noexcept:
+        """Set x to the data of contiguous arrays of one configuration, or NULL; false if one does not fit."""
+        cdef int k
+        cdef PyObject *array
+        for k in range(self.inputs):
+            array = arrays[k]
+            x[k] = NULL
+            if self.input[k].optional and array == <PyObject *> None:
+                continue
+            if not fits(&self.input[k], <object> array):
+                return False
+            x[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> array)
+        return True
+
+    cdef bint find_results(self, const double **x, tuple out, double **y) noexcept:
+        """Set y to the data of out, for one configuration; false if an array does not fit, or overlaps."""
+        cdef Py_ssize_t size
+        cdef int k, j
+        for k in range(self.results):
+            if not (fits(&self.result[k], out[k]) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out[k])):
+                return False
+            y[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> out[k])
+            size = self.result[k].size
+            for j in range(self.inputs):
+                if overlap(y[k], size, x[j], self.input[j].size):
+                    return False
+            for j in range(k):
+                if overlap(y[k], size, y[j], self.result[j].size):
+                    return False
+        return True
+
+    cdef tuple as_results(self, object out):
+        """Return the arrays of out as a tuple; None if there are not as many as results."""
+        if self.gather is None:
+            return (out,)
+        return tuple(out) if isinstance(out, (tuple, list)) and len(out) == self.results else None
+
+    cpdef tuple allocate(self, Py_ssize_t batch):
+        """Return new arrays of all results for a batch, or for one configuration if batch is -1."""
+        cdef Py_ssize_t size = 0, at = 0
+        cdef cnp.npy_intp shape[1 + MOST_AXES]
+        cdef int k, lead = batch >= 0
+        cdef cnp.ndarray block = None
+        cdef list arrays = []
+        shape[0] = batch
+        if lead:
+            for k in range(self.results):
+                size += size_in_block(batch * self.result[k].size)
+            block = new_block(self.results, size)
+        for k in range(self.results):
+            memcpy(&shape[lead], self.result[k].shape, sizeof(self.result[k].shape))
+            arrays.append(new_array(lead + self.result[k].axes, shape, block, &at))
+        return tuple(arrays)
+
+    cdef object run_vectors(self, PyObject **arrays, object out):
+        """Compute one configuration given as contiguous arrays; None if the general path must handle it."""
+        cdef const double *x[MOST_ARRAYS]
+        cdef double *y[MOST_ARRAYS]
+        cdef double number = 0.0
+        cdef tuple results
+        cdef object only
+        cdef int k
+        if self.in_lanes or self.elements >= 0 or not self.find_arguments(arrays, x):
+            return None
+        if out is not None:
+            results = self.as_results(out)
+            if results is None or not self.find_results(x, results, y):
+                return None
+            return out if self.run_one(x, y) else None
+        if self.scalar:
+            y[0] = &number
+            return cnp.PyArray_ToScalar(&number, A_NUMBER) if self.run_one(x, y) else None
+        if self.gather is None:
+            only = new_result(self.result[0].axes, self.result[0].shape)
+            y[0] = <double *> cnp.PyArray_DATA(<cnp.ndarray> only)
+            return only if self.run_one(x, y) else None
+        results = self.allocate(-1)
+        for k in range(self.results):
+            y[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> results[k])
+        return self.make(results) if self.run_one(x, y) else None
+
+    cdef object run_rows(self, PyObject **arrays, object out):
+        """Compute a batch given as float64 arrays, or as one row for all of it; None if they do not fit."""
+        cdef Operand operands[MOST_ARRAYS]
+        cdef Py_ssize_t batch = self.elements
+        cdef tuple results
+        cdef int k, j
+        for k in range(self.inputs):
+            if self.input[k].optional and arrays[k] == <PyObject *> None:
+                operands[k].data, operands[k].size, operands[k].to_next = NULL, 0, 0
+            elif not read_rows(&self.input[k], <object> arrays[k], &batch, &operands[k]):
+                return None
+        if batch <= 0 or not self.one_axis or (self.in_lanes and out is None):
+            return None
+        if out is None:
+            results = self.allocate(batch)
+        else:
+            results = self.as_results(out)
+            if results is None:
+                return None
+            for k in range(self.results):
+                if not self.fits_batch(k, results[k], batch):
+                    return None
+                for j in range(self.inputs):
+                    if operands[j].data != NULL and may_overlap(<cnp.ndarray> arrays[j], results[k]):
+                        return None
+                for j in range(k):
+                    if may_overlap(results[j], results[k]):
+                        return None
+        self.run_blocks(batch, operands, results, NULL, 0, (batch + LANES - 1) // LANES)
+        return self.make(results) if out is None else out
+
+    cdef bint fits_batch(self, int k, object out, Py_ssize_t batch) noexcept:
+        """Return whether out can hold result k of a batch."""
+        cdef Array expected
+        cdef int axis
+        if self.in_lanes:
+            expected.axes = 3
+            expected.shape[0], expected.shape[1] = (batch + LANES - 1) // LANES, self.result[k].computed
+            expected.shape[2] = LANES
+        else:
+            expected.axes, expected.shape[0] = 1 + self.result[k].axes, batch
+            for axis in range(self.result[k].axes):
+                expected.shape[1 + axis] = self.result[k].shape[axis]
+        return fits(&expected, out) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
+
+    cdef object run(self, PyObject **arrays, object out, object threads):
+        """Return the results for float64 arrays that need no conversion, or None."""
+        cdef object returned = None
+        if (is_real(<object> arrays[0])
+                and cnp.PyArray_NDIM(<cnp.ndarray> arrays[0]) == self.input[0].axes
+                and is_thread_count(threads)):
+            returned = self.run_vectors(arrays, out)
+        if returned is None and type(threads) is int and threads == 1:
+            returned = self.run_rows(arrays, out)
+        return returned
+
+    def run_arrays(self, tuple arrays not None, out, threads):
+        """Return what `run` returns for a tuple of arrays, None where an optional one is absent."""
+        cdef PyObject *x[MOST_ARRAYS]
+        cdef int k
+        for k in range(self.inputs):
+            x[k] = <PyObject *> arrays[k]
+        return self.run(x, out, threads)
+
+    def batch(self, Py_ssize_t batch, operands, tuple out not None, cnp.ndarray failed not None,
+              Py_ssize_t first, Py_ssize_t stop):
+        """Compute the blocks first .. stop-1 of 8 configurations into C-contiguous arrays.
+
+        Operands have contiguous rows: (batch, size), or (1, size) that all share; None is absent. failed, of
+        shape (blocks * 8,), receives the freedom with a bad pivot, or -1.
+        """
+        cdef Operand rows[MOST_ARRAYS]
+        cdef int k
+        for k in range(self.inputs):
+            describe(operands[k], &rows[k])
+        self.run_blocks(batch, rows, out, <Py_ssize_t *> failed.data, first, stop)
+
+    cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
+                         Py_ssize_t first, Py_ssize_t stop) except False:
+        """Run blocks as `batch` does; failed may be NULL."""
+        cdef char *to[MOST_ARRAYS]
+        cdef bint done
+        cdef int k
+        for k in range(self.results):
+            to[k] = <char *> cnp.PyArray_DATA(<cnp.ndarray> out[k])
+        with nogil:
+            done = self.compute_rows(batch, operands, to, failed, first, stop)
+        if not done:
+            raise MemoryError(f"cannot allocate a workspace of {self.need_lanes} doubles")
+        return True
+
+    cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, char **to, Py_ssize_t *failed,
+                           Py_ssize_t first, Py_ssize_t stop) noexcept nogil:
+        """Run blocks as `batch` does, results to[k] <- (batch, ...); false without memory."""
+        cdef Py_ssize_t b
+        cdef Py_ssize_t ignored[LANES]
+        cdef Py_ssize_t *status
+        cdef double *x[MOST_ARRAYS]
+        cdef double *y[MOST_ARRAYS]
+        cdef double *packed[MOST_ARRAYS]
+        cdef double *work = <double *> malloc(self.need_lanes * sizeof(double))
+        cdef double *of_block
+        cdef double *end
+        cdef const void *model = self.model
+        cdef int k, count
+        if work == NULL:
+            return False
+        of_block = align(work)
+        end = of_block + self.block_size()
+        for k in range(self.inputs):
+            x[k] = NULL if operands[k].data == NULL else end
+            end += LANES * operands[k].size
+        for k in range(self.results):
+            packed[k] = end
+            end += LANES * self.result[k].computed
+            memset(end, 0, LANES * sizeof(double))               # outside the pattern
+            end += LANES
+        for b in range(first, stop):
+            status = &ignored[0] if failed == NULL else failed + b * LANES
+            count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
+            for k in range(self.results):
+                y[k] = self.place_of(k, to[k], b, packed[k])
+            if self.elements >= 0:
+                model = self.begin_block(b, of_block)
+            self.run_block(model, b, count, operands, x, y, to, status, end)
+        free(work)
+        return True
+
+    cdef Py_ssize_t to_next_block(self, int k) noexcept nogil:
+        """Return the bytes of result k for a block of 8 configurations."""
+        return LANES * sizeof(double) * (self.result[k].computed if self.in_lanes else self.result[k].size)
+
+    cdef double *place_of(self, int k, char *to, Py_ssize_t b, double *packed) noexcept nogil:
+        """Return where result k of block b is computed: in the user's array if that has aligned lanes."""
+        cdef double *there
+        if not self.in_lanes:
+            return packed
+        there = <double *> (to + b * self.to_next_block(k))
+        return there if there == align(there) else packed
+
+    cdef void run_block(self, const void *model, Py_ssize_t b, int count, const Operand *operands,
+                        double **x, double **y, char **to, Py_ssize_t *failed,
+                        double *work) noexcept nogil:
+        """to, and y in lanes <- results of block b, whose model is given, or NaN; x <- its arguments."""
+        cdef int k, lane
+        for k in range(self.inputs):
+            load(&operands[k], b, count, x[k])
+        for lane in range(LANES):
+            failed[lane] = FACTORIZED
+        self.compute(model, LANES, <const double **> x, y, failed, work)
+        self.invalidate(x, y, failed)
+        if count < LANES:
+            for lane in range(count, LANES):
+                failed[lane] = FACTORIZED
+        for k in range(self.results):
+            self.store(&self.result[k], count, y[k], to[k] + b * self.to_next_block(k))
+
+    cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil:
+        """y <- NaN in lanes with a bad pivot, arguments that are not finite or no unit vector where one must be.
+
+        Arguments stand side by side from x[0] on: one vectorized check finds that all lanes are good.
+        """
+        cdef double doubt[LANES]
+        cdef Py_ssize_t entries = 0, e
+        cdef bint good = True
+        cdef int k, lane
+        for k in range(self.inputs):
+            if x[k] != NULL:
+                entries += self.input[k].size
+        if self.may_fail:
+            for lane in range(LANES):
+                good &= failed[lane] == FACTORIZED
+        if good and validity.are_valid(entries, x[0], self.units, self.unit, 0.5 * unit_square):
+            return
+        memset(doubt, 0, sizeof(doubt))
+        add_doubt(entries, x[0], doubt)
+        for lane in range(LANES):
+            if doubt[lane] != 0 or failed[lane] != FACTORIZED or not self.is_valid(x[0] + lane, LANES):
+                for k in range(self.results):
+                    for e in range(self.result[k].computed):
+                        y[k][e * LANES + lane] = NAN
+
+    cdef void store(self, const Array *result, int count, double *y, char *to) noexcept nogil:
+        """Write a result of a block of configurations into the user's rows; zeros follow packed entries."""
+        cdef Py_ssize_t to_next = result.size * sizeof(double), e
+        cdef int lane
+        if self.in_lanes:
+            if result.form == SYMMETRIC:
+                pad(&self.pattern.shape, count, y)
+            else:
+                for e in range(result.computed):
+                    for lane in range(count, LANES):
+                        y[e * LANES + lane] = 0.0
+            if <char *> y != to:
+                memcpy(to, y, LANES * result.computed * sizeof(double))
+        elif result.form == PLAIN:
+            active.lanes.store(result.size, count, y, to, to_next)
+        else:
+            active.lanes.unpack(result.size, result.at, count, y, to, to_next)

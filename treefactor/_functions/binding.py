@@ -1,0 +1,62 @@
+"""Bind public functions to arrays: check them once, with errors that name the bad one."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from .._util.bindable import register
+from .._util.validation import check_choice, require_apart, require_bindable
+from ..model.model import Model
+from ._bound_function import BoundFunction
+from ._compiled_function import CompiledFunction
+from ._entry import Entry
+from .general_path import compiled_function, named_outputs, require_disjoint
+
+
+def make_bindable(entry: Entry) -> None:
+    """Make `treefactor.bind` accept the public function of a quantity."""
+    if entry.quantity.bound:
+        register(partial(_bind, entry), [entry.function])
+
+
+def _bind(entry: Entry, function, model: Model, given: dict[str, Any], out) -> BoundFunction:
+    """Return the bound call of a public function; `given` are its arguments by name."""
+    for option in entry.quantity.options:
+        if "lanes" in option.choices:
+            check_choice(option.name, given[option.name], tuple(x for x in option.choices if x != "lanes"))
+    options = tuple(given[option.name] for option in entry.quantity.options)
+    validated = partial(function, model, **given, out=out)
+    return bound(compiled_function(entry, model, options), given, out, validated)
+
+
+def bound(function: CompiledFunction, given: dict[str, Any], out, validated) -> BoundFunction:
+    """Return the bound call of a compiled function.
+
+    Parameters
+    ----------
+    function : CompiledFunction
+    given : dict
+        Arguments by name, those of `names` of the function among them.
+    out : ndarray or tuple of ndarray
+    validated : callable
+        Does the same with validation.
+
+    Raises
+    ------
+    ValueError
+        If an array is not contiguous float64 of the right shape, or shares memory with out.
+    """
+    arrays = {
+        name: given[name]
+        for name in function.names
+        if given[name] is not None or name not in function.optional
+    }
+    for name, array in arrays.items():
+        require_bindable(array, function.input_shapes[name], name)
+    named = named_outputs(out, function.results)
+    for (name, result), shape in zip(named.items(), function.shapes, strict=True):
+        require_bindable(result, shape, name)
+        require_apart(result, arrays)
+    require_disjoint(tuple(named.values()))
+    return BoundFunction(function, tuple(arrays.get(name) for name in function.names), out, validated)

@@ -1,0 +1,188 @@
+"""General path of compiled functions: compile them, validate arrays of any form, use threads, name what is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._util.messages import received
+from .._util.threads import spread
+from .._util.validation import aligned, as_output, check_choice, flatten, thread_count
+from ..exceptions import NotPositiveDefiniteError, ShapeError
+from ..model._states import states
+from ..model.model import Model, require_model
+from ._compiled_function import CompiledFunction
+
+if TYPE_CHECKING:
+    from ._entry import Entry
+
+LANES = 8
+PACKAGE = __package__.partition(".")[0]
+INERTIAS = "dynamics.inertias:with_inertias"  # above this folder: imported when first needed, as kernels are
+MOST_KEPT = 256  # functions of one quantity that a model keeps, where options can have any value
+_changing = Lock()
+
+
+def imported(path: str) -> Any:
+    """Return an object from "module:name", relative to the package."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(f"{PACKAGE}.{module}"), name)
+
+
+def with_inertias(model, inertias) -> Model:
+    """Return the model whose compiled functions have these inertias."""
+    return imported(INERTIAS)(model, inertias)
+
+
+def forget_oldest(functions: dict) -> None:
+    """Delete the functions that a model has kept longest where a new one needs their place."""
+    while len(functions) >= MOST_KEPT:
+        del functions[next(iter(functions))]
+
+
+def general_path(entry: Entry, model: Model, options: tuple, arrays: tuple, out, num_threads: int):
+    """Run a quantity on arrays of any form, compiled if new; raise the error that names the bad argument."""
+    function = compiled_function(entry, model, options)
+    returned = function.run_arrays(arrays, out, num_threads)
+    return run_validated(model, function, arrays, out, num_threads) if returned is None else returned
+
+
+def compiled_function(entry: Entry, model: Model, options: tuple) -> CompiledFunction:
+    """Return the compiled function of a model, and keep it."""
+    values = tuple(map(option_value, entry.quantity.options, options))
+    require_model(model)
+    function = imported(entry.quantity.kernel)(model, *values)
+    function.close()
+    return entry.keep(model, values, function)
+
+
+def option_value(option, given) -> Any:
+    """Return a valid value of an option; raise ValueError for a choice that there is not."""
+    if option.kind == "flag":
+        return bool(given)
+    if option.kind == "choice":
+        value = getattr(given, "name", given) if option.name == "reference" else given  # Pinocchio's enum
+        check_choice(option.name, value, option.choices)
+        return str(value)
+    return given
+
+
+def run_validated(model: Model, function: CompiledFunction, given: tuple, out, num_threads: int):
+    """Validate and convert arrays, and run the function."""
+    threads = thread_count(num_threads)
+    present = {
+        name: array
+        for name, array in zip(function.names, given, strict=True)
+        if array is not None or name not in function.optional
+    }
+    arrays, batch = states(present, function.input_shapes, model)
+    targets = _targets(function, out, batch)
+    rows = [_rows(arrays.get(name), shape) for name, shape in function.input_shapes.items()]
+    results = None
+    if not (batch or function.in_lanes):
+        one = [
+            None if row is None else row.reshape(function.input_shapes[name])
+            for name, row in zip(function.names, rows, strict=True)
+        ]
+        returned = function.run_arrays(tuple(one), None, 1)
+        if returned is not None:
+            results = tuple(returned) if function.results > 1 else (np.asarray(returned),)
+    if results is None:
+        results = _run_batch(model, function, rows, batch, targets, arrays, threads)
+    if targets is None:
+        return results[0][()] if function.scalar and not batch else function.make(results)
+    for to, result in zip(targets, results, strict=True):
+        if not np.shares_memory(to, result):
+            to[...] = result
+    return out
+
+
+def _run_batch(model, function, rows, batch, targets, arrays, threads) -> tuple[np.ndarray, ...]:
+    """Return the results of a batch, or of one configuration; raise the error of a bad pivot of that one."""
+    count = math.prod(batch)
+    blocks = -(-count // LANES)
+    leads = (blocks if function.in_lanes else count,)
+    fresh = () if function.in_lanes else function.allocate(count)
+    results: list[np.ndarray] = []
+    for k, shape in enumerate(function.shapes):
+        flat = (*leads, *shape, LANES) if function.in_lanes else (*leads, *shape)
+        to = None if targets is None or not batch else targets[k]
+        if (
+            to is None
+            or not to.flags.carray
+            or any(np.may_share_memory(to, array) for array in arrays.values())
+        ):
+            to = aligned(flat) if function.in_lanes else fresh[k]
+        results.append(to.reshape(flat))
+    failed = np.empty(blocks * LANES, dtype=np.intp)
+    work = partial(function.batch, count, rows, tuple(results), failed)
+    spread(work, blocks, threads, 16 * sum(math.prod(shape) for shape in function.shapes) * count)
+    if not batch:
+        require_pivots(model, failed[0])
+    if function.in_lanes:
+        return tuple(results)
+    return tuple(
+        result.reshape(*batch, *shape) for result, shape in zip(results, function.shapes, strict=True)
+    )
+
+
+def _rows(array: np.ndarray | None, tail: tuple[int, ...]) -> np.ndarray | None:
+    """Return an array with one leading axis and contiguous rows, or None."""
+    if array is None:
+        return None
+    rows = flatten(np.ascontiguousarray(array), len(tail))
+    return rows.reshape(len(rows), math.prod(tail))
+
+
+def _targets(function: CompiledFunction, out, batch: tuple[int, ...]) -> list[np.ndarray] | None:
+    """Return the validated arrays of out, one for every result, or None."""
+    if out is None:
+        return None
+    leads = (-(-math.prod(batch) // LANES),) if function.in_lanes else batch
+    ends = (LANES,) if function.in_lanes else ()
+    return outputs(out, [(*leads, *shape, *ends) for shape in function.shapes])
+
+
+def require_pivots(model: Model, failed: int) -> None:
+    """Raise NotPositiveDefiniteError for a freedom with a bad pivot; -1 means that all are good."""
+    if failed >= 0:
+        row = int(failed)
+        name = model.tree.names[row] if model.tree.names else None
+        raise NotPositiveDefiniteError(
+            f"freedom {row} ({name}) moves no mass: its pivot is not positive", row=row, name=name
+        )
+
+
+def named_outputs(out, count: int) -> Mapping[str, np.ndarray]:
+    """Return the arrays of out by name; raise ShapeError unless there is one for every result."""
+    if count == 1:
+        return {"out": out}
+    if not isinstance(out, tuple | list) or len(out) != count:
+        raise ShapeError(f"out must be a tuple of {count} arrays, got {received(out)}", None, (count,))
+    return {f"out[{k}]": array for k, array in enumerate(out)}
+
+
+def outputs(out, shapes) -> list[np.ndarray] | None:
+    """Return the validated arrays of out, one for every shape, or None."""
+    if out is None:
+        return None
+    named = named_outputs(out, len(shapes))
+    arrays = [
+        as_output(array, shape, name=name) for (name, array), shape in zip(named.items(), shapes, strict=True)
+    ]
+    require_disjoint(arrays)
+    return arrays
+
+
+def require_disjoint(arrays) -> None:
+    """Raise ShapeError if arrays that receive results share memory."""
+    for k, array in enumerate(arrays):
+        for j, other in enumerate(arrays[:k]):
+            if np.shares_memory(array, other):
+                raise ShapeError(f"arrays {j} and {k} of out share memory: pass separate arrays", array.shape)

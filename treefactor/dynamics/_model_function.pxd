@@ -1,0 +1,16 @@
+"""C interface of compiled functions of a model."""
+
+from .._functions._compiled_function cimport CompiledFunction
+from ._recursions cimport Bodies
+
+
+cdef class ModelFunction(CompiledFunction):
+    cdef Bodies bodies
+
+    cdef int add_configuration(self) except -1
+    cdef int add_vector(self, bint optional=*) except -1
+    cdef int add_forces(self, bint optional=*) except -1
+    cdef const double *expanded(self, int lanes, Py_ssize_t vectors, const double *x,
+                                double **end) noexcept nogil
+    cdef double *target(self, int lanes, Py_ssize_t vectors, double *y, double **end) noexcept nogil
+    cdef void reduce(self, int lanes, Py_ssize_t vectors, const double *x, double *y) noexcept nogil

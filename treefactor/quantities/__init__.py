@@ -1,0 +1,4 @@
+"""The table: one declaration per public quantity, from which its function, pages, stubs and tests follow.
+
+`declaration` has the types of an entry, the modules beside it the entries, and `functions` the public functions.
+"""

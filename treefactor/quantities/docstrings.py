@@ -1,0 +1,144 @@
+"""Write the docstring and the text signature of a public function from its declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import fill, indent
+
+from .declaration import NEEDED, Array, Option, Quantity
+
+WIDTH = 100
+INERTIAS = "inertias : Inertias or array_like, shape (..., njoints, 10), optional"
+COMMON = {
+    "num_threads": ("num_threads : int", "For batches; -1 uses all cores."),
+    "inertias": (INERTIAS, "In the place of the model's: see `Inertias`."),
+}
+BATCHES = (
+    "In a batch, configurations that are not finite or whose quaternions do not have unit length give NaN."
+)
+
+
+def docstring(quantity: Quantity) -> str:
+    """Return the docstring of a public function, after the line that `inspect.signature` reads."""
+    first = f"{quantity.name}($module, {', '.join(_parameters(quantity))})\n--\n\n"
+    return first + "\n".join(_lines(quantity)).rstrip() + "\n"
+
+
+def _parameters(quantity: Quantity) -> Iterator[str]:
+    for name, default in quantity.arguments.items():
+        yield name if default is NEEDED else f"{name}={default!r}"
+
+
+def _lines(quantity: Quantity) -> Iterator[str]:
+    yield quantity.summary
+    if quantity.details:
+        yield ""
+        yield fill(quantity.details, WIDTH)
+    yield from _section("Parameters")
+    for name in quantity.arguments:
+        head, text = _parameter(quantity, name)
+        yield head
+        if text:
+            yield _text(text)
+    yield from _section("Returns")
+    yield from _returned(quantity)
+    yield from _section("Raises")
+    if quantity.fails:
+        yield "NotPositiveDefiniteError"
+        yield _text(quantity.fails)
+    yield "ShapeError, NonFiniteError, ConfigurationError"
+    yield _text("If an argument does not fit the model; ConfigurationError names the joint.")
+    reasons = [f"if there is no such {one.name}" for one in quantity.options if one.kind == "choice"]
+    if not quantity.mimic:
+        reasons.append('if the model has mimic joints: use ``forward_dynamics(..., method="factor")``')
+    if reasons:
+        yield "ValueError"
+        yield _text(_sentence("; ".join(reasons)))
+    yield from _notes(quantity)
+    if quantity.examples:
+        yield from _section("Examples")
+        yield quantity.examples.strip("\n")
+
+
+def _section(title: str) -> Iterator[str]:
+    yield ""
+    yield title
+    yield "-" * len(title)
+
+
+def _text(text: str) -> str:
+    return indent(fill(text, WIDTH - 4), "    ")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}" + "." * (text[-1] != ".")
+
+
+def _parameter(quantity: Quantity, name: str) -> tuple[str, str]:
+    """Return the head and the text of the entry of an argument."""
+    if name == "model":
+        return "model : Model", "" if quantity.mimic else "Must not have mimic joints."
+    if name == "out":
+        optional = "tuple of ndarray" if quantity.gathered else "ndarray"
+        return f"out : {optional}, optional", "Receives the result" + "s" * bool(quantity.gathered) + "."
+    if name in COMMON:
+        return COMMON[name]
+    for array in quantity.inputs:
+        if array.name == name:
+            optional = ", optional" if array.optional else ""
+            return f"{name} : array_like, shape {shape_text(array)}{optional}", _with_unit(array)
+    option = next(one for one in quantity.options if one.name == name)
+    return f"{name} : {option_type(option)}", option.text
+
+
+def option_type(option: Option) -> str:
+    """Return the type of an option as docstrings write it."""
+    if option.kind == "choice":
+        return "{" + ", ".join(f'"{one}"' for one in option.choices) + "}"
+    return "bool" if option.kind == "flag" else option.type
+
+
+def shape_text(array: Array) -> str:
+    """Return the shape of an array with its leading axes."""
+    return "(" + ", ".join(["...", *map(str, array.shape)]) + ")"
+
+
+def _with_unit(array: Array) -> str:
+    """Return the text about an array, with its unit."""
+    if not (array.unit and array.axes):
+        return array.axes or (f"{array.unit}." if array.unit else "")
+    return f"{array.unit}. {array.axes}"
+
+
+def _returned(quantity: Quantity) -> Iterator[str]:
+    if not quantity.gathered:
+        (array,) = quantity.results
+        layouts = next((one.choices for one in quantity.options if one.name == "layout"), ())
+        shapes = [shape_text(array)] + [f"(..., {array.packed})"] * ("packed" in layouts)
+        shapes += [f"(blocks, {array.packed}, 8)"] * ("lanes" in layouts)
+        kind = "ndarray" if array.shape else "float64 or ndarray"
+        yield f"{kind}, shape {' or '.join([', '.join(shapes[:-1]), shapes[-1]] if shapes[1:] else shapes)}"
+        yield _text(" ".join(filter(None, [_with_unit(array), _counterparts(quantity), BATCHES])))
+        return
+    yield quantity.gathered
+    yield _text("Named tuple of")
+    for array in quantity.results:
+        asked = f" If ``{array.when}``." if array.when else ""
+        yield _text(f"- {array.name}, shape {shape_text(array)}: {_with_unit(array)}{asked}")
+    yield _text(" ".join(filter(None, [_counterparts(quantity), BATCHES])))
+
+
+def _counterparts(quantity: Quantity) -> str:
+    """Return the sentence that names what Pinocchio has."""
+    names = []
+    for one in quantity.counterparts:
+        name = f"``{one.result}`` after ``{one.name}``" if one.result else f"``{one.name}``"
+        names.append(f"{name}{', ' + one.note if one.note else ''}")
+    return f"Pinocchio's {' or '.join(names)}." if names else ""
+
+
+def _notes(quantity: Quantity) -> Iterator[str]:
+    text = " ".join(filter(None, [quantity.source and f"{quantity.source}.", quantity.notes]))
+    if text:
+        yield from _section("Notes")
+        yield fill(text, WIDTH)

@@ -1,0 +1,346 @@
+"""Declarations of the dynamics: inertia matrix, inverse and forward dynamics, energies, statics, reactions."""
+
+from .arrays import FEXT, LAYOUT, TAU, A, Q, V
+from .declaration import Array, Counterpart, Derivative, Option, Quantity
+
+FUNCTIONS = "dynamics._dynamics_functions"
+FORCES = Array("tau", ("nv",), "N, N m")
+ACCELERATION = Array("a", ("nv",), "m/s^2, rad/s^2")
+HINGE = """
+>>> import numpy as np, treefactor as tf
+>>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+>>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+"""
+NO_MASS = "If a freedom moves no mass; names the joint. Only for a single configuration."
+
+crba = Quantity(
+    "crba",
+    "Compute the joint-space inertia matrix H(q), armature included.",
+    (Q,),
+    (Array("H", ("nv", "nv"), "kg, kg m, kg m^2", packed="nnz"),),
+    f"{FUNCTIONS}:Crba",
+    (LAYOUT._replace(text=f"{LAYOUT.text} `treefactor.factor` accepts all of them."),),
+    parameters=("q", "out", "layout"),
+    inertias=True,
+    program="crba",
+    counterparts=(Counterpart("crba", note="of which Pinocchio's has the upper triangle only"),),
+    oracle="oracles.composite:crba",
+    source="Featherstone (2008), table 6.2",
+    notes="Composite-rigid-body algorithm, every body in its own axes and about its own origin.",
+)
+rnea = Quantity(
+    "rnea",
+    "Compute inverse dynamics: the generalized forces tau that produce the acceleration a.",
+    (Q, V, A, FEXT),
+    (FORCES,),
+    f"{FUNCTIONS}:Rnea",
+    inertias=True,
+    derivative=Derivative("rnea_jvp", "rnea_vjp", "rnea_hvp"),
+    program="rnea",
+    counterparts=(Counterpart("rnea"),),
+    oracle="oracles.newton_euler:rnea",
+    source="Luh, Walker and Paul (1980)",
+    notes="Recursive Newton-Euler algorithm, every body in its own axes.",
+)
+bias = Quantity(
+    "bias",
+    "Compute the generalized forces at zero acceleration: Coriolis, centrifugal, gravity, minus external.",
+    (Q, V, FEXT),
+    (FORCES,),
+    f"{FUNCTIONS}:Bias",
+    inertias=True,
+    derivative=Derivative(case_of="rnea"),
+    program="bias",
+    counterparts=(Counterpart("nonLinearEffects"),),
+    oracle="oracles.newton_euler:rnea",
+    source="Featherstone (2008), table 5.1",
+    notes="Without accelerations. Pinocchio calls these forces ``nle``, MuJoCo ``qfrc_bias``.",
+)
+h_times = Quantity(
+    "h_times",
+    "Compute H(q) x without forming H.",
+    (Q, Array("x", ("nv",), axes="Vectors of the freedoms.")),
+    (Array("y", ("nv",), "that of x times kg, kg m, kg m^2"),),
+    f"{FUNCTIONS}:HTimes",
+    inertias=True,
+    derivative=Derivative(case_of="rnea"),
+    oracle="oracles.newton_euler:rnea",
+    source="Featherstone (2008), table 6.1",
+    notes="Inverse dynamics without velocities, gravity and external forces.",
+)
+aba = Quantity(
+    "aba",
+    "Compute forward dynamics, the acceleration under tau, by the articulated-body algorithm in O(n).",
+    (Q, V, TAU, FEXT),
+    (ACCELERATION._replace(axes="In a batch, NaN where there is no solution."),),
+    f"{FUNCTIONS}:Aba",
+    inertias=True,
+    fails=NO_MASS,
+    mimic=False,
+    derivative=Derivative(case_of="forward_dynamics"),
+    program="aba",
+    counterparts=(Counterpart("aba"),),
+    oracle="oracles.newton_euler:forward_dynamics",
+    source="Featherstone (2008), table 7.1",
+    notes="One freedom after the other.",
+)
+forward_dynamics = Quantity(
+    "forward_dynamics",
+    "Compute forward dynamics, the acceleration under tau: from H, its LTDL factor and the bias, or by ABA.",
+    (Q, V, TAU, FEXT),
+    (ACCELERATION._replace(axes="In a batch, NaN where there is no solution."),),
+    f"{FUNCTIONS}:forward_dynamics",
+    (
+        Option(
+            "method",
+            ("factor", "aba"),
+            text='"factor" solves ``H a = tau - bias``; models with mimic joints need it.',
+        ),
+    ),
+    inertias=True,
+    fails=NO_MASS,
+    derivative=Derivative("forward_dynamics_jvp", "forward_dynamics_vjp", "forward_dynamics_hvp"),
+    program="forward_dynamics",
+    counterparts=(Counterpart("aba"),),
+    oracle="oracles.newton_euler:forward_dynamics",
+    source="Featherstone (2008), section 6.1",
+    notes='With "factor", a single state and the same state in a batch may differ in their last bits, because a '
+    "single H and a batch are factorized by different kernels. So may the results of `inverse_inertia` and "
+    "`coriolis_matrix`. Strides never change a bit; in all other functions of the dynamics a batch does not, either.",
+)
+joint_forces = Quantity(
+    "joint_forces",
+    "Compute forces and moments in the joints: what the parents exert on the bodies at the acceleration a.",
+    (Q, V, A, FEXT),
+    (
+        Array(
+            "forces",
+            ("njoints", 6),
+            "N, N m",
+            "For every joint, in the order of ``model.joints``, the force and then the moment that its parent exerts "
+            "on its body, at the origin of the joint and in the axes of the body. Actuator forces are included, "
+            "those that accelerate the armature are not.",
+        ),
+    ),
+    f"{FUNCTIONS}:JointForces",
+    inertias=True,
+    program="joint_forces",
+    counterparts=(Counterpart("rnea", "data.f", "without its first entry"),),
+    oracle="oracles.newton_euler:joint_forces",
+    source="Featherstone (2008), table 5.1",
+    notes="Along its free axes a joint transmits the actuator force: for a revolute joint about z, the last entry is "
+    "tau of `rnea` without armature.",
+    examples=f"""
+A rod of 1 kg and 1 m that hangs from a hinge: the hinge carries its weight.
+{HINGE}>>> tf.joint_forces(model, [0.0], [0.0], [0.0]).round(3)
+array([[0.  , 0.  , 9.81, 0.  , 0.  , 0.  ]])
+""",
+)
+base_force = Quantity(
+    "base_force",
+    "Compute the force and moment that the model exerts on its base, for accelerations a.",
+    (Q, V, A, FEXT),
+    (
+        Array(
+            "force",
+            (6,),
+            "N, N m",
+            "The force and then the moment, at the origin and in the axes of the base: the opposite of the sum of "
+            "`joint_forces` of all joints on the base. With a free-flyer root it is zero if a solves H a + bias = "
+            "tau with no tau on the free-flyer.",
+        ),
+    ),
+    f"{FUNCTIONS}:BaseForce",
+    inertias=True,
+    program="base_force",
+    oracle="oracles.newton_euler:base_force",
+    source="Featherstone (2008), table 5.1",
+    notes="Equal to the external forces and gravity less the rate of the momentum.",
+    examples=f"""{HINGE}>>> tf.base_force(model, [0.0], [0.0], [0.0])[2].round(3)
+np.float64(-9.81)
+""",
+)
+generalized_gravity = Quantity(
+    "generalized_gravity",
+    "Compute the generalized forces that hold the model at rest against gravity.",
+    (Q,),
+    (FORCES._replace(axes="The derivative of `potential_energy` along `integrate`."),),
+    f"{FUNCTIONS}:GeneralizedGravity",
+    inertias=True,
+    derivative=Derivative(case_of="rnea"),
+    program="generalized_gravity",
+    counterparts=(Counterpart("computeGeneralizedGravity"),),
+    oracle="oracles.newton_euler:rnea",
+    source="Featherstone (2008), table 5.1",
+    notes="Without velocities and accelerations.",
+    examples=f"""
+A rod of 1 kg and 1 m, held horizontally:
+{HINGE}>>> tf.generalized_gravity(model, [np.pi / 2])
+array([4.905])
+""",
+)
+static_torque = Quantity(
+    "static_torque",
+    "Compute the generalized forces that hold the model at rest against gravity and external forces.",
+    (Q, FEXT._replace(optional=False)),
+    (
+        FORCES._replace(
+            axes="``generalized_gravity - sum(J_i^T f_i)`` with the Jacobians of the joints in their own axes."
+        ),
+    ),
+    f"{FUNCTIONS}:StaticTorque",
+    inertias=True,
+    derivative=Derivative(case_of="rnea"),
+    counterparts=(Counterpart("computeStaticTorque"),),
+    oracle="oracles.newton_euler:rnea",
+    source="Featherstone (2008), table 5.1",
+    notes="Without velocities and accelerations.",
+    examples=f"""
+A push of 9.81 N upwards on the hinge's origin does not load the hinge; a moment of 1 N m does:
+{HINGE}>>> tf.static_torque(model, [0.0], [[0, 0, 9.81, 0, 1.0, 0]])
+array([-1.])
+""",
+)
+ENERGY = Array("energy", (), "J")
+kinetic_energy = Quantity(
+    "kinetic_energy",
+    "Compute the kinetic energy, half of v^T H v, armature included.",
+    (Q, V),
+    (ENERGY,),
+    f"{FUNCTIONS}:KineticEnergy",
+    inertias=True,
+    program="kinetic_energy",
+    counterparts=(Counterpart("computeKineticEnergy"),),
+    oracle="oracles.newton_euler:kinetic_energy",
+    source="Featherstone (2008), section 2.14",
+    notes="The sum over all bodies, in their own axes.",
+    examples=f"""{HINGE}>>> tf.kinetic_energy(model, [0.0], [2.0])
+np.float64(0.7)
+""",
+)
+potential_energy = Quantity(
+    "potential_energy",
+    "Compute the potential energy in gravity, -m g . c with the centre of mass c; zero at the base's origin.",
+    (Q,),
+    (ENERGY,),
+    f"{FUNCTIONS}:PotentialEnergy",
+    inertias=True,
+    program="potential_energy",
+    counterparts=(Counterpart("computePotentialEnergy"),),
+    oracle="oracles.newton_euler:potential_energy",
+    source="Featherstone (2008), section 2.14",
+    examples=f"""{HINGE}>>> tf.potential_energy(model, [0.0])
+np.float64(-4.905)
+""",
+)
+mechanical_energy = Quantity(
+    "mechanical_energy",
+    "Compute the sum of `kinetic_energy` and `potential_energy`, which changes by the power of tau alone.",
+    (Q, V),
+    (ENERGY,),
+    f"{FUNCTIONS}:MechanicalEnergy",
+    inertias=True,
+    counterparts=(Counterpart("computeMechanicalEnergy"),),
+    oracle="oracles.newton_euler:mechanical_energy",
+    source="Featherstone (2008), section 2.14",
+    examples=f"""{HINGE}>>> tf.mechanical_energy(model, [0.0], [2.0]).round(3)
+np.float64(-4.205)
+""",
+)
+coriolis_matrix = Quantity(
+    "coriolis_matrix",
+    "Compute the Coriolis matrix C(q, v): C v = bias - gravity, and the rate of H is C + C^T.",
+    (Q, V),
+    (
+        Array(
+            "C",
+            ("nv", "nv"),
+            "kg/s, kg m/s, kg m^2/s",
+            "With mimic joints, G^T C G of all joints.",
+            packed="2 nnz - nv",
+        ),
+    ),
+    f"{FUNCTIONS}:CoriolisMatrix",
+    (
+        Option(
+            "layout",
+            ("dense", "packed"),
+            text='"packed" has only the 2 nnz - nv entries in the pattern of H: first those on and left of the '
+            "diagonal, row by row as `Tree.pack` orders them; then those above the diagonal, transposed, in the "
+            "same order.",
+        ),
+    ),
+    parameters=("q", "v", "out", "layout"),
+    inertias=True,
+    counterparts=(Counterpart("computeCoriolisMatrix"),),
+    oracle="oracles.coriolis:coriolis_matrix",
+    source="Echeandia and Wensing (2021), algorithm 1",
+    notes="Many matrices C satisfy the first equation; with the second, the rate of H minus 2 C is skew-symmetric, as "
+    "passivity-based control needs. With universal or mimic joints Pinocchio 4.1's C satisfies neither.",
+    examples="""
+>>> import numpy as np, treefactor as tf
+>>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+>>> shoulder = tf.Joint("shoulder", "revolute", axis=[0, 1, 0], inertia=rod)
+>>> elbow = tf.Joint("elbow", "revolute", 0, p=[0, 0, -1], axis=[0, 1, 0], inertia=rod)
+>>> model = tf.Model([shoulder, elbow])
+>>> tf.coriolis_matrix(model, [0.0, np.pi / 2], [1.0, 0.0]).round(3)
+array([[ 0. , -0.5],
+       [ 0.5,  0. ]])
+""",
+)
+inverse_inertia = Quantity(
+    "inverse_inertia",
+    "Compute the inverse of the joint-space inertia matrix H(q), armature included.",
+    (Q,),
+    (
+        Array(
+            "inverse",
+            ("nv", "nv"),
+            "1/kg, 1/(kg m), 1/(kg m^2)",
+            "Both triangles; in a batch, NaN where H is singular.",
+        ),
+    ),
+    f"{FUNCTIONS}:InverseInertia",
+    inertias=True,
+    fails=NO_MASS,
+    program="minv",
+    counterparts=(Counterpart("computeMinverse", note="which refuses mimic joints"),),
+    oracle="oracles.composite:crba",
+    source="Featherstone (2008), sections 6.2 and 6.5",
+    notes="H by composite rigid bodies, its branch-sparse LTDL factor, and the inverse of that. To apply the inverse "
+    "to a few vectors, `factor` and solve instead.",
+    examples=f"""{HINGE}>>> tf.inverse_inertia(model, [0.0])
+array([[2.85714286]])
+""",
+)
+frames = Quantity(
+    "frames",
+    "Compute kinematics records of all bodies and unit motions of all freedoms, in the axes of the base.",
+    (Q, V),
+    (
+        Array(
+            "records",
+            ("records",),
+            "m, rad, s",
+            "For every joint the numbers of a record with the fields of the dtype `BODY_MOTION`: axes of its body; its "
+            "origin, measured from that of the root body; origin of the root body; velocity; acceleration at zero "
+            "acceleration of the joints. Then 6 numbers for each freedom of all joints, mimic joints included: its "
+            "unit motion. All velocities, accelerations and motions are spatial, linear before angular, taken at the "
+            "origin of the root body.",
+        ),
+    ),
+    f"{FUNCTIONS}:Frames",
+    source="Featherstone (2008), table 5.1",
+    notes="Outward half. Positions are measured from the root body, so results for a point are as exact as its "
+    "rounded distance from the root body. `BodyMotions` and `treefactor.constraints` read these records.",
+    module="treefactor.quantities.functions",
+)
+equation_of_motion = Quantity(
+    "equation_of_motion",
+    "Compute tau - bias, then the packed rows of H: the two sides of H a = tau - bias.",
+    (Q, V, TAU, FEXT),
+    (Array("parts", ("nv + nnz",), "N, N m; kg, kg m, kg m^2"),),
+    f"{FUNCTIONS}:EquationOfMotion",
+    source="Featherstone (2008), section 6.1",
+    module="treefactor.quantities.functions",
+)
