@@ -208,21 +208,27 @@ cdef class CompiledFunction:
             x[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> array)
         return True
 
+    cdef bint find_result(self, int k, const double **x, object out, double **y) noexcept:
+        """Set y[k] to the data of out, for one configuration; false if it does not fit, or overlaps."""
+        cdef Py_ssize_t size = self.result[k].size
+        cdef int j
+        if not (fits(&self.result[k], out) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)):
+            return False
+        y[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
+        for j in range(self.inputs):
+            if overlap(y[k], size, x[j], self.input[j].size):
+                return False
+        for j in range(k):
+            if overlap(y[k], size, y[j], self.result[j].size):
+                return False
+        return True
+
     cdef bint find_results(self, const double **x, tuple out, double **y) noexcept:
         """Set y to the data of out, for one configuration; false if an array does not fit, or overlaps."""
-        cdef Py_ssize_t size
-        cdef int k, j
+        cdef int k
         for k in range(self.results):
-            if not (fits(&self.result[k], out[k]) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out[k])):
+            if not self.find_result(k, x, out[k], y):
                 return False
-            y[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> out[k])
-            size = self.result[k].size
-            for j in range(self.inputs):
-                if overlap(y[k], size, x[j], self.input[j].size):
-                    return False
-            for j in range(k):
-                if overlap(y[k], size, y[j], self.result[j].size):
-                    return False
         return True
 
     cdef tuple as_results(self, object out):
@@ -259,9 +265,13 @@ cdef class CompiledFunction:
         if self.in_lanes or self.elements >= 0 or not self.find_arguments(arrays, x):
             return None
         if out is not None:
-            results = self.as_results(out)
-            if results is None or not self.find_results(x, results, y):
-                return None
+            if self.gather is None:
+                if not self.find_result(0, x, out, y):
+                    return None
+            else:
+                results = self.as_results(out)
+                if results is None or not self.find_results(x, results, y):
+                    return None
             return out if self.run_one(x, y) else None
         if self.scalar:
             y[0] = &number
@@ -383,7 +393,7 @@ cdef class CompiledFunction:
         if work == NULL:
             return False
         of_block = align(work)
-        end = of_block + self.block_size()
+        end = of_block + self.block_size() if self.elements >= 0 else of_block
         for k in range(self.inputs):
             x[k] = NULL if operands[k].data == NULL else end
             end += LANES * operands[k].size
