@@ -42,9 +42,9 @@ class Motions:
         self, q, v, tau, h, steps, method: str, out, num_threads: int, whole: bool
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the next state, or with ``whole`` the trajectories."""
-        found = fast_path(self.simulation, method, q, v, tau, h, steps, out, num_threads, whole)
-        if found is not None:
-            return found
+        states = fast_path(self.simulation, method, q, v, tau, h, steps, out, num_threads, whole)
+        if states is not None:
+            return states
         call = GeneralMotion(self.model, self.simulation, self.forward_dynamics, method, h, num_threads)
         return call.run(q, v, tau, None, steps, out, whole)
 

@@ -42,8 +42,8 @@ class Reference(Sealed):
         """Compute the results of configurations first .. stop-1."""
         count = stop - first
         inputs = [x[first:stop] if len(x) > 1 else np.broadcast_to(x, (count, x.shape[1])) for x in operands]
-        found = numpy_.evaluate(self._function, *inputs).reshape(count, self._function.output.size)
-        values = np.append(found, np.zeros((count, 1)), axis=1)[:, results.slots] * results.signs
+        computed = numpy_.evaluate(self._function, *inputs).reshape(count, self._function.output.size)
+        values = np.append(computed, np.zeros((count, 1)), axis=1)[:, results.slots] * results.signs
         values[~self._is_valid(inputs)] = np.nan
         if self._pivots:
             values[~np.isfinite(values).all(axis=1)] = np.nan
