@@ -163,7 +163,9 @@ class CheckedRobot:
     @classmethod
     def from_dict(cls, values: dict) -> CheckedRobot:
         """Return the robot that `dataclasses.asdict` made plain data of."""
-        return cls(**{**values, "impossible": tuple(Fault(**one) for one in values.get("impossible", ()))})
+        return cls(
+            **{**values, "impossible": tuple(Fault(**fault) for fault in values.get("impossible", ()))}
+        )
 
 
 @dataclass(frozen=True)

@@ -37,10 +37,10 @@ def _without(tag: str, parent: str) -> Change:
     """Return the change that removes the elements of a tag from a link or joint."""
 
     def change(robot: ET.Element, part: ET.Element) -> bool:
-        found = part.findall(tag) if part.tag == parent else []
-        for element in found:
+        removed = part.findall(tag) if part.tag == parent else []
+        for element in removed:
             part.remove(element)
-        return bool(found)
+        return bool(removed)
 
     return change
 
@@ -61,11 +61,11 @@ def _without_materials(robot: ET.Element, part: ET.Element) -> bool:
     if part.tag == "material":
         robot.remove(part)
         return True
-    found = part.findall("visual[material]") if part.tag == "link" else []
-    for visual in found:
+    visuals = part.findall("visual[material]") if part.tag == "link" else []
+    for visual in visuals:
         for material in visual.findall("material"):
             visual.remove(material)
-    return bool(found)
+    return bool(visuals)
 
 
 def _without_others(robot: ET.Element, part: ET.Element) -> bool:
@@ -117,7 +117,7 @@ def _with_plain_numbers(of: str, parent: str) -> Change:
     def change(robot: ET.Element, part: ET.Element) -> bool:
         owners = [] if part.tag != parent else [part] if of == parent else part.findall(of)
         changed = False
-        for element in (one for owner in owners for one in owner if one.tag in NUMBERS[of]):
+        for element in (child for owner in owners for child in owner if child.tag in NUMBERS[of]):
             implied = dict.fromkeys(_xml_parts.INERTIA, "0") if element.tag == "inertia" else {}
             texts = {key: text if key == "joint" else plain(text) for key, text in element.items()}
             written = {**implied, **texts}
@@ -168,8 +168,8 @@ def _with_limits(robot: ET.Element, part: ET.Element) -> bool:
 
 def _with_gain(robot: ET.Element, part: ET.Element) -> bool:
     """Write the gain that URDF demands of a safety controller."""
-    found = part.findall("safety_controller") if part.tag == "joint" else []
-    missing = [element for element in found if "k_velocity" not in element.attrib]
+    controllers = part.findall("safety_controller") if part.tag == "joint" else []
+    missing = [element for element in controllers if "k_velocity" not in element.attrib]
     for element in missing:
         element.set("k_velocity", "0")
     return bool(missing)
@@ -177,8 +177,8 @@ def _with_gain(robot: ET.Element, part: ET.Element) -> bool:
 
 def _without_dynamics(robot: ET.Element, part: ET.Element) -> bool:
     """Remove damping, friction and other entries that are not zero."""
-    found = part.findall("dynamics") if part.tag == "joint" else []
-    if not any(numbers(value) != [0.0] for element in found for value in element.attrib.values()):
+    elements = part.findall("dynamics") if part.tag == "joint" else []
+    if not any(numbers(value) != [0.0] for element in elements for value in element.attrib.values()):
         return False
     return _without("dynamics", "joint")(robot, part)
 
