@@ -41,7 +41,7 @@ from .named_arms import KHALIL as KHALIL
 from .named_arms import MCMILLAN as MCMILLAN
 from .named_arms import QUANTITIES, SYMPYBOTICS, candidates, named_arms, simplified_arms
 from .named_arms import counted as counted
-from .table import Between, Row, Table
+from .table import Between, PaperRow, Table
 
 __all__ = [
     "GENERATED",
@@ -102,15 +102,15 @@ def closed_loops() -> Table:
     """Count the operations of programs that close loops, beside those of numeric loops over matrices."""
     programs = {name: generate(make().model, "loops") for name, make in MECHANISMS.items()}
     counts = {name: program.operations["loops"] for name, program in programs.items()}
-    rows = [Row(name, PROGRAM, count) for name, count in counts.items() if name not in PLATFORMS]
+    rows = [PaperRow(name, PROGRAM, count) for name, count in counts.items() if name not in PLATFORMS]
     for name in PLATFORMS:
         model, is_theirs = MECHANISMS[name]().model, name == "docking"
         numeric = closures.operations(model, by_loop(model, programs[name]))
         fewer = numeric.total / counts[name].total
         rows += [
-            Row(name, PROGRAM, counts[name], GENERATED if is_theirs else None),
-            Row(name, "accelerations, matrices", numeric, MATRICES if is_theirs else None),
-            Row(name, "times fewer operations", fewer, SAVING if is_theirs else None),
+            PaperRow(name, PROGRAM, counts[name], GENERATED if is_theirs else None),
+            PaperRow(name, "accelerations, matrices", numeric, MATRICES if is_theirs else None),
+            PaperRow(name, "times fewer operations", fewer, SAVING if is_theirs else None),
         ]
     note = (
         "Accelerations of all coordinates with all loops closed, the velocities that follow included, from "
@@ -135,7 +135,7 @@ def against_indices() -> Table:
     return Table(PAPER, "Scalars instead of indexed elements", note, rows)
 
 
-def unindexed(arm: arms.Arm, name: str) -> Row:
+def unindexed(arm: arms.Arm, name: str) -> PaperRow:
     """Count a program's operations, and time it against its forms with indices."""
     program, what = generate(arm.model(), [name]), f"{name}, operations"
     texts = emit_c.sources(program)
@@ -145,18 +145,20 @@ def unindexed(arm: arms.Arm, name: str) -> Row:
             bound_c(program, {**texts, file: text}) for text in (texts[file], indexed(texts[file]))
         )
     except CodegenError as error:
-        return Row(arm.name, f"{what}, not timed: {error}", program.operations[name].total)
+        return PaperRow(arm.name, f"{what}, not timed: {error}", program.operations[name].total)
     interpreted = compiled(program).bind(name, *states(arm.model(), name), out=np.empty(program.nv))
     timed = compare(scalars, {"elements of an array": elements, "indices at run time": interpreted})
-    return Row(arm.name, what, program.operations[name].total, timed=timed)
+    return PaperRow(arm.name, what, program.operations[name].total, timed=timed)
 
 
-def slower(row: Row) -> list[Row]:
+def slower(row: PaperRow) -> list[PaperRow]:
     """Return a program's row, and one for each form with indices: how many times longer it takes."""
     name = row.what.partition(",")[0]
     return [row] + [
-        Row(row.case, f"{name}: {one.peer}, times longer", one.ratio, LONGER, *REGISTERS[one.peer])
-        for one in row.timed
+        PaperRow(
+            row.case, f"{name}: {result.peer}, times longer", result.ratio, LONGER, *REGISTERS[result.peer]
+        )
+        for result in row.timed
     ]
 
 
@@ -188,20 +190,20 @@ def models() -> dict[str, Model]:
 def robot(name: str) -> Model | None:
     """Return the model of a bundled robot on its own base."""
     try:
-        found = robots.find(name)
+        bundled = robots.find(name)
     except AdapterError:
         return None
-    return Model.from_urdf(found.path, found.floating)
+    return Model.from_urdf(bundled.path, bundled.floating)
 
 
-def saved(case: str, model: Model) -> list[Row]:
+def saved(case: str, model: Model) -> list[PaperRow]:
     """Return for every function how many times fewer operations its program takes."""
     program = generate(model, tuple(NUMERIC))
     kernels, rows = compiled(program), []
     for name, loops in NUMERIC.items():
         fewer = operations(model, loops).total / program.operations[name].total
         what = f"{name}, times fewer operations"
-        rows.append(Row(case, what, fewer, timed=timed(model, kernels, name)))
+        rows.append(PaperRow(case, what, fewer, timed=timed(model, kernels, name)))
     return rows
 
 
