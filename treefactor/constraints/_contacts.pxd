@@ -36,7 +36,7 @@ cdef class ContactKernel:
     cdef Py_ssize_t measure_candidates(self, const double *frames, double margin, Py_ssize_t candidates,
                                        Py_ssize_t *number, double *gap, double *axes,
                                        double *points) noexcept nogil
-    cdef void fill_all(self, const double *frames, Py_ssize_t found, const Py_ssize_t *number,
+    cdef void fill_all(self, const double *frames, Py_ssize_t near, const Py_ssize_t *number,
                        const Py_ssize_t *start, double *axes, const double *points, double *gap,
                        double *rows, Py_ssize_t size) noexcept nogil
     cdef double locate(self, const double *frames, double *places) noexcept nogil

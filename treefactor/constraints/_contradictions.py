@@ -62,11 +62,11 @@ def _unilateral(stepper, touch: Touch, rows: Unilateral, used: np.ndarray) -> It
 def _contact(stepper, touch: Touch, k: int) -> tuple[str, str]:
     """Name near contact k, and say whether no motion changes its gap."""
     number, joints = touch.which[k], stepper.model.joints
-    other, own = (
+    against, own = (
         repr(joints[body].name) if body >= 0 else "the base"
         for body in stepper._contacts.structs["body"][number]
     )
-    name = f"contacts[{number}] of {own} with {other}"
+    name = f"contacts[{number}] of {own} with {against}"
     if touch.data[0, touch.start[k] : touch.start[k + 1]].any():
         return name, ""
     return name, (

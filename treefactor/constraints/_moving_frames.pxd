@@ -167,17 +167,17 @@ cdef inline void linear_rows(const Part *part, const Frame *f, double *y) noexce
 cdef inline void linear_derivatives(const Part *part, const Frame *f, const Moving *d, const double *y,
                                     double *dy) noexcept nogil:
     """dy <- derivatives of y, which `linear_rows` computes."""
-    cdef int one = part.kind == ORIGINS, other = 1 - one
-    cdef const Frame *b = f + other
-    cdef const Moving *db = d + other
+    cdef int side = part.kind == ORIGINS, opposite = 1 - side
+    cdef const Frame *b = f + opposite
+    cdef const Moving *db = d + opposite
     cdef double e[3]
     cdef double de[3]
-    subtract(d[one].p, db.p, dy)
-    subtract(d[one].u, db.u, dy + 3)
-    subtract(d[one].c, db.c, dy + 6)
+    subtract(d[side].p, db.p, dy)
+    subtract(d[side].u, db.u, dy + 3)
+    subtract(d[side].c, db.c, dy + 6)
     if part.kind != HELD_3D:
-        subtract(f[one].at.u, b.at.u, e)
-        subtract(d[one].u, db.u, de)
+        subtract(f[side].at.u, b.at.u, e)
+        subtract(d[side].u, db.u, de)
         add_product(-1.0, b.at.b, db.b, y, dy, dy + 6)
         add_product(-1.0, b.at.w, db.w, e, de, dy + 6)
         add_product(-1.0, b.at.w, db.w, y, dy, dy + 3)

@@ -181,47 +181,49 @@ def require_finite_motions(motion: np.ndarray, when: str = "") -> None:
 
 def motions_at(drives: Sequence[Drive], t) -> np.ndarray:
     """Return position, velocity and acceleration of all drives, (..., 3 drives)."""
-    found = _scalar_motions(drives, t) if isinstance(t, float) else None
-    return _motions(drives, as_real(t, "t")) if found is None else found
+    motions = _scalar_motions(drives, t) if isinstance(t, float) else None
+    return _motions(drives, as_real(t, "t")) if motions is None else motions
 
 
 def _scalar_motions(drives: Sequence[Drive], t: float) -> np.ndarray | None:
     """Return the values of functions that return three numbers each, or None for other motions."""
     values: list = []
     for drive in drives:
-        found = drive.motion(t) if callable(drive.motion) else None
+        motion = drive.motion(t) if callable(drive.motion) else None
         if (
-            type(found) is not tuple
-            or len(found) != VALUES
-            or not all(isinstance(x, float | int) for x in found)
+            type(motion) is not tuple
+            or len(motion) != VALUES
+            or not all(isinstance(x, float | int) for x in motion)
         ):
             return None
-        values += found
+        values += motion
     return np.array(values)
 
 
 def _motions(drives: Sequence[Drive], time: np.ndarray) -> np.ndarray:
     """Return the values of functions and arrays of any form."""
-    found = [
+    motions = [
         _called(k, drive.motion, time) if callable(drive.motion) else np.asarray(drive.motion)
         for k, drive in enumerate(drives)
     ]
-    leads = {x.shape[:-1]: k for k, x in enumerate(found) if x.ndim > 1}
+    leads = {x.shape[:-1]: k for k, x in enumerate(motions) if x.ndim > 1}
     if len(leads) > 1:
-        (lead, first), (other, second) = list(leads.items())[:2]
+        (lead, first), (other_lead, second) = list(leads.items())[:2]
         raise ShapeError(
-            f"drives[{second}] has leading axes {other}, drives[{first}] {lead}", other, (*lead, VALUES)
+            f"drives[{second}] has leading axes {other_lead}, drives[{first}] {lead}",
+            other_lead,
+            (*lead, VALUES),
         )
     lead = next(iter(leads), ())
     return np.concatenate(
-        [np.zeros((*lead, 0)), *(np.broadcast_to(x, (*lead, VALUES)) for x in found)], axis=-1
+        [np.zeros((*lead, 0)), *(np.broadcast_to(x, (*lead, VALUES)) for x in motions)], axis=-1
     )
 
 
 def _called(k: int, motion: Callable, t: np.ndarray) -> np.ndarray:
     """Return the values (..., 3) of a function of time."""
     try:
-        found = motion(t if t.ndim else float(t))
+        returned = motion(t if t.ndim else float(t))
     except (TypeError, ValueError) as error:
         if not t.ndim:
             raise
@@ -232,11 +234,11 @@ def _called(k: int, motion: Callable, t: np.ndarray) -> np.ndarray:
             t.shape,
         ) from error
     try:
-        position, velocity, acceleration = found
+        position, velocity, acceleration = returned
     except (TypeError, ValueError):
         raise ShapeError(
-            f"drives[{k}]: motion(t) must return position, velocity and acceleration, got {found!r}",
-            np.shape(found),
+            f"drives[{k}]: motion(t) must return position, velocity and acceleration, got {returned!r}",
+            np.shape(returned),
             (VALUES,),
         ) from None
     values = [as_real(x, f"drives[{k}]: motion(t)") for x in (position, velocity, acceleration)]
