@@ -111,8 +111,8 @@ class Measurements(ReadOnly):
         >>> from treefactor.identification import Measurements
         >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1])])
         >>> t = np.arange(1000) / 500
-        >>> found = Measurements.of(model, t, np.sin(t)[:, None], np.zeros((1000, 1)), cutoff=20)
-        >>> bool(np.abs(found.v[:, 0] - np.cos(found.t)).max() < 1e-3)
+        >>> motion = Measurements.of(model, t, np.sin(t)[:, None], np.zeros((1000, 1)), cutoff=20)
+        >>> bool(np.abs(motion.v[:, 0] - np.cos(motion.t)).max() < 1e-3)
         True
         """
         require_model(model)

@@ -194,10 +194,10 @@ class _Bodies:
 
     def parameters(self, X: np.ndarray) -> np.ndarray:
         """Return the parameters (njoints, 10) of all bodies."""
-        found = self.prior.copy()
+        parameters = self.prior.copy()
         relative = self.floor * UNIT + (1.0 - self.floor) * _squares(X)
-        found[self.chosen] = np.einsum("bij,bj->bi", self.from_unit, relative)
-        return found
+        parameters[self.chosen] = np.einsum("bij,bj->bi", self.from_unit, relative)
+        return parameters
 
 
 def _congruence(U: np.ndarray) -> np.ndarray:

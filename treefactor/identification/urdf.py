@@ -102,7 +102,7 @@ def _new_links(path: Path, robot: _urdf.Robot, model: Model, keep: bool) -> dict
     own = {joint.name: joint.child for joint in robot.joints if joint.type != "fixed"}
     own.setdefault(ROOT_JOINT, robot.root)
     _require_same_joints(path, own, model)
-    found: dict[str, np.ndarray | None] = {}
+    changed: dict[str, np.ndarray | None] = {}
     for joint, body in zip(model.joints, model.parameters, strict=True):
         link, others = own[joint.name], bodies[own[joint.name]]
         before = {name: moved_parameters(robot.links[name].parameters, R, p) for name, R, p in others}
@@ -110,22 +110,22 @@ def _new_links(path: Path, robot: _urdf.Robot, model: Model, keep: bool) -> dict
         whole = robot.links[link].parameters + rest
         if np.abs(body - whole).max() <= UNCHANGED * np.abs(whole).max():
             continue
-        found[link] = body - rest if keep else body
-        _require_possible(joint.name, link, list(before), body, found[link])
+        changed[link] = body - rest if keep else body
+        _require_possible(joint.name, link, list(before), body, changed[link])
         if not keep:
-            found |= {name: None for name, inertia in before.items() if inertia.any()}
-    return found
+            changed |= {name: None for name, inertia in before.items() if inertia.any()}
+    return changed
 
 
 def _bodies(robot: _urdf.Robot) -> dict[str, list[tuple[str, np.ndarray, np.ndarray]]]:
     """Return by carrying link the links on fixed joints that are merged into it, with their placements."""
-    found: dict[str, list] = {robot.root: []}
+    merged: dict[str, list] = {robot.root: []}
     for joint, carrier, R, r in _urdf.carried_joints(robot):
         if joint.type == "fixed":
-            found[carrier].append((joint.child, R, r))
+            merged[carrier].append((joint.child, R, r))
         else:
-            found[joint.child] = []
-    return found
+            merged[joint.child] = []
+    return merged
 
 
 def _require_same_joints(path: Path, own: dict[str, str], model: Model) -> None:
@@ -136,8 +136,8 @@ def _require_same_joints(path: Path, own: dict[str, str], model: Model) -> None:
     for joint in model.joints:
         if joint.name not in own or joint.name not in places:
             raise InvalidModelError(f"{path}: it has no joint {joint.name!r} that moves", joint=joint.name)
-        other = places[joint.name]
-        if np.abs(joint.R - other.R).max() > PLACED or np.abs(joint.p - other.p).max() > PLACED:
+        in_model = places[joint.name]
+        if np.abs(joint.R - in_model.R).max() > PLACED or np.abs(joint.p - in_model.p).max() > PLACED:
             raise InvalidModelError(
                 f"{path}: joint {joint.name!r} is at another place than in the model: parameters are about "
                 "the origins of joints, so take the file from which the model was made",
@@ -220,7 +220,7 @@ def _element(pi: np.ndarray | None) -> list[bytes]:
 
 def _places(text: bytes) -> Iterator[tuple[str, int, int, bool]]:
     """Yield by link its name, and first and last byte of its <inertial> (True), or of its own tag (False)."""
-    found: list[tuple[str, int, int, bool]] = []
+    places: list[tuple[str, int, int, bool]] = []
     open_tags: list[tuple[str, int]] = []
     lead = len(text) - len(text.lstrip())
     parser = expat.ParserCreate()
@@ -228,21 +228,21 @@ def _places(text: bytes) -> Iterator[tuple[str, int, int, bool]]:
     def start(tag: str, attributes: dict[str, str]) -> None:
         place = parser.CurrentByteIndex + lead
         if tag == "link" and len(open_tags) == 1:
-            found.append((attributes["name"], place, _tag_end(text, place), False))
+            places.append((attributes["name"], place, _tag_end(text, place), False))
         open_tags.append((tag, place))
 
     def end(tag: str) -> None:
         tag, place = open_tags.pop()
-        first = len(open_tags) == 2 and open_tags[1][0] == "link" and not found[-1][3]
+        first = len(open_tags) == 2 and open_tags[1][0] == "link" and not places[-1][3]
         if tag == "inertial" and first:
             last = _tag_end(text, place)
             if text[last - 2 : last] != b"/>":
                 last = text.index(b">", parser.CurrentByteIndex + lead) + 1
-            found[-1] = (found[-1][0], place, last, True)
+            places[-1] = (places[-1][0], place, last, True)
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.Parse(text.strip(), True)
-    yield from found
+    yield from places
 
 
 def _tag_end(text: bytes, start: int) -> int:
