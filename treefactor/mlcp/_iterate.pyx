@@ -165,15 +165,16 @@ cdef class Iterate:
 
     def results(self):
         """Return v, lambda and its change in the units of the rows, rows that are on or at bounds."""
-        found, status = self.vectors, self.vectors["status"]
-        return (found["v"].copy(), found["impulse"] * found["scale"], found["change"] * found["scale"],
-                status == ON, status == FULL)
+        vectors, status = self.vectors, self.vectors["status"]
+        scale = vectors["scale"]
+        return (vectors["v"].copy(), vectors["impulse"] * scale, vectors["change"] * scale, status == ON,
+                status == FULL)
 
     def scaled(self):
         """Copy the entries of J, b (-inf for rows that never act), the bounds and the scales."""
-        found = self.vectors
-        b = np.where(found["b"] <= NEVER, -np.inf, found["b"])
-        return found["J"].copy(), b, found["upper"].copy(), found["scale"].copy()
+        vectors = self.vectors
+        b = np.where(vectors["b"] <= NEVER, -np.inf, vectors["b"])
+        return vectors["J"].copy(), b, vectors["upper"].copy(), vectors["scale"].copy()
 
     # ------------------------------------------------------------------------------------- products
 
