@@ -159,14 +159,15 @@ cdef class Pattern:
         pair: the matrix is not symmetric; its entries above the diagonal follow the packed rows, transposed.
         """
         depth, column = self.kept[3:5]
-        found = self.packed.get(pair)
-        if found is None:
+        entries = self.packed.get(pair)
+        if entries is None:
             row, entry = np.repeat(np.arange(len(depth)), depth), np.arange(len(column))
-            found = np.full((len(depth),) * 2, 2 * len(column) - len(depth) if pair else len(column), np.intc)
-            found[column, row] = entry + len(column) - row if pair else entry
-            found[row, column] = entry
-            found = self.packed.setdefault(pair, found)
-        return <const int *> cnp.PyArray_DATA(<cnp.ndarray> found)
+            outside = 2 * len(column) - len(depth) if pair else len(column)
+            entries = np.full((len(depth),) * 2, outside, np.intc)
+            entries[column, row] = entry + len(column) - row if pair else entry
+            entries[row, column] = entry
+            entries = self.packed.setdefault(pair, entries)
+        return <const int *> cnp.PyArray_DATA(<cnp.ndarray> entries)
 
     cdef Py_ssize_t group(self, Supernode *supernode, Py_ssize_t[::1] size, Py_ssize_t[::1] task):
         """Group the nodes into supernodes, from the last node on; return the number of supernodes.
