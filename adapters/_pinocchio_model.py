@@ -124,11 +124,11 @@ def _frames(pin_model: pin.Model, carriers: list[int]) -> list[Frame]:
 
 def _bodies(pin_model: pin.Model) -> dict[int, str]:
     """Return the names of the bodies whose frames are those of the joints, by the joint."""
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     for frame in pin_model.frames:
         if frame.type == pin.FrameType.BODY and frame.parentJoint and frame.placement.isIdentity():
-            found.setdefault(frame.parentJoint, frame.name)
-    return found if len({*found.values()}) == len(found) else {}
+            names.setdefault(frame.parentJoint, frame.name)
+    return names if len({*names.values()}) == len(names) else {}
 
 
 def _pieces(pin_model: pin.Model, j: int) -> list[Piece]:

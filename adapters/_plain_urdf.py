@@ -113,9 +113,9 @@ def write(robot: ET.Element) -> str:
 def name_at(text: str, line: int) -> str | None:
     """Return the name of the link or joint on that line of a text, counted from one."""
     for before in reversed(text.splitlines()[:line]):
-        found = re.match(r"\s*<(link|joint) name=\"([^\"]*)\"", before)
-        if found:
-            return found[2]
+        match = re.match(r"\s*<(link|joint) name=\"([^\"]*)\"", before)
+        if match:
+            return match[2]
     return None
 
 

@@ -80,7 +80,10 @@ class Body:
 
     def ask(self, function: str, *arguments) -> np.ndarray:
         """Return what adam computes; the last answers are kept, as it takes milliseconds for each."""
-        key = function, *(one if isinstance(one, str) else one.tobytes() for one in arguments)
+        key = (
+            function,
+            *(argument if isinstance(argument, str) else argument.tobytes() for argument in arguments),
+        )
         if key not in self.answers:
             if len(self.answers) >= KEPT:
                 self.answers.clear()

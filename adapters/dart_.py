@@ -65,11 +65,11 @@ class Body:
             for joint in skeleton.getJoints():
                 above = joint.getParentBodyNode()
                 parent = last[above.getParentJoint().getName() if above else ""]
-                found = list(_freedoms(joint, part.start, self.joints, parent))
-                self.joints += found
-                last[joint.getName()] = len(self.joints) - 1 if found else parent
-                if found and joint.getActuatorType() == dartpy.dynamics.ActuatorType.MIMIC:
-                    self.driven[found[0].v] = 0.0
+                freedoms = list(_freedoms(joint, part.start, self.joints, parent))
+                self.joints += freedoms
+                last[joint.getName()] = len(self.joints) - 1 if freedoms else parent
+                if freedoms and joint.getActuatorType() == dartpy.dynamics.ActuatorType.MIMIC:
+                    self.driven[freedoms[0].v] = 0.0
         self.nq = self.joints[-1].q.stop if self.joints else 0
         self.nodes = {node.getName(): (k, node) for k, s in enumerate(skeletons) for node in s.getBodyNodes()}
 
@@ -231,14 +231,14 @@ def com(body: Body, q) -> np.ndarray:
 
 def momentum(body: Body, q, v) -> np.ndarray:
     """Return the sum of the links' momenta, the angular one about the centre of mass, shape (6,)."""
-    centre, found = com(body, q), np.zeros(6)
+    centre, total = com(body, q), np.zeros(6)
     body.at(q, v)
     for _, node in body.nodes.values():
         pose = node.getWorldTransform().matrix()
         p = pose[:3, :3] @ node.getLinearMomentum()
         arm, spin = pose[:3, 3] - centre, pose[:3, :3] @ node.getAngularMomentum()
-        found += np.append(p, spin + np.cross(arm, p))
-    return found
+        total += np.append(p, spin + np.cross(arm, p))
+    return total
 
 
 def kinetic_energy(body: Body, q, v) -> float:

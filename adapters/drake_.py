@@ -115,7 +115,7 @@ def _assemble(plant: MultibodyPlant, path: Path, floating: bool, gravity, text: 
 
 def joints(body: Body) -> list[EngineJoint]:
     """Return the joints with freedoms, in the order of v; in a plant they may point towards the world."""
-    plant, found = body.plant, []
+    plant, engine_joints = body.plant, []
     moving = [joint for joint in map(plant.get_joint, plant.GetJointIndices()) if joint.num_velocities()]
     moving.sort(key=lambda joint: joint.velocity_start())
     moved = [set(plant.GetBodiesKinematicallyAffectedBy([joint.index()])) for joint in moving]
@@ -124,8 +124,8 @@ def joints(body: Body) -> list[EngineJoint]:
         parent = min(carriers, key=lambda k: len(moved[k]), default=-1)
         q, v = joint.position_start(), joint.velocity_start()
         ends = slice(q, q + joint.num_positions()), slice(v, v + joint.num_velocities())
-        found.append(EngineJoint(joint.name(), KINDS.get(joint.type_name(), "other"), parent, *ends))
-    return found
+        engine_joints.append(EngineJoint(joint.name(), KINDS.get(joint.type_name(), "other"), parent, *ends))
+    return engine_joints
 
 
 def base(body: Body) -> Base:
