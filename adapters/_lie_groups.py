@@ -47,7 +47,7 @@ class Group:
         """Return cos(x/2), sin(x/2) / x and (x - sin x) / x^3 of angles x with these squares."""
         where, quarter = self.xp.where, 0.25 * square
         small = quarter < SMALL
-        near = where(small, quarter, 0.0)  # f of x/2 gives the rest, without a difference of like numbers
+        near = where(small, quarter, 0.0)  # the series at x/2 gives the other values without cancellation
         half = polynomial(THIRD, near)
         sine = 0.5 - 0.5 * near * half
         cosine = self.xp.sqrt(1.0 - 4.0 * near * sine * sine)

@@ -81,7 +81,7 @@ def held_back() -> Iterator[list[str]]:
         stream.flush()
     with TemporaryFile("a+", errors="replace") as file:
         for fd in (1, 2):
-            with suppress(OSError):  # it is closed
+            with suppress(OSError):  # the stream is closed
                 kept[fd] = os.dup(fd)
                 os.dup2(file.fileno(), fd)
         try:

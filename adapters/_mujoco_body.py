@@ -18,7 +18,8 @@ SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
 SIZES = {FREE: (7, 6), BALL: (4, 3)}  # entries in q and v; 1 and 1 for the others
 
 # flags of mj_forward for forces that are no part of the bias, or only take time
-SWITCHES = "mjDSBL_PASSIVE", "mjDSBL_SPRING", "mjDSBL_DAMPER"  # by version, together of all passive forces
+# flags that disable passive forces; a version of MuJoCo has the first or the other two
+SWITCHES = "mjDSBL_PASSIVE", "mjDSBL_SPRING", "mjDSBL_DAMPER"
 PASSIVE = sum(int(getattr(mujoco.mjtDisableBit, name, 0)) for name in SWITCHES)
 DISABLED = int(
     mujoco.mjtDisableBit.mjDSBL_CONSTRAINT

@@ -12,8 +12,8 @@ from ..model.model import Model
 from ._mujoco_body import DISABLED, PASSIVE, Body
 from .mujoco_ import acceleration_offset, from_pinocchio, transform
 
-STEP = 2.0**-20  # of MuJoCo's differences
-TURN = 2.0**-17  # of central differences of T alone
+STEP = 2.0**-20  # step of MuJoCo's differences
+TURN = 2.0**-17  # step of the central differences of T
 Matrices = dict[tuple[str, str], np.ndarray]
 
 

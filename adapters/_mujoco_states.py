@@ -20,7 +20,8 @@ from ._mujoco_body import Body, Joint, body_names, halves_of, heavy_joints, join
 from ._translation import matched
 
 BASE = Base(linear="world", pose="p wxyz")
-KINDS = dict(enumerate(("free", "spherical", "prismatic", "revolute")))  # by mjtJoint
+# kind of a joint by its number mjtJoint
+KINDS = dict(enumerate(("free", "spherical", "prismatic", "revolute")))
 
 
 def configuration(model: mujoco.MjModel | Body, qpos, robot=None) -> np.ndarray:

@@ -36,13 +36,13 @@ OPTIONS = {
 }
 
 WORLD_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-KINDS: dict[str, Any] = {  # by the ends of the names of Pinocchio's classes
+KINDS: dict[str, Any] = {  # kind of a joint by the end of the name of its class in Pinocchio
     **dict.fromkeys(("RX", "RY", "RZ", "RevoluteUnaligned"), "revolute"),
     **dict.fromkeys(("RUBX", "RUBY", "RUBZ", "RevoluteUnboundedUnaligned"), "revolute"),
     **dict.fromkeys(("PX", "PY", "PZ", "PrismaticUnaligned"), "prismatic"),
     **{"Spherical": "spherical", "Planar": "planar", "FreeFlyer": "free"},
 }
-PREFIX = "Composite_"  # of a joint that Pinocchio makes of all joints of one body of an MJCF
+PREFIX = "Composite_"  # Pinocchio's name of the one joint it makes from all joints of an MJCF body
 
 
 @dataclass(eq=False)

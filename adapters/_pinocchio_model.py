@@ -15,7 +15,7 @@ from ..model.model import Model
 from ..tolerances import NO_TWIST
 from ._pinocchio_arguments import require_model
 
-KINDS = {  # by the ends of the names of Pinocchio's classes
+KINDS = {  # kind of a joint by the end of the name of its class in Pinocchio
     **dict.fromkeys(("RX", "RY", "RZ", "RevoluteUnaligned"), "revolute"),
     **dict.fromkeys(("RUBX", "RUBY", "RUBZ", "RevoluteUnboundedUnaligned"), "continuous"),
     **dict.fromkeys(("PX", "PY", "PZ", "PrismaticUnaligned"), "prismatic"),

@@ -43,7 +43,7 @@ OPTIONS = {
 BASE = Base(order="angular-linear", linear="world", angular="world", pose="p xyzw")
 KINDS = {f"{kind.capitalize()}Joint": kind for kind in ("revolute", "prismatic", "planar", "free")}
 KINDS |= {"BallJoint": "spherical", "TranslationalJoint2D": "prismatic"}
-LENGTHS = {"free": 7, "spherical": 4}  # of q where they differ from those of v
+LENGTHS = {"free": 7, "spherical": 4}  # entries of q of joints that have fewer entries of v
 MESHES: set[Path] = set()  # files that DART has read in this process: they are not read again
 COLOURS = re.compile(r"\x1b\[[\d;]*m")
 
@@ -61,7 +61,7 @@ class Body:
         self.joints: list[EngineJoint] = []
         self.driven = np.ones(self.nv)  # zero for mimic joints, which accept no command
         for skeleton, part in zip(skeletons, self.parts, strict=True):
-            last = {"": -1}  # by name of a joint: index of its last freedom, or of the one before it
+            last = {"": -1}  # index of each joint's last freedom, or of its parent's if it has none
             for joint in skeleton.getJoints():
                 above = joint.getParentBodyNode()
                 parent = last[above.getParentJoint().getName() if above else ""]

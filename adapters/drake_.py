@@ -41,7 +41,8 @@ NAME = "Drake"
 READS, DTYPE = ("urdf", "mjcf", "sdf"), "float64"
 OPTIONS = {"keep_inertia": "replaces an impossible inertia by that of a ball of water, of 1 kg without mass"}
 KINDS = {"quaternion_floating": "free", "revolute": "revolute", "prismatic": "prismatic", "planar": "planar"}
-TYPES = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")  # of joints
+# joint types that Drake reads from URDFs
+TYPES = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
 LITTLE = 1e-16  # kg, of a link without mass: Drake holds an inertia as a mass and the inertia over it
 
 

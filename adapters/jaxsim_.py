@@ -42,7 +42,7 @@ DTYPE = "float64"
 OPTIONS = {"upward": "returns the potential energy with the opposite sign"}
 
 MIXED = js.common.VelRepr.Mixed
-KINDS = {1: "revolute", 2: "prismatic"}  # by JointType
+KINDS = {1: "revolute", 2: "prismatic"}  # kind of a joint by jaxsim's JointType
 double = jax.enable_x64(True)  # a decorator
 
 

@@ -152,5 +152,5 @@ def _path(body: _Robot, frame: str) -> np.ndarray:
 def jacobian_dot_v(body: _Robot, q, v, frame: str) -> np.ndarray:
     """Return J̇ v from the toolbox's derivatives of the Jacobian by q."""
     v = as_vector(v, body.n, "v")[_path(body, frame)]
-    derivatives = body.hessian0(as_vector(q, body.n, "q"), end=frame)  # by q first
+    derivatives = body.hessian0(as_vector(q, body.n, "q"), end=frame)  # derivatives by q are the first axis
     return np.einsum("kij,k,j->i", derivatives, v, v)

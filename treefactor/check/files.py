@@ -23,7 +23,7 @@ MARKS = {"package.xml", "manifest.xml"}  # files that make a folder a package
 LEVELS = 6  # folders above a file in which its packages are looked for
 NEGATIVE = "has a negative mass"  # in the reason of the refusal
 BUNDLED = "the file of an installed package"  # why a fault does not count as the user's
-Carried = dict  # by link of the original file, the link that carries it and its pose there
+Carried = dict  # maps each link of the original file to the link that carries it, and its pose there
 
 
 def file_for(

@@ -15,7 +15,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
 from threading import RLock
 
-POSSIBLE = hasattr(os, "fork") and sys.platform != "darwin"  # whose frameworks do not survive a fork
+POSSIBLE = hasattr(os, "fork") and sys.platform != "darwin"  # frameworks of macOS do not survive a fork
 
 
 class Fork:

@@ -35,7 +35,8 @@ from .robots import Robot
 from .tasks import engine_task, reference_task, refusal_task, robot_task
 from .workers import CrashedError, InProcess, TimedOutError, Worker, WorkerError, next_of
 
-REFERENCES = {  # by format: the reference, and the engine that it is compared with itself
+# by format of the file: the reference engine, and the engine that the reference is compared with
+REFERENCES = {
     "urdf": ("pinocchio", "treefactor"),
     "sdf": ("pinocchio", "treefactor"),
     "mjcf": ("treefactor", "mujoco"),

@@ -18,7 +18,7 @@ from ..exceptions import AdapterError
 from ..linalg.factorization import factor
 from ..tree.tree import Tree
 
-SHAPES: dict[str, tuple[int | str, ...]] = {  # of answers; "n" are the engine's freedoms
+SHAPES: dict[str, tuple[int | str, ...]] = {  # shapes of an engine's results; "n" is its number of freedoms
     **{"mass_matrix": ("n", "n"), "rnea_derivatives": (2, "n", "n"), "jacobian": (6, "n")},
     **{"placement": (4, 4), "jacobian_dot_v": (6,), "com": (3,), "momentum": (6,)},
     **{"kinetic_energy": (), "potential_energy": ()},

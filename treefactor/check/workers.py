@@ -263,7 +263,8 @@ def _environment(python: str) -> dict[str, str]:
         "JAX_COMPILATION_CACHE_DIR": str(compiled),
         "XLA_FLAGS": " ".join(filter(None, [os.environ.get("XLA_FLAGS"), ONE_THREAD])),
     }
-    memory = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(256 << 20)}  # of glibc
+    # settings of glibc's malloc
+    memory = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(256 << 20)}
     return {**memory, **kept, **own, **threads, **jax, "PYTHONUNBUFFERED": "1"}
 
 

@@ -57,7 +57,7 @@ AT_JOINT = 1e-12  # m and rad; a frame that is closer to its joint lies at the j
 FEW = 9  # most freedoms for which derivatives are also written column by column: n times the statements
 WHOLE = ("plain", "frames")  # variants that keep the mass of every single body
 FACTORS = ("factor", "aba")  # factorize H, or use articulated bodies
-METHODS: dict[str, tuple[str, ...]] = {  # of functions with several methods
+METHODS: dict[str, tuple[str, ...]] = {  # methods of the functions that have several
     **dict.fromkeys(("forward_dynamics", "minv", "delassus"), FACTORS),
     **dict.fromkeys(("loops", "loop_velocity", "loop_step"), AXES),
     **dict.fromkeys([f"forward_dynamics_{x}" for x in ("derivatives", "jvp", "vjp")], FACTORS),

@@ -16,7 +16,7 @@ from .program import emit_c
 from .program.names import CLOSURES, LOOP_FUNCTIONS, ORDER, PI, identifier
 
 SUMS = "SHA256SUMS"
-HEADER = "dynamics.h"  # its first line names the robot
+HEADER = "dynamics.h"  # header file, whose first line names the robot
 MADE = (".o", ".a")  # suffixes of compiled files; also run_check
 STATES = 8  # number of reference states
 

@@ -44,7 +44,7 @@ from .rollouts import Motions, motions_of
 from .writer import generate
 
 BLOCK = 64  # configurations per task of a thread
-STATEMENTS = 32  # that take as long as one unit of work of `spread`, per configuration of a batch
+STATEMENTS = 32  # statements per configuration that take as long as one unit of work of `spread`
 
 
 @overload

@@ -15,7 +15,8 @@ from .backends._program_rollouts import CalledSimulation, ProgramSimulation
 from .backends._results import Results
 from .backends._routine import Routine
 
-ACCELERATIONS = ("forward_dynamics", "aba")  # functions that serve, the first one that there is
+# functions that can compute the accelerations; the first one in the program is used
+ACCELERATIONS = ("forward_dynamics", "aba")
 
 
 class Motions:

@@ -15,7 +15,7 @@ from .program.names import PI
 from .program.parameter_map import ParameterMap
 from .program.program import Function
 
-MORE = 1.1  # times the operations of a function that its alternatives have at most
+MORE = 1.1  # alternatives have at most this many times the operations of the function
 
 
 class Cheapest:

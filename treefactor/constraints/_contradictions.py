@@ -8,9 +8,10 @@ import numpy as np
 
 from ._step_records import Touch, Unilateral
 
-SHARE = 1e-6  # of the largest part of a certificate; smaller ones are not named
+SHARE = 1e-6  # parts of a certificate below this share of the largest are not named
 NAMED = 4  # constraints that a message names
-OPEN = (  # by more than rounding, such as a planar mechanism whose joints are not in one plane
+# message for a loop open by more than rounding, such as a planar one whose joints are not in one plane
+OPEN = (
     ", because no motion changes a part of it here; if it is a loop that is open across the motions of its "
     "joints, give its placements with more digits"
 )

@@ -15,9 +15,10 @@ from ..model.model import Model
 
 __all__ = ["MOTIONS", "BodyJoint", "joints_of"]
 
-MOTIONS = ("x", "y", "z", "rx", "ry", "rz")  # of the second frame along and about its axes
+# translations and rotations of the second frame along and about its axes
+MOTIONS = ("x", "y", "z", "rx", "ry", "rz")
 UNIT = np.eye(6)
-RANK = 1e-9  # of motions: smaller singular values, relative to the largest, are dependent
+RANK = 1e-9  # motions with smaller singular values, relative to the largest, are dependent
 FREE = {
     "spherical": UNIT[3:],
     "planar": UNIT[[0, 1, 5]],

@@ -21,7 +21,7 @@ FREEDOMS = {"universal": 2, "translation": 3} | dict.fromkeys(
 TRANSLATIONS = 3  # rows of a loop that can be driven
 NAMES = ("position", "velocity", "acceleration")
 VALUES = len(NAMES)
-EARLY = 1e-6  # of a step, by which a time may differ from that of a sample
+EARLY = 1e-6  # share of a step by which a time may differ from the time of a sample
 
 
 @dataclass(frozen=True, eq=False)

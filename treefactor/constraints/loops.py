@@ -48,7 +48,7 @@ ALIKE = {
     "revolute": (2,),
     "weld": (0, 1, 2),
 }  # axes that must not be opposite
-STEPS = 100  # of Newton's method
+STEPS = 100  # most steps of Newton's method
 NO_DRIVES: tuple[Drive, ...] = ()
 
 

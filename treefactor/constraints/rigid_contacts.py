@@ -9,7 +9,7 @@ from ..exceptions import InvalidModelError
 from ..model.frames import Frame, frame_of
 from ..model.model import Model
 
-ROWS = {"3D": 3, "6D": 6}  # by kind
+ROWS = {"3D": 3, "6D": 6}  # number of rows by kind of contact
 REFERENCES = ("LOCAL", "LOCAL_WORLD_ALIGNED")
 
 

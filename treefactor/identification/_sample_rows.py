@@ -18,7 +18,7 @@ from .base_parameters import BaseParameters
 from .columns import INERTIA, column_names, regressor_pattern, single_entries
 from .regressors import regressor
 
-NUMBERS = 2**20  # of rows that are in memory at a time: 8 MB
+NUMBERS = 2**20  # most numbers of rows that are in memory at a time: 8 MB
 
 
 class SampleRows(Sealed):

@@ -14,11 +14,11 @@ from ..model.configuration import integrate, neutral
 from ..model.model import Model, require_model
 from .regressors import regressor
 
-SAMPLES = 16  # of the motion for every harmonic
+SAMPLES = 16  # samples of the motion for every harmonic
 STARTS = 50  # random motions, of which the best are improved
 IMPROVED = 3
 LARGE = 2.0  # mean logit of their share of the largest amplitude
-STEP = 1e-6  # of finite differences
+STEP = 1e-6  # step of finite differences
 CONDITION = 1e16  # counts for motions that leave a parameter out
 
 

@@ -15,7 +15,7 @@ from ._measurement_files import Recording, read_recording
 
 CUTOFF = 50.0, 0.1  # Hz, and share of the sampling rate: the lower one is the default cutoff
 KEPT_RATE = 4  # samples kept by default for every period of the cutoff
-ORDER = 4  # of the Butterworth filter, which runs forwards and backwards
+ORDER = 4  # order of the Butterworth filter, which runs forwards and backwards
 PADDING = 3  # periods of the cutoff that continue a signal at its ends, by reflection
 EDGE = 2  # periods of the cutoff that are left out at both ends
 JITTER, GAP = 0.01, 5  # steps of time that differ more are made even; longer ones are an error

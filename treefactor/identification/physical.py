@@ -307,7 +307,8 @@ def _minimize(problem: _Problem, y: np.ndarray, final: float, tolerance: float, 
     X = np.tile(np.eye(4), (bodies, 1, 1))
     r = problem.residuals(X, y)
     strength = max(final, FIRST_STRENGTH * (r @ r) / max(4 * bodies, 1))
-    least = (ROUNDING * np.abs(problem.target).max(initial=0.0)) ** 2  # where data are exact
+    # the residual of exact data is only rounding
+    least = (ROUNDING * np.abs(problem.target).max(initial=0.0)) ** 2
     for iteration in range(max_iterations):
         A, r = problem.model(X, y, strength)
         step, change = _step(A, r, 10 * bodies, problem.bounds - y)

@@ -18,7 +18,7 @@ from ..model.joints import Inertia
 from ..model.model import Model, require_model
 from ..model.parameters import fault_of, moved_parameters
 
-ROOT_JOINT = "root_joint"  # of a model with a floating base
+ROOT_JOINT = "root_joint"  # name of the first joint of a model with a floating base
 UNCHANGED = 1e-13  # bodies that differ less, relative to their largest parameter, keep their text
 PLACED = 1e-9  # placements of joints that differ less are equal
 UTF_16 = b"\xff\xfe", b"\xfe\xff", b"\x00<", b"<\x00"  # first bytes

@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memset
 from ._iterate cimport INVALID_, LIMIT_, OFF, ON, Iterate, add_rows, approach, least_delta
 
 cdef double APART = 1e-7         # perturbations of b, relative to the data
-cdef double GOLDEN = 0.6180339887498949  # its multiples modulo 1 are well separated
+cdef double GOLDEN = 0.6180339887498949  # multiples of the golden ratio modulo 1 are well separated
 
 
 cdef class Simplex(Iterate):

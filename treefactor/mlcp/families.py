@@ -59,8 +59,9 @@ __all__ = [
 Random = np.random.Generator | int
 
 STEP, SHARE, GRAVITY = 0.01, 0.2, 9.81
-PITCH, JITTER, NEAR = 1.02, 0.12, 1.35  # of grids of spheres, in diameters
-PER_SPHERE = 2.1  # rows, about
+# distance, random displacement and reach of contacts in grids of spheres, in diameters
+PITCH, JITTER, NEAR = 1.02, 0.12, 1.35
+PER_SPHERE = 2.1  # rows for each sphere, about
 LEG, LINK = 6, 0.3  # joints of a leg; metres from one to the next
 LIMITED = 0.6  # share of rows that are joint limits
 

@@ -13,7 +13,8 @@ from ..bench.comparisons.all_robots import TITLES, Distribution, Measured
 from ..bench.timing import GOALS
 from .console import console, ratio
 
-OMITTED = ("target", "model", "peer", "note")  # of a result in JSON: the same for all, or known
+# entries of a result left out of JSON: equal for all robots, or given elsewhere
+OMITTED = ("target", "model", "peer", "note")
 CAPTION = (
     "Times faster than Pinocchio: medians of the processor's time of runs taken in turns. One call: factor, "
     "solve with and without out=, and crba, rnea and aba with bound arrays. Batches on one thread: "

@@ -44,7 +44,7 @@ from ..papers.tables.table import (
 from ..papers.tables.table import Table as PaperTable
 from ..tree.tree import CostKind, OperationCount, Tree
 
-COLOURS = {  # of the states of cells, and of the verdicts on derivatives
+COLOURS = {  # colours of the states of cells and of the verdicts on derivatives
     AGREES: "green",
     EXPLAINED: "cyan",
     EXPECTED: "magenta",
@@ -66,7 +66,7 @@ VERDICTS = {
     DIFFERS: "bold red",
     DERIVED: "dim",
     NOT_IN_PAPER: "dim",
-}  # of a paper's figures
+}  # colours of the verdicts on a paper's figures
 EXHIBITS = {REPRODUCED: "green", EXPLAINED: "cyan", DIFFERS: "bold red", NOT_EXECUTABLE: "dim"}
 PLURAL = {AGREES: "agree", DISAGREES: "disagree", DIFFERS: "differ"}
 DETAILED = 5  # robots up to which every reason is printed; of more, a table of the causes
@@ -345,7 +345,8 @@ def goal(result: Result) -> Text:
 def _drawing(name: str, tree: Tree) -> RichTree:
     """Draw a tree as text: chains stay level, every branch is indented."""
     root = RichTree(Text(name, style="bold"))
-    children = np.bincount(tree.parent + 1, minlength=tree.n + 1)  # of the base and of every node
+    # number of children of the base and of every node
+    children = np.bincount(tree.parent + 1, minlength=tree.n + 1)
     nodes: list[RichTree] = []  # drawn node of every tree node
     levels: list[RichTree] = []  # where an only child is drawn: beside its parent
     for k, i in enumerate(tree.parent):

@@ -13,8 +13,9 @@ from .html import render
 from .identification import number, share
 
 WIDTH, TORQUE, RESIDUAL, BETWEEN = 360, 120, 50, 14  # pixels of a drawing: width and heights
-LEFT, BOTTOM, LETTER = 38, 16, 10  # of the labels
-POINTS = 900  # of a curve; of more samples, the least and greatest of every group
+# space for labels on the left and at the bottom, and width of a letter, in pixels
+LEFT, BOTTOM, LETTER = 38, 16, 10
+POINTS = 900  # most points of a curve; longer ones show the least and greatest sample of every group
 SPREAD = 3.0  # standard deviations that whiskers show, each way
 
 

@@ -23,7 +23,7 @@ cdef const char *supported[3]
 cdef int count = supported_isas(supported)
 
 PARTS = 16                       # a large tree is cut into subtrees of at most 1/16 of its nodes
-ROWS = 4                         # of a supernode, at most
+ROWS = 4                         # most rows of a supernode
 SLACK = 16                       # entries after a path that may be read and cleared with it
 CACHED = 2**19                   # bytes of rows that stay in a second-level cache
 VARIABLE = "TREEFACTOR_ISA"      # environment variable that forces one instruction set
@@ -37,7 +37,7 @@ if FORCED is not None and FORCED not in INSTRUCTION_SETS:
     )
 USED = FORCED or INSTRUCTION_SETS[count - 1]
 active = kernels_for(USED.encode())
-TILE = active.tile               # rows of a block, at most
+TILE = active.tile               # most rows of a block
 
 
 def subtree_sizes(tree):

@@ -24,7 +24,8 @@ from .causes import Corrections, DerivativeCause
 from .errors import Key, Matrices, State, allowed, deviation, differences, labels
 
 FRAME = "frame of the derivative check"
-TURN = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # of that frame in its joint's
+# rotation of the frame in the frame of its joint
+TURN = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 OFFSET = np.array([0.1, -0.2, 0.3])  # m
 NO_PINOCCHIO = "Pinocchio is not installed"
 REFUSED = "it has no derivatives and is differenced"

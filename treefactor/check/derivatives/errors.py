@@ -17,7 +17,7 @@ from ... import tolerances
 Key = tuple[str, str]
 Matrices = dict[Key, np.ndarray]
 ARGUMENTS = {"τ": "qva", "q̈": "qvτ", "V": "qv", "A": "qva", "h": "q", "ḣ": "qva", "∇q": "qva", "∇v": "v"}
-STEP = 2.0**-9  # of central differences, extrapolated from two steps
+STEP = 2.0**-9  # larger step of the central differences, which are extrapolated from two steps
 NOTHING = 1e-2  # share of the largest entry that rows of one unit have at least
 
 

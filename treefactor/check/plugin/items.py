@@ -34,7 +34,7 @@ from .marker import MARKER
 
 PLAIN_NAMES = {"q̈": "qdd", "J̇v": "Jdotv", "LᵀDL": "LTDL"}  # in the names of tests, which -k selects
 SHOWN = 4  # links or joints named of a cause
-Comparison = Any  # of comparison.py, which imports this module
+Comparison = Any  # class of comparison.py, which imports this module
 
 
 class RobotFile(pytest.File):

@@ -15,7 +15,7 @@ from . import _xml_parts
 
 WIDE = "1000.0"  # limits of a position, in rad or m: far beyond all states of a comparison
 AMPLE = "1000000000.0"  # limits of effort and velocity
-LIMITED = ("revolute", "prismatic")  # whose <limit> URDF demands
+LIMITED = ("revolute", "prismatic")  # joint types for which URDF requires <limit>
 AXIAL = ("revolute", "continuous", "prismatic")
 SAME_LENGTH = 4 * np.finfo(float).eps  # deviation of an axis from unit length within rounding
 KNOWN = {  # elements of the format, by their parents
@@ -27,10 +27,12 @@ KNOWN = {  # elements of the format, by their parents
         "safety_controller",
     },
 }
-NUMBERS = {"inertial": KNOWN["inertial"], "joint": KNOWN["joint"] - {"parent", "child"}}  # with numbers
+# child elements whose attributes are numbers
+NUMBERS = {"inertial": KNOWN["inertial"], "joint": KNOWN["joint"] - {"parent", "child"}}
 SINGLE = {"link": {"inertial"}, "inertial": KNOWN["inertial"], "joint": KNOWN["joint"]}  # at most one of each
 
-Change = Callable[[ET.Element, ET.Element], bool]  # of an element of the robot; whether anything changed
+# changes an element of the robot and returns whether it did
+Change = Callable[[ET.Element, ET.Element], bool]
 
 
 def _without(tag: str, parent: str) -> Change:

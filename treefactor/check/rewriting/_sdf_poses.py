@@ -15,7 +15,7 @@ from ._xml_parts import matrix, rotation
 
 MODEL = "__model__"
 RELATIVE = 7  # minor version from which poses can be relative to frames
-Refusal = Callable[[ET.Element, str], AdapterError]  # of an element, with a reason
+Refusal = Callable[[ET.Element, str], AdapterError]  # makes the error that names an element and a reason
 
 
 class Poses:

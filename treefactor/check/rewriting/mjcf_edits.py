@@ -44,7 +44,7 @@ STEPS = {  # kinds of edits
     "default": 6,
     "resolved": 7,
 }
-IGNORED_STEP = 8  # of edits that change the reference: see `mjcf_causes`
+IGNORED_STEP = 8  # step of edits that change the reference, see `mjcf_causes`
 LOOKS = ("texture", "material", "skin", "model")  # within <asset>; of them, meshes have mass
 NO_DYNAMICS = ("keyframe", "sensor", "visual", "statistic", "custom", "extension", "deformable")
 SECTIONS = {  # sections to remove, with those that name their elements
@@ -331,7 +331,8 @@ def _write_free_joints(top: ET.Element) -> None:
 def _bodies_of_world(top: ET.Element) -> str:
     """Return the kind of edit that gathers the bodies of the world, none of them on a free joint."""
     bodies = top.findall("worldbody/body")
-    bound = top.findall("compiler[@boundmass]") + top.findall("compiler[@boundinertia]")  # of new bodies, too
+    # these bounds also apply to new bodies
+    bound = top.findall("compiler[@boundmass]") + top.findall("compiler[@boundinertia]")
     if any(map(_is_free, bodies)) or bound or top.findall("worldbody/frame"):
         return ""
     welded = any(_is_placed(body) and body.find("joint") is None for body in bodies)

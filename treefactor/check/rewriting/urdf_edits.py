@@ -24,7 +24,7 @@ STEPS = dict(sorted(ALL_STEPS.items(), key=lambda item: item[1]))
 REPEATED, IMPOSSIBLE, CONTROLLER = "repeated element", "impossible limit", "safety controller"
 # kinds of edits that leave all values of a comparison; a file that keeps to the specification needs none
 SPELLING = (MARKUP, REPEATED, "inertial number", "joint number", "joint limit", IMPOSSIBLE, CONTROLLER)
-IMPLIED = {  # by kind of edit, the kinds that make the same change besides their own
+IMPLIED = {  # maps each kind of edit to other kinds that include its change
     MARKUP: frozenset(STEPS) - {MARKUP},
     REPEATED: frozenset({"mimic", "dynamics", "limit", FIXED}),
     "inertial number": frozenset({REPEATED, "other", FIXED, TURNED}),

@@ -14,7 +14,7 @@ from .matrices import ZERO, add, apply, cross, dot, rate, subtract, times, trans
 from .placements import UNIT
 from .recursions import BodyMotion, Recursions
 
-SIGNS = (-1.0, 1.0)  # of the first and the second end in a row
+SIGNS = (-1.0, 1.0)  # signs of the first and the second end in a row
 
 
 class End:

@@ -15,7 +15,7 @@ from ...model._snapping import about_z, euler, snapped_rotation
 from ...model._snapping import cosine_and_sine as cosine_and_sine
 from ...tolerances import SNAP
 
-TURNING = ("revolute", "continuous", "helical")  # kinds that rotate about z of the body
+TURNING = ("revolute", "continuous", "helical")  # kinds of joints that rotate about z of the body
 KEPT = (
     "parent",
     "q",
@@ -39,7 +39,7 @@ UNFELT = {  # rows and columns of the second moments that do not affect the forc
     "translation": slice(0, 3),
     "spherical": slice(3, 4),
 }
-ROUNDING = 1e-15  # of lengths and moments, relative to the largest of their kind
+ROUNDING = 1e-15  # smaller lengths and moments, relative to the largest of their kind, become 0
 FAR = 10.0  # largest distance of the foot of a common normal, in distances of the origins; more loses digits
 
 

@@ -15,7 +15,7 @@ from .frames import UNFELT, Body
 
 UPPER = tuple((i, j) for i in range(4) for j in range(i, 4))  # different entries of the second moments
 LENGTHS = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])  # power of metres in every parameter
-ROUNDING = 1e-14  # of a coefficient, relative to powers of the longest distance
+ROUNDING = 1e-14  # smaller coefficients, relative to powers of the longest distance, become 0
 
 
 def _unit_moments() -> np.ndarray:

@@ -110,8 +110,8 @@ def machine_code(code) -> Callable:
 
 
 MOST_GROUPS = 8  # more are slower on the robots that were measured
-CACHE = 2**19  # bytes of a second-level cache of unknown size
-BACKENDS = {  # by name: returns a function like `interpreted` for a program
+CACHE = 2**19  # bytes assumed where the size of the second-level cache is unknown
+BACKENDS = {  # maps each name to a function that makes a function like `interpreted` for a program
     "interp": lambda program: interpreted,
     "cc": _cc,
     "llvm": _llvm,

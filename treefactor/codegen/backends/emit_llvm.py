@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 OPCODES = {ADD: "fadd", SUB: "fsub", MUL: "fmul"}
 LETTERS = ("q", "v", "u")
-ROOTS = {1: ("double", "f64"), 8: ("<8 x double>", "v8f64")}  # by lanes: type and suffix of square roots
+# type and suffix of the square root by number of lanes
+ROOTS = {1: ("double", "f64"), 8: ("<8 x double>", "v8f64")}
 LEVEL = 2  # optimization of code generation; no passes over the representation, which would find nothing
 
 

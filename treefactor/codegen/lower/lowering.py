@@ -63,7 +63,7 @@ def lower(function: Function) -> Code:
     opcode, operand, result = opcode[order], operand[order], result[order]
     kept = np.append(function.output, np.flatnonzero(op == CONST)).astype(np.intc)
     slots = allocate(operand, result, slot, kept, zero + constants.size)
-    unwanted = (result < 0) & (opcode == SINCOS)[:, None]  # of sine and cosine
+    unwanted = (result < 0) & (opcode == SINCOS)[:, None]  # sine or cosine that nothing uses
     result[unwanted], slot, slots = function.rows, np.append(slot, slots), int(slots + unwanted.any())
     return Code(constants, slots, _words(opcode, operand, result, slot, first), slot[function.output], zero)
 

@@ -18,7 +18,7 @@ from .expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SIN, SQRT, S
 from .program import Function
 
 WEIGHTS = "w"  # argument of the gradient of a function
-DIRECTION = "d"  # before the names of the arguments, for those of the derivative along a direction
+DIRECTION = "d"  # prefix that makes the name of a direction from the name of its argument
 
 
 class Statements:

@@ -13,7 +13,7 @@ from .emit_c import SUPPORT, VARIABLES, Lines, about
 from .names import identifier
 
 ARCHITECTURE = "compute_70"  # oldest devices that kernels are compiled for
-THREADS = 64  # of a block; straight-line code uses most registers that a thread can have
+THREADS = 64  # threads of a block; few, because straight-line code uses most registers a thread can have
 INPUT = "const double *restrict {0}, long long {0}_stride"
 OUTPUT = "double *restrict out, long long out_stride"
 

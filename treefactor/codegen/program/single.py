@@ -17,7 +17,7 @@ TYPES = {2: "two", 4: "four", 8: "eight"}  # C types of registers, by lanes
 POSITIVE, NEGATIVE = "0.0, INFINITY", "-INFINITY, 0.0"  # bounds of pivots
 
 Rows = tuple[int, ...]  # statements in the lanes of a register
-Signs = tuple[int, ...]  # of the lanes, 1 or -1
+Signs = tuple[int, ...]  # sign of every lane, 1 or -1
 
 
 def lanes_of(rows) -> int:

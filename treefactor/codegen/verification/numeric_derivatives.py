@@ -10,7 +10,7 @@ import numpy as np
 
 from .numeric import Numeric, crossing, tilde
 
-STEP = 1e-30  # its square vanishes
+STEP = 1e-30  # complex step, so small that its square vanishes beside 1
 
 
 class State:

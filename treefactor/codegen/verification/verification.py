@@ -33,7 +33,8 @@ from .numeric_loops import NumericLoops
 
 CLOSED = ("loops", "loop_velocity")  # functions that need configurations with closed loops
 NEAR = 0.02  # random distance of configurations on one branch, in m and radian
-TOLERANCE = 1e-11  # of an element, relative to the largest element of that matrix of all bodies
+# deviation allowed of an element, relative to the largest element of that matrix of all bodies
+TOLERANCE = 1e-11
 
 
 @dataclass(frozen=True, eq=False)

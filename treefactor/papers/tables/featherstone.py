@@ -51,8 +51,8 @@ EXPANDED = (0, 1, 2, 3, 1, 4, 4, 5)
 WELDED = [1, 1, 0, 1, 1, 1]  # joint 3 without freedoms
 WELDED_EXPANDED = (0, 1, 2, 2, 1)
 ROBOT = "solo12"
-EXACT = Identity()  # of residuals
-STEP = {"area 2": 2, "area 3": 3}  # of figure 6.4, for each of k = 7, 6, 5
+EXACT = Identity()  # residuals must be 0 within rounding
+STEP = {"area 2": 2, "area 3": 3}  # counts in figure 6.4, the same for k = 7, 6 and 5
 
 
 def table_6_4() -> Table:
@@ -125,7 +125,7 @@ PRODUCTS = (
     Product("LT_inv", "L⁻ᵀ x", textbook.lt_inv, lambda L, x: np.linalg.solve(L.T, x), Factor.solve_lt),
 )
 FACTORIZATIONS = {"LTL": textbook.ltl, "LTDL": textbook.ltdl}
-SHAPE = {False: "general L", True: "unit L"}  # by whether the diagonal is 1
+SHAPE = {False: "general L", True: "unit L"}  # name of L by whether its diagonal is 1
 KIND = {False: "LTL", True: "LTDL"}
 
 

@@ -20,7 +20,7 @@ SAMPLES = {
     "binary tree, n = 7": families.binary_tree(3),
     "random tree, n = 12": families.random_tree(12, 0),
 }
-BODY = 1  # whose joint accelerates in figure 6.1, from 0
+BODY = 1  # body whose joint accelerates in figure 6.1, counted from 0
 LEGS = 4  # joints of each leg of the trees of fixed depth
 
 
@@ -29,7 +29,8 @@ def legs(count: int) -> Tree:
     return Tree([-1 if k % LEGS == 0 else k - 1 for k in range(LEGS * count)])
 
 
-FAMILIES: dict[str, tuple[Callable[[int], Tree], Sequence[int]]] = {  # with the parameters of their trees
+# functions that make the trees, and their parameters
+FAMILIES: dict[str, tuple[Callable[[int], Tree], Sequence[int]]] = {
     "chains": (families.chain, (4, 8, 16, 32)),
     "binary trees": (families.binary_tree, (2, 3, 4, 5, 6)),
     "lattices": (families.lattice, (2, 3, 4, 5, 6)),

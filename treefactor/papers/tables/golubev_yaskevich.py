@@ -59,7 +59,7 @@ FEWER = (
     "the paper states no figure for single arms; our numeric loops already know which entries of matrices "
     "are zero, equal or unused"
 )
-NUMERIC = {  # of a generated function, the loops that compute the same
+NUMERIC = {  # numeric loops that compute the same as each generated function
     "crba": "crba",
     "rnea": "rnea",
     "bias": "bias",
@@ -69,10 +69,10 @@ NUMERIC = {  # of a generated function, the loops that compute the same
 PLATFORMS = ("stewart", "docking")
 PROGRAM = "accelerations, program"
 COMPARED = (arms.PUMA_560, arms.STANFORD, arms.WAM, arms.SSRMS_7R, arms.GENERAL_7R)
-ROBOTS = ("ur5_robot", "solo12")  # where they are installed
+ROBOTS = ("ur5_robot", "solo12")  # counted if their files are installed
 
 LONGER = Between(5.0, 10.0)  # times, with indexed variables
-REGISTERS = {  # by form of a program, how much longer it takes today, and why
+REGISTERS = {  # by form of a program: expected ratio of times today, and the reason
     "elements of an array": (
         Between(0.2, 5.0),
         "today's compilers keep an element whose index is a number in a register",

@@ -162,7 +162,7 @@ def reciprocals() -> list[PaperRow]:
     statements = Statements()
     M = [[statements.input(0, 3 * min(i, j) + max(i, j)) for j in AXES] for i in AXES]
     inverse = 1.0 / M[2][2]
-    row = [inverse * entry for entry in M[2]]  # of D_r M_rr
+    row = [inverse * entry for entry in M[2]]  # row of D_r M_rr
     N = [[M[i][j] - M[i][2] * row[j] for j in AXES] for i in AXES]
     zeros = sum(isinstance(N[i][2], float) and N[i][2] == 0.0 for i in AXES)
     return [PaperRow("N_rr of the last body", "entries that cancel, with D_r M_rr computed first", zeros, 3)]
@@ -208,7 +208,7 @@ def inlined() -> list[PaperRow]:
         binary = function.op >= ADD
         once = passes.inlined(function)
         text = emit_c.sources(program)[f"{name}.c"]
-        statements = text.rpartition("#else")[2].count("const real t")  # of the form in blocks
+        statements = text.rpartition("#else")[2].count("const real t")  # statements of the form in blocks
         case = f"figure 4, {name} of the PUMA 560"
         rows.append(PaperRow(case, "rows of the table", int(binary.sum())))
         rows.append(PaperRow(case, "variables left", statements))

@@ -21,8 +21,9 @@ from ..textbook.recursions import operations
 from .table import AtLeast, AtMost, Between, PaperRow, Rule, Table
 
 PAPER = "Golubev & Yaskevich (2020), Keldysh preprint 22"
-GENERATED, MATRICES = AtMost(4686, 3155, 13), AtMost(19190, 15904, None)  # of the docking mechanism
-TRIG = 42  # its sines and cosines
+# printed counts of the docking mechanism, as upper limits
+GENERATED, MATRICES = AtMost(4686, 3155, 13), AtMost(19190, 15904, None)
+TRIG = 42  # sines and cosines of the docking mechanism
 SAVING = AtLeast(4.5)  # times fewer operations than numeric algorithms
 SHARE, WALKER, WITHOUT_LOOPS = Between(0.7, 0.8), Rule(1.5), Rule(2.5)  # SHARE: about 75 %
 SIZES = "the paper does not print the dimensions of its mechanism; which of them are 0 or equal decides"

@@ -24,7 +24,8 @@ from .table import Derived, PaperRow, Table
 LINES_OF = (6, 12)  # bodies of the chains that are counted line by line
 SIZES = (2, 4, 6, 12, 24)
 
-Polynomials = tuple[tuple[float, ...], tuple[float, ...]]  # of multiplications and additions, in N
+# coefficients of the polynomials in N of multiplications and of additions
+Polynomials = tuple[tuple[float, ...], tuple[float, ...]]
 
 # of every method: as printed, and as executed where that is known to differ
 METHODS: dict[str, tuple[ModuleType, Polynomials, Polynomials]] = {

@@ -12,7 +12,7 @@ from .table import Identity, PaperRow, Table
 
 LONG, THREADS = 1100, (2, 3)  # bodies of a chain whose sums are shared by threads
 STEP = 1e-6  # seconds of the central differences
-BALANCED = Identity(1e-7)  # of differences of the energy, relative to those of the kinetic energy
+BALANCED = Identity(1e-7)  # allowed rate of the energy over the rate of the kinetic energy
 
 
 def extensions() -> Table:

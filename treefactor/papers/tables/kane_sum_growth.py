@@ -19,7 +19,8 @@ from .table import Derived, Identity, PaperRow, Rule, Table
 
 PAPER = "Kane-sum: recursive inertia matrix of a chain of bodies"
 RECURSION, KOSYNKA, STEPANENKO = "Kane-sum recursion", "kosynka", "Stepanenko"
-Polynomials = tuple[tuple[float, ...], tuple[float, ...]]  # of multiplications and additions, in N
+# coefficients of the polynomials in N of multiplications and of additions
+Polynomials = tuple[tuple[float, ...], tuple[float, ...]]
 LINES: dict[str, Polynomials] = {  # 11 to 13
     RECURSION: kane_sum.TOTAL,
     KOSYNKA: kosynka.QUOTED,
@@ -30,14 +31,14 @@ TOTALS = {  # 14 to 16
     KOSYNKA: (14, 129, -59, 0),
     STEPANENKO: (69, 69, 0),
 }
-KNOWN = {  # of N^3, N^2, N and 1, as executed
+KNOWN = {  # coefficients of N^3, N^2, N and 1, as executed
     RECURSION: (0.0, 93.0, -75.0, 6.0),
     KOSYNKA: (2.0, 32.5, 18.5, 0.0),
     STEPANENKO: (0.0, 8.5, 147.5, -127.0),
 }
 MODULES = {RECURSION: kane_sum, KOSYNKA: kosynka, STEPANENKO: stepanenko}
-FITTED = (2, 3, 4, 5)  # bodies of the chains from which a polynomial of degree 3 follows
-CHECKED = (8, 12)  # and of those on which it is checked
+FITTED = (2, 3, 4, 5)  # numbers of bodies from whose counts a polynomial of degree 3 follows
+CHECKED = (8, 12)  # numbers of bodies on which the polynomial is checked
 PLOTTED = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14)
 RANGE = range(1, 61)  # bodies among which crossings are looked for
 PRINTED_CROSSING = 9  # bodies from which Stepanenko's method is the cheaper one in figure 2

@@ -106,9 +106,10 @@ PUMA_560 = Arm(
     ],
     prismatic=[False] * 6,
 )
-ROTORS = np.array([291e-6, 409e-6, 299e-6, 35e-6, 35e-6, 35e-6])  # of the motors, kg m^2, in the same list
+# rotor inertias of the motors, kg m^2, in the same list
+ROTORS = np.array([291e-6, 409e-6, 299e-6, 35e-6, 35e-6, 35e-6])
 GEARS = np.array([62.6111, 107.815, 53.7063, 76.0364, 71.923, 76.686])
-NEGLIGIBLE = 0.01  # of sqrt(H_ii H_jj), what their short model leaves out
+NEGLIGIBLE = 0.01  # the short model of the paper leaves out terms below this share of sqrt(H_ii H_jj)
 SHORT = replace(
     PUMA_560,
     name="PUMA 560, centre of link 6 left out",

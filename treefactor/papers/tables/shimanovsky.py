@@ -38,7 +38,7 @@ from .shimanovsky_bounds import (
 )
 from .table import Identity, PaperRow, Rule, Table
 
-NODES = 256  # of the largest tree that is counted
+NODES = 256  # nodes of the largest tree that is counted
 
 # of every family, n, N1 and N2 as functions of its parameter
 FORMULAS: dict[str, Callable[[int], tuple[int, int, int]]] = {

@@ -27,7 +27,7 @@ TREES = {
 EDGES = (3, 4, 5, 8)  # nodes of an edge of the lattices
 SIZE = 24  # nodes of the trees whose matrix is half zeros
 SEEDS = 60  # random trees that are tried
-NEAR = 0.01  # of 0.5, densities that are taken for one half
+NEAR = 0.01  # densities this close to 0.5 count as one half
 LARGEST = 64  # nodes of the trees whose orders are compared
 EVERY = 3  # edge of the lattice all of whose shortest-path trees are counted
 

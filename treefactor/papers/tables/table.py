@@ -17,7 +17,7 @@ EQUAL, ABOUT, DIFFERS, NOT_IN_PAPER = "equal", "about", "differs", "not in paper
 NOT_ABOVE, NOT_BELOW = "not above", "not below"
 HOLDS, DERIVED = "holds", "derived"  # an equation that was executed; a figure from another one of the paper
 
-TIMED = ("peer", "ours", "theirs", "ratio", "low", "high")  # of a Result, in JSON
+TIMED = ("peer", "ours", "theirs", "ratio", "low", "high")  # attributes of a Result that are written to JSON
 CLOSE = 1.5  # factor within which a rule of thumb holds
 
 

@@ -35,7 +35,7 @@ from .tasora_theory import penalties, stepping, theorems
 PEERS = (DAQP, CLARABEL)
 CHAINS = (10, 20, 40, 80)  # bodies
 GROWTH = (50, 100, 200, 400, 800, 1600)  # rows of robots
-PRINTED = 4  # of those, in the paper's order
+PRINTED = 4  # number of these sizes that are also factorized in the paper's order
 MANY = 500  # rows
 ENDS = ("robot", "spheres", "loops", "column", "lattice", "robotred", "dup", "infeas")
 END_ROWS = 50

@@ -11,12 +11,12 @@ from ..textbook import tasora
 from .table import AtLeast, Identity, PaperRow, Picture, Table
 
 PAPER = "Tasora, Manconi & Silvestri, simplex method for the mixed LCP"
-BODIES, CONTACTS = 8, 8  # of figures 2 and 3
+BODIES, CONTACTS = 8, 8  # bodies and contacts in figures 2 and 3
 SWITCHED = (1, 2)  # rows that figure 3 switches, from 0
 BOTTLES, RADIUS, STEP, STEPS = 60, 0.04, 0.02, 250
 BELT, DRAG = 0.4, 8.0  # m/s, and N s/m between the belt and a bottle
 LANE = 0.13  # half of the width of the lane at its narrow end; m
-LENGTH, MOUTH = 1.6, 0.5  # of the machine, and half of the width at its beginning
+LENGTH, MOUTH = 1.6, 0.5  # length of the machine, and half of the width at its beginning
 
 
 COUPLED = (

@@ -43,7 +43,7 @@ SMALL_CORNER = (
     "a pivot of so few rows takes as long as the calls that it consists of; LAPACK decomposes the dense "
     "matrix in one"
 )
-TIMES_OF = {  # by decomposition, why its time is less than 10 times that of a pivot
+TIMES_OF = {  # by decomposition: why it takes less than 10 times as long as a pivot
     "dense LU": SMALL_CORNER,
     "dense Bunch-Kaufman": (
         "LAPACK's, column by column, skips the zeros of this matrix: on a full one it takes several times as "

@@ -28,7 +28,7 @@ from ...exceptions import TreefactorError
 from .summary import LETTERS, by_robot, ordered
 
 COMPACT = "compact"
-DIGITS = 3  # of numbers in a compact file
+DIGITS = 3  # significant digits of numbers in a compact file
 NUMBERS = ("error", "allowed", "ordinary")
 STATES = {letter: state for state, letter in LETTERS.items()}
 
