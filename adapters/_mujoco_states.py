@@ -232,7 +232,7 @@ class _Layout:
         self.circles = np.array(circles, dtype=int).reshape(-1, 2).T
 
     def read(self, **arrays) -> tuple[list[np.ndarray], tuple[int, ...]]:
-        """Return validated arrays, given with the joints whose entries they have, and their leading axes."""
+        """Validate arrays of joint entries; return them and their leading axes."""
         validated = []
         for name, (values, joints, which) in arrays.items():
             array, size = as_real(values, name), self.sizes[which][joints is self.rows]

@@ -26,7 +26,7 @@ def mimic_joints(path) -> dict[str, tuple[str, float, float]]:
 
 
 def leading(free: pin.Model, mimic: Mapping) -> tuple[np.ndarray, np.ndarray]:
-    """Return masks, shape (nq,) and (nv,), of the entries of q and v whose joints follow none.
+    """Return masks, shape (nq,) and (nv,), of the entries of q and v of joints that follow no other.
 
     Those of Pinocchio's model with mimic joints, in its order.
     """

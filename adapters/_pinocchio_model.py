@@ -123,7 +123,7 @@ def _frames(pin_model: pin.Model, carriers: list[int]) -> list[Frame]:
 
 
 def _bodies(pin_model: pin.Model) -> dict[int, str]:
-    """Return the names of the bodies whose frames are those of the joints, by the joint."""
+    """Map each joint to the body whose frame is the joint's; empty if two bodies have one name."""
     names: dict[int, str] = {}
     for frame in pin_model.frames:
         if frame.type == pin.FrameType.BODY and frame.parentJoint and frame.placement.isIdentity():

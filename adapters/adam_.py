@@ -79,7 +79,7 @@ class Body:
         return *self.at(q), v[:6] * self.floating, v[6:]
 
     def ask(self, function: str, *arguments) -> np.ndarray:
-        """Return what adam computes; the last answers are kept, as it takes milliseconds for each."""
+        """Return a result of adam; the last results are kept, because each takes milliseconds."""
         key = (
             function,
             *(argument if isinstance(argument, str) else argument.tobytes() for argument in arguments),

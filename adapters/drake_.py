@@ -187,7 +187,7 @@ def jacobian(body: Body, q, frame: str) -> np.ndarray:
 
 
 def jacobian_dot_v(body: Body, q, v, frame: str) -> np.ndarray:
-    """Compute the time derivative of that Jacobian times v, shape (6,)."""
+    """Compute the time derivative of the frame's Jacobian times v, shape (6,)."""
     A = body.plant.CalcBiasSpatialAcceleration(body.at(q, v), *_origin(body, frame))
     return np.concatenate([A.translational(), A.rotational()])
 

@@ -185,7 +185,7 @@ def jacobian(body: Body, q, frame: str) -> np.ndarray:
 
 
 def jacobian_dot_v(body: Body, q, v, frame: str) -> np.ndarray:
-    """Compute the time derivative of that Jacobian times v, shape (6,)."""
+    """Compute the time derivative of the frame's Jacobian times v, shape (6,)."""
     data, (kind, k), J = body.forward(q, v), _places(body)[frame], np.zeros((6, body.nv))
     point, k = (data.xpos[k], k) if kind == "body" else (data.site_xpos[k], body.model.site_bodyid[k])
     mujoco.mj_jacDot(body.model, data, J[:3], J[3:], point, k)

@@ -125,7 +125,7 @@ class Examination:
 
     @property
     def answered(self) -> frozenset[str]:
-        """Quantities that the engine answers for the file as it is, however wrongly."""
+        """Quantities for which the engine returns a value for the unchanged file, right or wrong."""
         first = self.trial(Changes())
         return frozenset((*first.errors, *first.failures))
 
@@ -172,7 +172,7 @@ class Examination:
         return trial
 
     def refusal(self) -> str:
-        """Return why the engine refuses the file as it is, "" if it loads it."""
+        """Return the reason why the engine cannot load the unchanged file, or "" if it can."""
         try:
             with self.loaded(Changes()):
                 return ""

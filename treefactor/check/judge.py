@@ -71,7 +71,7 @@ def with_lines(robot: Robot, causes: Sequence[Cause]) -> tuple[Cause, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """Trials of the file as it is and as repaired, and what was wrong in either.
+    """Trials of the unchanged and of the repaired file, and the quantities that are wrong in each.
 
     Attributes
     ----------

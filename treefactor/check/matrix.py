@@ -186,7 +186,7 @@ class Matrix:
             self._running[engine.title] = task
 
     def _reference_of(self, task: Task) -> Reference | None:
-        """Return what an engine is compared with: the first reference that is not its own.
+        """Return the reference that an engine is compared with: the first that another engine computed.
 
         None where there is none, or treefactor refuses a URDF: what it states is not defined then.
         """
@@ -207,7 +207,7 @@ class Matrix:
         return True
 
     def _refusals(self, task: Task) -> dict[str, str]:
-        """Return by reference why it has no values of a robot."""
+        """Map each reference that has no values of a robot to the reason."""
         robot, references = self.robots[task.robot], self._references[task.robot]
         by_name = {name: references[name] for name in REFERENCES[robot.format]}
         return {

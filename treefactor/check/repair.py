@@ -55,7 +55,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Repair:
-    """Rewriting after which the engine agrees, and of which no part could be left out.
+    """Smallest rewriting after which the engine agrees: without any of its parts it would not.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Repair:
 
 
 def repair(examination: Examination, edits: Sequence[Edit], wrong: frozenset[str]) -> Repair:
-    """Find a rewriting after which the quantities that are wrong agree, and of which no part can be left out.
+    """Find a smallest rewriting of the file after which the wrong quantities agree.
 
     It is looked for at the first sample, and without shapes if the engine is as wrong without them: they take
     most of the time of loading. If the result does not hold at all samples and with the shapes, it is
@@ -103,7 +103,7 @@ def repair(examination: Examination, edits: Sequence[Edit], wrong: frozenset[str
 
 
 def _is_steady(examination: Examination, repaired: Repair, wrong: frozenset[str]) -> bool:
-    """Return whether the same is wrong whenever the file as it is, and as repaired, are loaded again."""
+    """Return whether loading the unchanged and the repaired file again gives the same wrong quantities."""
     if not repaired.parts:
         return repaired.left == wrong
     return all(_is_repeated(examination, repaired, wrong) for _ in range(REPEATED[examination.weight]))

@@ -66,7 +66,7 @@ def tensor_causes(examination: Examination, changes: Changes, wrong: frozenset[s
 
 
 def touched_links(examination: Examination, changes: Changes, option: str) -> tuple[str, ...]:
-    """Return the links of the file whose inertias in the engine an option changes, as far as it has them.
+    """Return the links of the file whose inertias in the engine an option changes; () if it returns none.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ class Worker:
         return max(0.0, self._end - time.monotonic())
 
     def poll(self) -> bool:
-        """Take in what the process has printed; return whether `result` will return or raise at once."""
+        """Read what the process has printed; return whether `result` would return or raise immediately."""
         self._drain()
         return self._connection.poll() or self._process.poll() is not None or not self.seconds_left
 

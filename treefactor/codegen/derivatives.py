@@ -21,7 +21,7 @@ GRADIENT = ("q", "v", "a", "w")  # arguments of "rnea_vjp"
 
 
 class Derivatives:
-    """Derivatives on the table of a writer: a method for every function, of its name, returns the result.
+    """Derivatives in the statement table of a writer; the method named after a function returns its result.
 
     Parameters
     ----------
@@ -159,5 +159,5 @@ class Derivatives:
 
 
 def compared(function: Function) -> Function:
-    """Return the form of a function whose operations count: of derivatives, common factors gathered."""
+    """Return the form whose operations are counted: derivatives with common factors gathered."""
     return function if set(DERIVATIVES).isdisjoint(function.parts) else passes.gather(function)

@@ -116,7 +116,7 @@ class Freedoms(Sealed):
 
 @lru_cache(maxsize=32)
 def freedoms_of(model: Model) -> Freedoms:
-    """Return the freedoms of a model, which are listed once."""
+    """Return the freedoms of a model; they are listed once and cached."""
     return Freedoms(model)
 
 
@@ -170,7 +170,7 @@ def motion_cross(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def unit_motions(at: BodyMotions, v: np.ndarray, a: np.ndarray) -> UnitMotions:
-    """Compute the unit motions of all freedoms and their rates, of which derivatives of frames are sums."""
+    """Compute the unit motions of all freedoms and their rates; derivatives of frames are sums of these."""
     known = freedoms_of(at.model)
     S = np.ascontiguousarray(np.swapaxes(at.S, -1, -2))
     a, v = a[..., None, known.leader], v[..., None, known.leader]
@@ -230,6 +230,6 @@ def force_derivatives(model: Model, frames: Frames, force: Dual, moment: Dual) -
 
 
 def turned_with(end: Frames, x: np.ndarray) -> Dual:
-    """Return vectors (..., frames, 3), constant in the axes of frames, in those of the base."""
+    """Return vectors (..., frames, 3) that are constant in the axes of frames, in base axes."""
     value = end.R @ x[..., None]
     return Dual(value, cross(end.turn, value))

@@ -165,7 +165,7 @@ def _reach(model: Model, support: Support) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=16)
 def loops_of(model: Model, targets: tuple[Target, ...] = ()) -> Loops:
-    """Return the loops and drives of a model, which are made once."""
+    """Return the loops and drives of a model; they are made once and cached."""
     return Loops(model, targets)
 
 

@@ -360,7 +360,7 @@ def _carrier(model: Model, body: int | str | Frame, argument: str) -> int:
 
 
 def _shown(body: int | str | Frame) -> str:
-    """Return a body as messages show it."""
+    """Return the text for a body in messages."""
     return repr(body.name if isinstance(body, Frame) else body)
 
 

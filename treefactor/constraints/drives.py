@@ -119,7 +119,7 @@ def targets_of(model: Model, drives: tuple[Drive, ...]) -> tuple[Target, ...]:
 
 
 def _not_driven(model: Model, name: str, loops: list[str]) -> str:
-    """Return why a drive cannot move what has this name: it is a frame, or unknown."""
+    """Return the reason why nothing of this name can be driven: it is a frame, or unknown."""
     try:
         joint = model.frame(name).joint
     except InvalidModelError:
@@ -262,7 +262,7 @@ def steps_at(drives: Sequence[Drive], t: float, h: float) -> tuple[np.ndarray, n
 
 
 def _sampled(k: int, drive: Drive, t: float, h: float) -> Drive:
-    """Return a drive with its sample at t; functions of time as they are."""
+    """Return a drive with its sample at time t; a drive given as a function is returned unchanged."""
     samples = drive.motion
     if callable(samples) or (samples.ndim == 1 and not samples[1:].any()):
         return drive

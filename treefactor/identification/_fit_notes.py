@@ -99,7 +99,7 @@ def _delays_beside_parameters(
 
 
 def failures_of(estimate: Estimate, joints, bodies) -> list[str]:
-    """Return what keeps the result from being used as it is."""
+    """Return the reasons why the result must not be used."""
     failures, whole = [], joints[-1]
     if not whole.torque > 0:
         failures.append("all measured torques are zero")

@@ -44,7 +44,7 @@ class Solution(NamedTuple):
 
 
 def require_samples(rows: np.ndarray) -> None:
-    """Raise TreefactorError if none of the freedoms, of which there are some, has rows."""
+    """Raise TreefactorError if there are freedoms, but none of them has rows."""
     if rows.size and not rows.any():
         raise TreefactorError("no samples have been added: call add(q, v, a, tau) first")
 

@@ -64,7 +64,7 @@ class Directions(NamedTuple):
 
 
 class Links(NamedTuple):
-    """Bodies in the axes of their joints; a universal joint is two, of which the first is of joint -1.
+    """Bodies in the axes of their joints; a universal joint has two, the first with joint number -1.
 
     Attributes
     ----------
@@ -243,7 +243,7 @@ def _rates(motions: np.ndarray) -> np.ndarray:
 
 
 def _seen_from_inside(placements: np.ndarray) -> np.ndarray:
-    """Return matrices (..., 6, 6): velocities as rows, times these, are those in the placed frames."""
+    """Return matrices (..., 6, 6) that transform velocities, as rows, into the placed frames."""
     R = placements[..., :3, :3]
     matrices = np.zeros((*R.shape[:-2], 6, 6))
     matrices[..., :3, :3] = matrices[..., 3:, 3:] = R
@@ -252,7 +252,7 @@ def _seen_from_inside(placements: np.ndarray) -> np.ndarray:
 
 
 def _brackets(motions: np.ndarray) -> np.ndarray:
-    """Return matrices (..., 6, 6): velocities as rows, times these, are their changes by motions (..., 6)."""
+    """Return matrices (..., 6, 6) that map velocities, as rows, to their changes by motions (..., 6)."""
     matrices = np.zeros((*motions.shape, 6))
     matrices[..., :3, :3] = matrices[..., 3:, 3:] = _crossing(motions[..., 3:])
     matrices[..., 3:, :3] = _crossing(motions[..., :3])

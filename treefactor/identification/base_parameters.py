@@ -230,7 +230,7 @@ def base_parameters(
 
 
 def _without(directions: Directions, fixed: list[int], tolerance: float) -> Directions:
-    """Return the unfelt changes that leave some parameters as they are."""
+    """Return the unfelt changes that do not change the fixed parameters."""
     rows = directions.rows[directions.sizes <= tolerance]
     if len(rows):
         combinations, _ = weak_directions(rows[:, fixed].T, tolerance, 1.0)  # rows have about unit length

@@ -140,7 +140,7 @@ class Estimate(ReadOnly):
         return tau[0] if np.ndim(q) == 1 else tau
 
     def leaves_open(self, rows: np.ndarray) -> np.ndarray:
-        """Return where rows (..., p) depend on what the samples leave open: their torques are unknown."""
+        """Return for which rows (..., p) the samples do not determine the torque."""
         if not len(self.null):
             return np.zeros(rows.shape[:-1], dtype=bool)
         directions = self.null * self.scale

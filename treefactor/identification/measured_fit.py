@@ -57,7 +57,7 @@ class FittedParameter:
 
 @dataclass(frozen=True)
 class JointResidual:
-    """Residuals of the torques of a freedom: norms as shares of that of the torques, NaN without rows.
+    """Norms of a freedom's residuals as shares of the norm of its torques; NaN without rows.
 
     Attributes
     ----------

@@ -193,7 +193,7 @@ def read_measurements(
 
 
 def filtered(values, rate: float, cutoff: float) -> np.ndarray:
-    """Return signals without what is faster than the cutoff, and without delay.
+    """Return signals without frequencies above the cutoff, and without delay.
 
     Parameters
     ----------

@@ -327,7 +327,7 @@ def _minimize(problem: _Problem, y: np.ndarray, final: float, tolerance: float, 
 
 
 def _length(r: np.ndarray, moved: np.ndarray, X: np.ndarray, changes: np.ndarray, strength: float) -> float:
-    """Return how far, at most 1, to go along a step where the objective is least; it is convex."""
+    """Return the share of a step, at most 1, that minimizes the convex objective along it."""
     values = np.linalg.eigvalsh(changes).ravel()
     growth = np.einsum("bki,bkj,bij", X, X, changes)
 

@@ -65,7 +65,7 @@ class TorqueDelay(NamedTuple):
 
     @property
     def significant(self) -> np.ndarray:
-        """Return which delays chance does not explain."""
+        """Return which delays are larger than chance explains."""
         return np.abs(self.values) > least_ratio(len(self.values)) * self.standard_deviations
 
 

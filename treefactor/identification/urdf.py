@@ -1,4 +1,4 @@
-"""Write a URDF with new inertias; everything else of the file stays as it is."""
+"""Write a URDF with new inertias; the rest of the file stays unchanged."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _replaced(text: bytes, new: dict[str, np.ndarray | None]) -> bytes:
 
 
 def _exchanged(text: bytes, start: int, end: int, element: list[bytes]) -> tuple[int, int, bytes]:
-    """Return which bytes to replace by what for an <inertial> that exists; it goes with its line if empty."""
+    """Return the bytes to replace of an existing <inertial>, and the new text; an empty one loses its line."""
     line = text.rfind(b"\n", 0, start) + 1
     alone = not text[line:start].strip()
     if element:
@@ -185,7 +185,7 @@ def _exchanged(text: bytes, start: int, end: int, element: list[bytes]) -> tuple
 
 
 def _inserted(text: bytes, start: int, end: int, element: list[bytes]) -> tuple[int, int, bytes]:
-    """Return which bytes to replace by what for a new <inertial> behind the tag of its link."""
+    """Return the bytes to replace, and the new text, to insert an <inertial> behind the tag of its link."""
     newline = _newline(text)
     inner = (newline + b"    ").join([b"", *element])
     if text[end - 2 : end] != b"/>":
@@ -195,7 +195,7 @@ def _inserted(text: bytes, start: int, end: int, element: list[bytes]) -> tuple[
 
 
 def _newline(text: bytes) -> bytes:
-    """Return what ends the lines of a text."""
+    """Return the line ending of a text."""
     return b"\r\n" if b"\r\n" in text else b"\n"
 
 

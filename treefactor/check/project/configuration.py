@@ -133,7 +133,7 @@ class Configuration:
 
     @property
     def known(self) -> tuple[Expectation, ...]:
-        """Return what this package knows of the traps, if they are compared."""
+        """Return this package's expectations about the traps, if traps are compared."""
         return expected_of_traps() if self.traps else ()
 
     def replaced(self, **options: Any) -> Configuration:
@@ -197,7 +197,7 @@ def configuration(path: Path | str | None = None) -> Configuration:
 
 @cache
 def expected_of_traps() -> tuple[Expectation, ...]:
-    """Return what engines are known to do with the traps, as this package lists it."""
+    """Return this package's list of how engines treat the traps."""
     return configuration(Path(traps.__file__).with_name("expected.toml")).expect
 
 

@@ -183,5 +183,5 @@ class Closure:
 
     @property
     def about(self) -> int:
-        """Body whose axes are used for products of axes: of an end that is not a hub, if there is one."""
+        """Body in whose axes products of axes are computed; if possible that of an end that is not a hub."""
         return next((end.body for end in self.ends if end.hub is None), self.top)

@@ -223,7 +223,7 @@ def _body(program, function) -> str:
 
 
 def _single(program, function) -> Single | None:
-    """Write the form for one configuration, of all alternatives that of the least estimated time.
+    """Write the form for one configuration, from the alternative with the least estimated time.
 
     Returns None if all are long: without limbs to save statements, blocks of them are faster.
     """

@@ -123,7 +123,7 @@ def closed_loops() -> Table:
 
 
 def against_indices() -> Table:
-    """Measure how much longer a program takes whose scalars are elements of an array."""
+    """Measure how much longer a program takes if its scalars are elements of an array."""
     pairs = [(arm, name) for arm in (arms.PUMA_560, arms.GENERAL_7R) for name in INDEXED]
     rows = [row for arm, name in pairs for row in slower(unindexed(arm, name))]
     note = (
