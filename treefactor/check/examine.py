@@ -59,7 +59,7 @@ class Trial:
     refusal: str = ""
 
     def of(self, quantities: Collection[str]) -> Trial:
-        """Return what concerns some of the quantities."""
+        """Return the part of this trial that concerns some quantities."""
         parts = (self.errors, self.failures, self.absent)
         return Trial(
             *({name: part[name] for name in part if name in quantities} for part in parts), self.refusal

@@ -149,7 +149,7 @@ class Judgement:
 
 
 def _simulated(examination: Examination, name: str) -> Cell:
-    """Return the cell of what an engine adds to q̈ by default when a script simulates the file."""
+    """Return the cell of the quantity "simulation": what an engine adds to q̈ by default when it simulates."""
     robot, engine, reference = examination.robot, examination.engine, examination.reference
     cell = Cell(robot.name, robot.base, name, SIMULATION, NOT_OFFERED)
     if not hasattr(engine, "settings") or robot.format not in engine.READS or robot.mimic:

@@ -83,7 +83,7 @@ def load(path, floating: bool = False, gravity=None, options: frozenset[str] = f
 
 
 def joints(body: Body) -> list[EngineJoint]:
-    """Return the joints; a free joint that MuJoCo gives armature is one joint, of two of the model."""
+    """Return the joints; a free joint with armature, which the model has as two joints, is one."""
     model, listed, number = body.model, list[EngineJoint](), {-1: -1}
     links = {frame.joint: frame.name for frame in reversed(model.frames) if frame.type == "body"}
     for i, joint in enumerate(model.joints):

@@ -1,4 +1,4 @@
-"""Explain by repair: find edits of the file and options after which an engine agrees, none in vain.
+"""Explain differences: find a minimal set of edits and options after which an engine agrees.
 
 The file is rewritten in six steps (``treefactor.check.rewriting``), and an engine may have options. First as
 many steps as needed are taken; then every step, kind of edit and single edit without which the engine still
@@ -160,7 +160,7 @@ def _needed_rewriting(search: Search, edits: Sequence[Edit]) -> Repair:
 
 
 def _part(search: Search, step: str, part: Changes, changes: Changes, left: frozenset[str]) -> Part:
-    """Return one cause with what is wrong without it.
+    """Return one part of a rewriting, with the quantities that are wrong without it.
 
     What implies it is taken out first. The part is then a cause of all that it changes in the engine: the
     dynamics that the file states are the same.

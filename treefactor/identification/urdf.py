@@ -173,7 +173,7 @@ def _replaced(text: bytes, new: dict[str, np.ndarray | None]) -> bytes:
 
 
 def _exchanged(text: bytes, start: int, end: int, element: list[bytes]) -> tuple[int, int, bytes]:
-    """Return the bytes to replace of an existing <inertial>, and the new text; an empty one loses its line."""
+    """Return the bytes of an <inertial> to replace, and the new text; without any, its line goes, too."""
     line = text.rfind(b"\n", 0, start) + 1
     alone = not text[line:start].strip()
     if element:
