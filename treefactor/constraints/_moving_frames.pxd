@@ -16,7 +16,7 @@ cdef enum:
 
 ctypedef struct Part:            # rows of one pair of frames
     Py_ssize_t kind, row, pair
-    Py_ssize_t i, j              # axes of an angle
+    Py_ssize_t i, j              # numbers of the two axes whose angle a row keeps
     Py_ssize_t local             # 1: rows of a contact are in the axes of the first frame
     Py_ssize_t log               # index of the rotation vector of a 6D contact
 
@@ -33,7 +33,7 @@ ctypedef struct Moving:          # motion of a frame, or its derivative along on
     double c[3]
     double b[3]                  # angular acceleration
 
-ctypedef struct UnitMotion:      # motion S of a freedom at unit rate, and its rates
+ctypedef struct UnitMotion:      # motion S of a freedom at unit rate, and rates of S
     double S[6]
     double first[6]              # V_l x S
     double second[6]             # A_l x S + V_l x (V_l x S)
@@ -43,8 +43,8 @@ ctypedef struct Frame:
     Py_ssize_t body
     double V[6]
     double A[6]
-    double axes[9]               # columns
-    double where[3]              # from the origin of the root body
+    double axes[9]               # axes of the frame, as columns
+    double where[3]              # origin of the frame, from the origin of the root body
     Moving at
 
 
