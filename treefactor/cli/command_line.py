@@ -92,15 +92,15 @@ def _terminable() -> Iterator[None]:
     if current_thread() is not main_thread():  # which alone may handle signals
         yield
         return
-    kept = {one: signal.getsignal(one) for one in SIGNALLED}
+    kept = {signalled: signal.getsignal(signalled) for signalled in SIGNALLED}
     try:
-        for one, handler in kept.items():
+        for signalled, handler in kept.items():
             if handler != signal.SIG_IGN:  # as nohup has it
-                signal.signal(one, lambda number, _: sys.exit(SIGNALLED[number]))
+                signal.signal(signalled, lambda number, _: sys.exit(SIGNALLED[number]))
         yield
     finally:
-        for one, handler in kept.items():
-            signal.signal(one, handler)
+        for signalled, handler in kept.items():
+            signal.signal(signalled, handler)
 
 
 COMMANDS = {
