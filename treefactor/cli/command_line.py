@@ -1,4 +1,5 @@
-"""Run the commands of `treefactor`: check, info, bench, families, tables, generate and identify.
+"""Run the commands of `treefactor`: check, info, bench, families, tables, generate, identify
+and where.
 
 Each prints for people, writes JSON for machines where ``--json`` names a file, and ends with what to do next.
 """
@@ -28,6 +29,7 @@ from .identify import run_identify
 from .info import run_info
 from .options import parser
 from .tables import run_tables
+from .where import run_where
 
 SIGNALLED = {signal.SIGTERM: TERMINATED, signal.SIGHUP: HUNG_UP}  # exit statuses
 
@@ -109,7 +111,9 @@ COMMANDS = {
     "bench": run_bench,
     "families": run_families,
     "tables": run_tables,
+    "where": run_where,
     "generate": run_generate,
     "identify": run_identify,
+    "where": run_where,
     None: run_help,
 }

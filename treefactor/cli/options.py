@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"treefactor {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
-    for add in (_check, _info, _bench, _families, _tables, _generate, _identify):
+    for add in (_check, _info, _bench, _families, _tables, _generate, _identify, _where):
         add(commands)
     return top
 
@@ -166,6 +166,11 @@ def _tables(commands) -> None:
     )
     _json(command, "the tables")
     _html(command, "tables.html")
+
+
+def _where(commands) -> None:
+    command = commands.add_parser("where", help="print where a function is declared, compiled and checked")
+    command.add_argument("quantity", help="name of a public function, such as rnea")
 
 
 def _generate(commands) -> None:
