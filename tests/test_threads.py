@@ -33,7 +33,7 @@ import treefactor as tf
 from treefactor import constraints
 from treefactor.dynamics import _chain
 from treefactor.mlcp import TARGET
-from treefactor.mlcp_families import robotred
+from treefactor.mlcp.families import robotred
 
 THREADS = 200
 PAGE = Path(__file__).parents[1] / "docs" / "concepts" / "threads.md"  # explains the promises

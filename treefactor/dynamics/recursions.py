@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._util._bound_call import BoundCall
+from .._util._explained_calls import explain
 from .._util.bindable import bound_arrays, builder_of, given_arguments, register
 from .._util.validation import check_choice
 from ..model.model import Model, require_model
@@ -167,3 +168,4 @@ def _chosen(option: str, operations: dict[str, int], given: dict[str, Any]) -> i
 
 
 register(_bound, (*BOUND, *BOUND_BY))
+explain([aba, bias, crba, forward_dynamics, h_times, rnea])

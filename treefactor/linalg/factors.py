@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._util._explained_calls import explain
 from .._util.threads import spread
 from .._util.validation import (
     Sealed,
@@ -357,3 +358,6 @@ def _restored(settings: tuple, state: tuple) -> Factor:
     result = Factor(*settings)
     result._kernel.restore(*state)
     return result
+
+
+explain([Factor])

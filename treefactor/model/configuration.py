@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from .._util._explained_calls import explain
 from .._util.validation import as_real
 from ..exceptions import ConfigurationError, ShapeError
 from ._configuration_calls import DIFFERENCE, INTEGRATE, INTERPOLATE, NORMALIZE, register_steps
@@ -98,3 +99,4 @@ def _limits(model: Model, values, default: np.ndarray, name: str) -> np.ndarray:
 
 
 register_steps({integrate: INTEGRATE, difference: DIFFERENCE, interpolate: INTERPOLATE, normalize: NORMALIZE})
+explain([integrate, difference, interpolate, normalize])

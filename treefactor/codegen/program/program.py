@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -189,6 +188,8 @@ class Program(ReadOnly):
         if self.parameter_map is not None:
             head["pi"] = self.parameter_map.head()
             arrays |= self.parameter_map.arrays()
+        import json  # here, as below: few programs are stored
+
         with replacing(Path(path)) as draft, open(draft, "wb") as file:
             np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)
 
@@ -201,6 +202,7 @@ class Program(ReadOnly):
         CodegenError
             If the file is something else, or its content is not a valid program.
         """
+        import json
         import zipfile  # they take longer to import than most of this package
         import zlib
 
