@@ -18,7 +18,6 @@ from ._configuration_calls import DIFFERENCE, INTEGRATE, INTERPOLATE, NORMALIZE,
 from ._configuration_fast_path import draw, draw_one, neutral_configuration
 from ._configuration_functions import difference, integrate, interpolate, normalize
 from ._configurations import configurations_of
-from ._unit_rotations import require_rotations  # noqa: F401 -- its former path
 from .model import Model
 
 LENGTHS = {"prismatic": 1, "translation": 3, "planar": 2, "freeflyer": 3}  # leading entries of q in m

@@ -212,7 +212,7 @@ class Program(ReadOnly):
                 if head["format"] != FORMAT:
                     raise CodegenError(f"{path}: format {head['format']}, expected {FORMAT}")
                 functions = [_function(file, f"{k}", **plain) for k, plain in enumerate(head["functions"])]
-                joints = tuple(map(str, head.get("joints", ())))  # absent in files of release 0.1, as others
+                joints = tuple(map(str, head["joints"]))
                 inputs = ParameterMap.read(file, joints, **head["pi"]) if "pi" in head else None
                 program = cls(
                     str(head["model"]),
@@ -225,8 +225,8 @@ class Program(ReadOnly):
                     tuple((str(name), str(kind)) for name, kind in head["loops"]),
                     tuple(map(str, head["independent"])),
                     joints,
-                    tuple((str(name), int(sign)) for name, sign in head.get("branch", ())),
-                    tuple((str(name), tuple(map(int, at))) for name, at in head.get("frames", ())),
+                    tuple((str(name), int(sign)) for name, sign in head["branch"]),
+                    tuple((str(name), tuple(map(int, at))) for name, at in head["frames"]),
                     inputs,
                 )
         except (*NO_PROGRAM, zipfile.BadZipFile, zlib.error) as error:
