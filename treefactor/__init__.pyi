@@ -12,9 +12,7 @@ from .derivatives.first_order import forward_dynamics_derivatives as forward_dyn
 from .derivatives.first_order import rnea_derivatives as rnea_derivatives
 from .derivatives.kinematics import centroidal_derivatives as centroidal_derivatives
 from .derivatives.kinematics import com_derivatives as com_derivatives
-from .derivatives.kinematics import difference_derivatives as difference_derivatives
 from .derivatives.kinematics import frame_derivatives as frame_derivatives
-from .derivatives.kinematics import integrate_derivatives as integrate_derivatives
 from .derivatives.products import forward_dynamics_jvp as forward_dynamics_jvp
 from .derivatives.products import forward_dynamics_vjp as forward_dynamics_vjp
 from .derivatives.products import rnea_jvp as rnea_jvp
@@ -85,6 +83,8 @@ from .model.configuration import interpolate as interpolate
 from .model.configuration import neutral as neutral
 from .model.configuration import normalize as normalize
 from .model.configuration import random_configuration as random_configuration
+from .model.configuration_derivatives import difference_derivatives as difference_derivatives
+from .model.configuration_derivatives import integrate_derivatives as integrate_derivatives
 from .model.configuration_distances import distance as distance
 from .model.configuration_distances import is_same_configuration as is_same_configuration
 from .model.configuration_distances import squared_distance as squared_distance
