@@ -17,9 +17,9 @@ from matplotlib.figure import Figure
 from treefactor import Tree, cli, report
 from treefactor.bench.comparisons.all_robots import TITLES
 from treefactor.papers.exhibits import EXHIBITS
+from treefactor.papers.tables import Table
 from treefactor.report import duration, ratio
 from treefactor.report.html import table_html
-from treefactor.tables import Table
 
 MEASURED = Path(__file__).parent / "measured"
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "treefactor", "font.family": "sans-serif", "font.size": 10}
@@ -384,7 +384,7 @@ SUBJECTS = {  # of a page, the targets in the stored results
     "dependent rows": ("A7",),
     "contradictory rows": ("A8",),
 }
-FAMILIES = {  # of treefactor.mlcp_families, in words
+FAMILIES = {  # of treefactor.mlcp.families, in words
     "robotred": "robot with more rows than freedoms",
     "dup": "spheres with every row twice",
     "column": "column of spheres",

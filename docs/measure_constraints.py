@@ -19,7 +19,7 @@ from treefactor.bench.comparisons import loops as loops_times
 from treefactor.bench.comparisons import mlcp as mlcp_times
 from treefactor.bench.comparisons import piles
 from treefactor.bench.comparisons.mlcp_peers import CLARABEL, DANTZIG, DAQP, PROXQP, PeerInput
-from treefactor.mlcp_families import FAMILIES
+from treefactor.mlcp.families import FAMILIES
 
 FILE = Path(__file__).parent / "measured" / "constraints.json"
 LOOPED = ("four-bar", "five-bar", "stewart")

@@ -9,7 +9,7 @@ import numpy as np
 from show import arguments
 
 import treefactor as tf
-from treefactor.flexible_chain import FlexibleChain, FlexibleLink
+from treefactor.dynamics.flexible_chain import FlexibleChain, FlexibleLink
 
 BENDING, TORSION, RADIUS = 3.8e6, 2.2e6, 0.18  # N m^2, N m^2, m; of the booms
 PAYLOAD = tf.Inertia(4000.0, [0.0, 0.0, 1.5], np.diag([6e3, 6e3, 3e3]))

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.signal import butter, filtfilt
 
 import treefactor as tf
+from treefactor import identification
 from treefactor.identification import slow_rows
 
 VARIABLE = "TREEFACTOR_IDENTIFICATION_DATA"
@@ -147,7 +148,7 @@ def known_parameters(model: tf.Model) -> np.ndarray:
     return np.concatenate([model.parameters.ravel(), model.armature])
 
 
-def nearest(model: tf.Model, base: tf.BaseParameters, values: np.ndarray) -> tf.Model:
+def nearest(model: tf.Model, base: identification.BaseParameters, values: np.ndarray) -> tf.Model:
     """Return the model with these base parameters whose other parameters are nearest to the known ones."""
     x = known_parameters(model)
     x = x + np.linalg.pinv(base.K) @ (values - base.values(x))

@@ -22,7 +22,7 @@ from helpers.public_objects import (
 from helpers.strategies import spd_matrix
 
 import treefactor as tf
-from treefactor import constraints
+from treefactor import kinematics
 from treefactor.papers import kkt
 
 Q = tf.neutral(MODEL)
@@ -35,7 +35,7 @@ MADE = {  # objects made by what is public, too
     "native kernels": tf.compile(OBJECTS["Program"], backend="cc"),
     "KKT": kkt.KKT(PROBLEM.tree, PROBLEM.packed, PROBLEM.D),
     "Corner": kkt.Corner(PROBLEM.tree, PROBLEM.packed, PROBLEM.D),
-    "BodyMotions": constraints.kinematics.BodyMotions(MODEL, Q),
+    "BodyMotions": kinematics.BodyMotions(MODEL, Q),
 }
 WORK = {"many factors": of_factor, "float32": of_factor, "native kernels": of_kernels}
 WORK |= {**USES, "constraints.Stepper": of_stepper}

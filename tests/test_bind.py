@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 from helpers.dynamics_cases import MODELS, arguments
+from helpers.reachable import REACHABLE
 
 import treefactor as tf
 from treefactor import constraints
@@ -103,7 +104,7 @@ NOT_BOUND = {  # and why
 
 def public_functions():
     """Return all public functions of the package and of its constraints by name."""
-    found = {name: getattr(tf, name) for name in tf.__all__}
+    found = {name: getattr(tf, name) for name in REACHABLE}
     found |= {f"constraints.{name}": getattr(constraints, name) for name in constraints.__all__}
     return {name: one for name, one in found.items() if not inspect.isclass(one) and callable(one)}
 

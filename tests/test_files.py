@@ -72,7 +72,7 @@ def test_a_full_disk_leaves_the_older_file(tmp_path, name):
 
 def test_a_full_disk_keeps_no_compiled_code(tmp_path):
     code = f"""
-from treefactor.codegen import cache
+from treefactor.codegen.backends import cache
 resource.setrlimit(resource.RLIMIT_FSIZE, ({LIMIT}, {LIMIT}))
 with cache.opened(path) as kept, warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")

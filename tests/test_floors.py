@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FLOORS = [  # from the ground up; a module imports from its own folder and from what stands before it
-    *("_version", "exceptions", "tolerances", "_util", "_moved", "streams"),
+    *("_version", "exceptions", "tolerances", "_util", "streams"),
     *("tree", "families", "model", "config"),
     "linalg",
     *("dynamics", "kinematics"),

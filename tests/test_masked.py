@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 from helpers.public_objects import ARM, FIT, LINKAGE, MODEL, OBJECTS, PROBLEM, TREE, standing
+from helpers.reachable import REACHABLE
 from helpers.strategies import spd_matrix
 
 import treefactor as tf
@@ -17,14 +18,14 @@ Q, V = tf.neutral(MODEL), np.zeros(MODEL.nv)
 BARS, CLOSED, RATES = LINKAGE.model, LINKAGE.closed, np.zeros(LINKAGE.model.nv)
 H, B = spd_matrix(TREE, 1), np.ones(TREE.n)
 HS, BS = np.stack([H, H]), np.stack([B, B])
-FACTOR, BASE = tf.factor(H, TREE), OBJECTS["BaseParameters"]
+FACTOR, BASE = tf.factor(H, TREE), OBJECTS["identification.BaseParameters"]
 HINGE, BODY = OBJECTS["identification.ExcitingMotion"].model, MODEL.joints[0].inertia.parameters
 EYE, ONES, X, Z = np.eye(2), np.ones(2), np.eye(3)[0], np.eye(3)[2]
 AXES, LINKS, MASSES = np.array([Z, X]), np.ones((2, 3)), np.ones(2)
 TENSORS = np.stack([np.eye(3), np.eye(3)])
 KERNELS, STEPPER, PAIR = OBJECTS["Kernels"], standing(), tf.Tree([-1, 0])
 STATE = np.array([0.0, 0, 1, 0, 0, 0, 1]), np.zeros(6), np.zeros(6)
-CONTACTS = OBJECTS["fclib.Contacts"]
+CONTACTS = OBJECTS["mlcp.fclib.Contacts"]
 OUT = np.empty((MODEL.nv, MODEL.nv))
 INERTIAS = tf.Inertias(MODEL, MODEL.parameters[None])
 FORCES = np.zeros((MODEL.njoints, 6))
@@ -229,7 +230,7 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "Model": (lambda gravity: tf.Model(MODEL.joints, gravity), Z),
     "chain_inertia": (tf.chain_inertia, AXES, LINKS, MASSES, LINKS, TENSORS, np.zeros(2, dtype=bool)),
     "chain_forces": (tf.chain_forces, AXES, LINKS, MASSES, LINKS, TENSORS, MASSES, LINKS, LINKS),
-    "flexible.of_points": (
+    "dynamics.flexible.of_points": (
         lambda points, masses, shapes: flexible.of_points(points, masses, shapes, X, X),
         *(np.ones((1, 2, 3)), np.ones((1, 2)), np.ones((1, 1, 2, 3))),
     ),
@@ -263,7 +264,7 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "constraints.Stepper": (lambda h: Stepper(BARS, h=h), np.array(1e-3)),
     "Stepper.step": (STEPPER.step, *STATE),
     "Stepper.run": (lambda q, v, tau: STEPPER.run(q, v, 2, tau), *STATE),
-    "mechanisms.Mechanism.close": (LINKAGE.close, np.array(LINKAGE.rest)),
+    "model.mechanisms.Mechanism.close": (LINKAGE.close, np.array(LINKAGE.rest)),
     "mlcp.Problem": (
         lambda H, g, C, c, D, d, upper: mlcp.Problem(H, PAIR, g, C, c, D, d, upper),
         *(EYE, ONES, EYE[:1], ONES[:1], EYE, -ONES, ONES),
@@ -272,7 +273,7 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "Sensitivity.jvp": (OBJECTS["mlcp.Sensitivity"].jvp, np.ones(PROBLEM.n)),
     "Sensitivity.vjp": (OBJECTS["mlcp.Sensitivity"].vjp, np.ones(PROBLEM.n)),
     "Stepper.derivatives": (STEPPER.derivatives, *STATE),
-    "fclib.Contacts": (
+    "mlcp.fclib.Contacts": (
         lambda f, w, mu: fclib.Contacts(CONTACTS.M, CONTACTS.H, f, w, mu),
         CONTACTS.f,
         CONTACTS.w,
@@ -298,7 +299,7 @@ def masked(values):
 
 
 def test_every_function_that_takes_arrays_is_tried():
-    functions = {name for name in tf.__all__ if inspect.isroutine(getattr(tf, name))}
+    functions = {name for name in REACHABLE if inspect.isroutine(getattr(tf, name))}
     functions |= {
         f"constraints.{name}" for name in constraints.__all__ if inspect.isroutine(getattr(constraints, name))
     }

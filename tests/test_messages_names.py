@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.message_cases import ARM, JOINTS, URDF, Q, V, foreign
+from helpers.reachable import REACHABLE
 
 import treefactor as tf
 from treefactor import codegen
@@ -223,7 +224,7 @@ def test_names_of_robots_are_no_paths(tmp_path, monkeypatch):
 
 def compiled_functions():
     """Yield compiled functions with names for their arguments, and an owner for methods."""
-    for name in tf.__all__:
+    for name in REACHABLE:
         one = getattr(tf, name)
         if type(one).__name__ == "cython_function_or_method":
             yield pytest.param(one, None, id=name)

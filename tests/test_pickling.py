@@ -70,7 +70,9 @@ def test_copies_of_what_is_immutable_cannot_be_written(name, again):
     assert [array for array in arrays_of(again(OBJECTS[name]), set()) if array.flags.writeable] == []
 
 
-@pytest.mark.parametrize("name", ["constraints.Rows", "constraints.Step", "fclib.Contacts", "mlcp.Solution"])
+@pytest.mark.parametrize(
+    "name", ["constraints.Rows", "constraints.Step", "mlcp.fclib.Contacts", "mlcp.Solution"]
+)
 def test_results_of_arrays_are_equal_to_themselves(name):
     """Results are equal by identity, because arrays have no single truth value."""
     result = OBJECTS[name]

@@ -15,7 +15,7 @@ from treefactor.check.project import selection
 from treefactor.check.project.configuration import Configuration, Expectation
 from treefactor.check.traps import traps
 from treefactor.codegen.backends import numpy_
-from treefactor.mlcp_families import FAMILIES
+from treefactor.mlcp.families import FAMILIES
 from treefactor.papers.kkt import KKT
 from treefactor.tolerances import ROUNDINGS
 

@@ -34,7 +34,7 @@ from treefactor import constraints
 from treefactor._functions.general_path import compiled_function
 from treefactor.dynamics import _chain
 from treefactor.mlcp import TARGET
-from treefactor.mlcp_families import robotred
+from treefactor.mlcp.families import robotred
 from treefactor.quantities.functions import ENTRIES
 
 THREADS = 200

@@ -10,11 +10,12 @@ from helpers.mlcp_small import small
 from scipy.sparse import csc_matrix, csr_array
 
 import treefactor as tf
-from treefactor import constraints, fclib, mechanisms, mlcp, mlcp_families
+from treefactor import constraints, fclib, mechanisms, mlcp
 from treefactor.codegen import verify
 from treefactor.constraints import Contact, Plane, Sphere, Stepper, box, contacts_between
 from treefactor.constraints.contacts import Contacts
 from treefactor.exceptions import DtypeError, InvalidModelError, ShapeError, StepError
+from treefactor.mlcp import families as mlcp_families
 from treefactor.papers import kkt
 
 FOUR_BAR = mechanisms.four_bar()

@@ -21,7 +21,8 @@ def calls():
     """Call everything once, and solve the families of problems."""
     from helpers.memory_cases import CALLS
 
-    from treefactor import mlcp, mlcp_families
+    from treefactor import mlcp
+    from treefactor.mlcp import families as mlcp_families
 
     for name, call in CALLS.items():
         if name not in NATIVE:

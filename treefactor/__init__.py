@@ -1,246 +1,65 @@
-"""Branch-sparse linear algebra and dynamics of kinematic trees."""
+"""Branch-sparse linear algebra and dynamics of kinematic trees.
 
-from typing import TYPE_CHECKING
+Names and subpackages are imported when they are first used. `__init__.pyi` lists them, each with its module.
+"""
 
-from . import constraints, families, mlcp
-from ._util._explained_calls import explain
-from ._version import __version__
-from .codegen import Kernels, Program, compile, generate
-from .config import show_config
-from .derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
-from .derivatives.kinematics import (
-    centroidal_derivatives,
-    com_derivatives,
-    difference_derivatives,
-    frame_derivatives,
-    integrate_derivatives,
-)
-from .derivatives.products import forward_dynamics_jvp, forward_dynamics_vjp, rnea_jvp, rnea_vjp
-from .derivatives.second_order import (
-    forward_dynamics_hessian,
-    forward_dynamics_hvp,
-    rnea_hessian,
-    rnea_hvp,
-)
-from .dynamics import (
-    aba,
-    base_force,
-    bias,
-    bind,
-    coriolis_matrix,
-    crba,
-    forward_dynamics,
-    generalized_gravity,
-    h_times,
-    inverse_inertia,
-    joint_forces,
-    kinetic_energy,
-    mechanical_energy,
-    potential_energy,
-    rnea,
-    rollout,
-    static_torque,
-    step,
-)
-from .dynamics.chain import chain_forces, chain_inertia
-from .dynamics.inertias import Inertias
-from .exceptions import (
-    AdapterError,
-    CodegenError,
-    ConfigurationError,
-    DtypeError,
-    InvalidChainError,
-    InvalidModelError,
-    InvalidTreeError,
-    NonFiniteError,
-    NotPositiveDefiniteError,
-    PatternError,
-    ShapeError,
-    StepError,
-    TreefactorError,
-)
-from .identification.base_parameters import BaseParameters, base_parameters
-from .identification.identification import Identification
-from .identification.regressors import (
-    gravity_regressor,
-    kinetic_energy_regressor,
-    momentum_regressor,
-    potential_energy_regressor,
-    regressor,
-    regressor_transpose_times,
-)
-from .kinematics.all_terms import all_terms
-from .kinematics.centroidal import (
-    center_of_mass,
-    center_of_mass_jacobian,
-    centroidal_inertia,
-    centroidal_map,
-    centroidal_map_dot,
-    centroidal_momentum,
-    centroidal_momentum_rate,
-)
-from .kinematics.delassus import delassus
-from .kinematics.frames import (
-    frame_acceleration,
-    frame_jacobian,
-    frame_jacobian_dot,
-    frame_placement,
-    frame_velocity,
-    joint_jacobian,
-    joint_placements,
-)
-from .kinematics.fused import Kinematics
-from .kinematics.operational_space import (
-    OperationalSpace,
-    operational_bias,
-    operational_inertia,
-    operational_space,
-    task_bias,
-)
-from .linalg import BoundFactor, Factor, damped_least_squares, factor, multiply, solve
-from .model import Frame, Inertia, Joint, Loop, Mimic, Model, se3, so3
-from .model.configuration import (
-    difference,
-    integrate,
-    interpolate,
-    neutral,
-    normalize,
-    random_configuration,
-)
-from .model.configuration_derivatives import d_difference, d_integrate
-from .model.configuration_distances import distance, is_same_configuration, squared_distance
-from .streams import stream
-from .tree import OperationCount, Tree
+import os
+import re
+from importlib import import_module
+from pathlib import Path
+from threading import RLock
+from typing import Any
 
-if TYPE_CHECKING:  # short paths of modules that lie deeper; at run time _moved finds them
-    from .check import robots as robots
-    from .dynamics import flexible as flexible
-    from .dynamics import flexible_chain as flexible_chain
-    from .mlcp import fclib as fclib
-    from .model import arms as arms
-    from .model import mechanisms as mechanisms
-else:
-    from ._moved import __getattr__ as __getattr__
 
-explain(list(globals().values()))
-del explain
+def _modules_of_names(stub: str) -> dict[str, str]:
+    """Map names to their modules, from lines `from .module import name as name`."""
+    lines = re.findall(r"^from \.(\S*) import (\w+) as ", stub, re.MULTILINE)
+    return {name: module for module, name in lines}
 
-__all__ = [
-    "AdapterError",
-    "BaseParameters",
-    "BoundFactor",
-    "CodegenError",
-    "ConfigurationError",
-    "DtypeError",
-    "Factor",
-    "Frame",
-    "Identification",
-    "Inertia",
-    "Inertias",
-    "InvalidChainError",
-    "InvalidModelError",
-    "InvalidTreeError",
-    "Joint",
-    "Kernels",
-    "Kinematics",
-    "Loop",
-    "Mimic",
-    "Model",
-    "NonFiniteError",
-    "NotPositiveDefiniteError",
-    "OperationCount",
-    "OperationalSpace",
-    "PatternError",
-    "Program",
-    "ShapeError",
-    "StepError",
-    "Tree",
-    "TreefactorError",
-    "__version__",
-    "aba",
-    "all_terms",
-    "base_force",
-    "base_parameters",
-    "bias",
-    "bind",
-    "center_of_mass",
-    "center_of_mass_jacobian",
-    "centroidal_derivatives",
-    "centroidal_inertia",
-    "centroidal_map",
-    "centroidal_map_dot",
-    "centroidal_momentum",
-    "centroidal_momentum_rate",
-    "chain_forces",
-    "chain_inertia",
-    "com_derivatives",
-    "compile",
-    "constraints",
-    "coriolis_matrix",
-    "crba",
-    "d_difference",
-    "d_integrate",
-    "damped_least_squares",
-    "delassus",
-    "difference",
-    "difference_derivatives",
-    "distance",
-    "factor",
-    "families",
-    "forward_dynamics",
-    "forward_dynamics_derivatives",
-    "forward_dynamics_hessian",
-    "forward_dynamics_hvp",
-    "forward_dynamics_jvp",
-    "forward_dynamics_vjp",
-    "frame_acceleration",
-    "frame_derivatives",
-    "frame_jacobian",
-    "frame_jacobian_dot",
-    "frame_placement",
-    "frame_velocity",
-    "generalized_gravity",
-    "generate",
-    "gravity_regressor",
-    "h_times",
-    "integrate",
-    "integrate_derivatives",
-    "interpolate",
-    "inverse_inertia",
-    "is_same_configuration",
-    "joint_forces",
-    "joint_jacobian",
-    "joint_placements",
-    "kinetic_energy",
-    "kinetic_energy_regressor",
-    "mechanical_energy",
-    "mlcp",
-    "momentum_regressor",
-    "multiply",
-    "neutral",
-    "normalize",
-    "operational_bias",
-    "operational_inertia",
-    "operational_space",
-    "potential_energy",
-    "potential_energy_regressor",
-    "random_configuration",
-    "regressor",
-    "regressor_transpose_times",
-    "rnea",
-    "rnea_derivatives",
-    "rnea_hessian",
-    "rnea_hvp",
-    "rnea_jvp",
-    "rnea_vjp",
-    "rollout",
-    "se3",
-    "show_config",
-    "so3",
-    "solve",
-    "squared_distance",
-    "static_torque",
-    "step",
-    "stream",
-    "task_bias",
-]
+
+_stub = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+_MODULES = _modules_of_names(_stub)
+__all__ = list(_modules_of_names(_stub.partition("\ndef __dir__")[0]))
+del _stub
+# Modules import each other, and Python hands out unfinished ones when threads import such modules at once.
+_lock = RLock()
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first used; the error about an unknown name tells what to use instead."""
+    module = _MODULES.get(name)
+    if module is None:
+        raise _no_attribute(name)
+    with _lock:
+        if module == "":
+            found = import_module(f"{__name__}.{name}")
+        else:  # an attribute of the module, or a module within it
+            found = getattr(__import__(f"{__name__}.{module}", fromlist=[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """Return the names for completion and `help`: those of `__all__`."""
+    return __all__.copy()
+
+
+def _no_attribute(name: str) -> AttributeError:
+    """Return the error about an unknown name; it looks for the name in subpackages with public names."""
+    if name.startswith("_"):  # asked for by the interpreter and by tools, not by people
+        return AttributeError(f"{__name__} has no attribute {name!r}")
+    from ._util.elsewhere import no_attribute
+
+    for subpackage in ("codegen", "constraints", "identification", "mlcp"):
+        __getattr__(subpackage)
+    return no_attribute(__name__, name, _MODULES)
+
+
+def _renew_lock() -> None:
+    """Make a new lock in a forked child, where no thread is left to release the old one."""
+    global _lock
+    _lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)

@@ -9,8 +9,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from treefactor import Factor, Tree, arms, chain_forces, chain_inertia, families, growth, robots
+from treefactor import Factor, Tree, arms, chain_forces, chain_inertia, families, robots
 from treefactor.bench import Call, Comparison, Result
+from treefactor.bench import scaling as growth
 from treefactor.bench.comparisons import (
     frameworks as frameworks_times,
 )

@@ -7,7 +7,7 @@ from treefactor import mlcp
 from treefactor.adapters import pinocchio_
 from treefactor.codegen import generate
 from treefactor.codegen.program import FUNCTIONS
-from treefactor.mlcp_families import FAMILIES
+from treefactor.mlcp.families import FAMILIES
 from treefactor.papers.textbook import recursions
 
 from .comparisons import FEW, ROBOTS, SMALL_TREES, case

@@ -21,8 +21,8 @@ import treefactor.bench.comparisons.loops as loops_times
 import treefactor.bench.comparisons.mlcp as mlcp_times
 import treefactor.bench.comparisons.programs as programs_times
 import treefactor.bench.comparisons.rollouts as rollouts_times
-from treefactor import growth
 from treefactor.bench import Comparison, Result
+from treefactor.bench import scaling as growth
 from treefactor.bench.comparisons.mlcp_peers import DAQP, Peer
 from treefactor.codegen.backends.build import Compiler
 from treefactor.exceptions import CodegenError

@@ -21,7 +21,7 @@ from helpers.pybullet_cases import (
 import treefactor as tf
 from treefactor import check
 from treefactor.adapters._pybullet_step import random_state
-from treefactor.robots import Robot
+from treefactor.check.robots import Robot
 
 # --------------------------------------------------------------------------------------------------- errors
 

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import treefactor as tf
-from treefactor import bench, cli, growth, mlcp_families, report, robots
+from treefactor import bench, cli, report, robots
 from treefactor.bench import Call, Comparison, Result, _peak
+from treefactor.bench import scaling as growth
 from treefactor.bench.comparisons import (
     derivatives as derivatives_times,
 )
@@ -41,6 +42,7 @@ from treefactor.bench.comparisons import (
 )
 from treefactor.bench.comparisons.mlcp_peers import DAQP, MOBY, PEERS, PeerInput, reported_status
 from treefactor.bench.comparisons.robot import Case
+from treefactor.mlcp import families as mlcp_families
 
 pytestmark = pytest.mark.unsanitized
 

@@ -88,7 +88,7 @@ def test_check_without_a_reference(without, arm, engines):
         engines=engines,
         status=0 if engines == ("pinocchio",) else cli.NOTHING,
     )
-    assert cli.NO_REFERENCE in done.stderr
+    assert cli.check.NO_REFERENCE in done.stderr
     cells = json.loads((arm.parent / "check.json").read_text())["cells"]
     states = {name: {cell["state"] for cell in cells if cell["engine"] == name} for name in names}
     assert states["pinocchio"] == {check.NOT_INSTALLED}

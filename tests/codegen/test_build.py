@@ -21,7 +21,8 @@ pytestmark = pytest.mark.skipif(CC is None, reason="no C compiler")
 CODE = """
 import sys
 from treefactor import Model
-from treefactor.codegen import build, cache, generate
+from treefactor.codegen import generate
+from treefactor.codegen.backends import build, cache
 model = Model.from_urdf(sys.argv[1])
 """
 USAGE = """

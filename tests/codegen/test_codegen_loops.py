@@ -15,12 +15,12 @@ from oracles import loops as dense
 
 import treefactor as tf
 from treefactor import constraints
-from treefactor.arms import GENERAL_7R
 from treefactor.codegen import generate
 from treefactor.codegen.backends.numpy_ import evaluate
 from treefactor.codegen.program import LOOP_FUNCTIONS
-from treefactor.mechanisms import MECHANISMS, Mechanism
+from treefactor.model.arms import GENERAL_7R
 from treefactor.model.joints import LOOPS
+from treefactor.model.mechanisms import MECHANISMS, Mechanism
 from treefactor.papers.textbook import closures
 
 RELATIVE = 1e-10

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treefactor as tf
-from treefactor.arms import general_inertia
 from treefactor.codegen import generate, verify
 from treefactor.codegen.algorithms.frames import bodies_of
 from treefactor.codegen.algorithms.recursions import Recursions
 from treefactor.codegen.backends.numpy_ import evaluate
+from treefactor.model.arms import general_inertia
 
 RELATIVE = 1e-12  # of H, forces and accelerations
 BACKWARD = 1e-14  # of the equation of motion, relative to its terms

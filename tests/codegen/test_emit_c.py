@@ -75,7 +75,8 @@ def test_functions_above_the_limit_come_in_blocks():
 def test_the_same_text_every_time():
     model, program = robot("ur5_robot")
     code = (
-        "import hashlib, sys; from treefactor import Model; from treefactor.codegen import emit_c, generate;"
+        "import hashlib, sys; from treefactor import Model; from treefactor.codegen import generate;"
+        "from treefactor.codegen.program import emit_c;"
         "texts = emit_c.sources(generate(Model.from_urdf(sys.argv[1])));"
         "print(hashlib.sha256(repr(texts).encode()).hexdigest())"
     )

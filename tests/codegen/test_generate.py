@@ -12,7 +12,7 @@ import treefactor as tf
 from treefactor import constraints
 from treefactor.cli import main
 from treefactor.codegen import folder
-from treefactor.mechanisms import MECHANISMS
+from treefactor.model.mechanisms import MECHANISMS
 
 URDF = """<robot name="{name}">
 <link name="base"/>

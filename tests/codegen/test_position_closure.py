@@ -18,7 +18,7 @@ from treefactor.codegen.algorithms.frames import bodies_of
 from treefactor.codegen.algorithms.partition import closed
 from treefactor.codegen.backends.numpy_ import evaluate
 from treefactor.exceptions import CodegenError, ConfigurationError
-from treefactor.mechanisms import MECHANISMS, Mechanism
+from treefactor.model.mechanisms import MECHANISMS, Mechanism
 
 CLOSED = 1e-12  # residual of loops, m or cosine
 BACKENDS = (

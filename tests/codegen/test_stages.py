@@ -9,7 +9,7 @@ from helpers.codegen_models import model, states
 
 from treefactor.cli import main
 from treefactor.codegen import compile, generate, stages
-from treefactor.mechanisms import MECHANISMS
+from treefactor.model.mechanisms import MECHANISMS
 
 WORDS = {"sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "atan2": np.arctan2}
 WORDS["sincos"] = lambda x: (math.sin(x), math.cos(x))

@@ -15,8 +15,8 @@ from treefactor.codegen.choices import METHODS, VARIANTS
 from treefactor.codegen.program import LOOP_FUNCTIONS, available
 from treefactor.codegen.program.expressions import ADD, CONST, MUL, SUB
 from treefactor.codegen.verification import compare, verifiable
-from treefactor.mechanisms import MECHANISMS
 from treefactor.model.joints import LOOPS
+from treefactor.model.mechanisms import MECHANISMS
 
 CLOSED = 1e-11  # of loops, whose equations have condition numbers up to 1e3
 

@@ -3,7 +3,6 @@
 import copy
 
 import numpy as np
-import numpy.lib.recfunctions as rfn
 import pytest
 from helpers.scenes import random_scene
 from test_stepper import at, bodies, squeezed
@@ -176,18 +175,3 @@ def test_long_runs_can_be_interrupted(monkeypatch, compiled_steps):
     monkeypatch.setattr(_runs, "STRETCH", 7)
     assert equal(stepper.run(q[0], v[0], 3 * STEPS, keep_steps=False), expected)
     assert max(compiled_steps) == 7
-
-
-def test_states_of_release_0_1_are_read():
-    stepper, q, v = falling(1)
-    state = dict(vars(stepper))
-    names = [name for name in state["_contacts"].structs.dtype.names if name != "first"]
-    joints, contacts, *rest = state["_contacts"].kernel.__reduce__()[1]
-    kernel = type(state["_contacts"].kernel)(joints, rfn.repack_fields(contacts[names]), *rest)
-    state["_contacts"] = copy.copy(state["_contacts"])
-    del vars(state["_contacts"])["kernel"]
-    vars(state["_contacts"])["_kernel"] = kernel
-    state |= {"_forms": state.pop("_rows").__reduce__()[1][1], "_last": (None, None)}
-    old = object.__new__(Stepper)
-    old.__setstate__(state)
-    assert equal(old.run(q[0], v[0], STEPS), stepper.run(q[0], v[0], STEPS))

@@ -9,6 +9,7 @@ import pytest
 from helpers.dynamics_cases import CALLS as DYNAMICS
 from helpers.dynamics_cases import MODELS, arguments
 from helpers.other_robots import other_robot
+from helpers.reachable import REACHABLE
 from helpers.state_calls import MOVING, arrays_of, parts, run
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.isa
 
 TAKES_INERTIAS = {
     name
-    for name in tf.__all__
+    for name in REACHABLE
     if inspect.isroutine(getattr(tf, name)) and "inertias" in inspect.signature(getattr(tf, name)).parameters
 }
 OTHER = {

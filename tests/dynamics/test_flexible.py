@@ -8,7 +8,7 @@ from helpers.tolerances import assert_close
 from oracles.flexible import Flexible
 
 import treefactor as tf
-from treefactor.flexible import Modes, flexible_inertia, of_points
+from treefactor.dynamics.flexible import Modes, flexible_inertia, of_points
 
 
 @pytest.mark.parametrize(("n", "S"), [(1, 1), (4, 1), (3, 2), (2, 3)])

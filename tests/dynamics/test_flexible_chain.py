@@ -10,8 +10,8 @@ from oracles.flexible import STEP, Flexible
 from scipy.integrate import solve_ivp
 
 import treefactor as tf
-from treefactor.flexible import Modes, flexible_forces
-from treefactor.flexible_chain import FlexibleChain, FlexibleLink
+from treefactor.dynamics.flexible import Modes, flexible_forces
+from treefactor.dynamics.flexible_chain import FlexibleChain, FlexibleLink
 
 GRAVITY = np.array([1.0, -2.0, -9.0])
 BY_DIFFERENCES = 1e-6

@@ -9,7 +9,7 @@ from oracles.loops import poses
 
 import treefactor as tf
 from helpers.codegen_models import held
-from treefactor.arms import general_inertia
+from treefactor.model.arms import general_inertia
 
 
 def _turn(angle: float) -> np.ndarray:

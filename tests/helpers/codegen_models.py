@@ -11,7 +11,7 @@ from oracles.loops import poses
 
 import treefactor as tf
 from treefactor import robots
-from treefactor.arms import GENERAL, GENERAL_7R, general_inertia
+from treefactor.model.arms import GENERAL, GENERAL_7R, general_inertia
 from treefactor.model.joints import AXES
 
 pin = pytest.importorskip("pinocchio", reason="the reference")

@@ -14,7 +14,7 @@ from treefactor.check.reference import compute_reference
 from treefactor.check.repair import repair
 from treefactor.check.rewriting import edits
 from treefactor.check.rewriting.translate import translated
-from treefactor.robots import Robot
+from treefactor.check.robots import Robot
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio is the reference")
 

@@ -3,7 +3,7 @@
 import numpy as np
 from oracles.flexible import spin
 
-from treefactor.flexible import of_points
+from treefactor.dynamics.flexible import of_points
 
 
 def flexible_arrays(links, q):

@@ -1,4 +1,4 @@
-"""Define models with loops beside those of `treefactor.mechanisms`, and states that keep them closed."""
+"""Define models with loops that `treefactor.model.mechanisms` lacks, and states that keep them closed."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation

@@ -14,8 +14,9 @@ from importlib.machinery import ExtensionFileLoader
 import numpy as np
 
 import treefactor as tf
-from treefactor import constraints, mechanisms, mlcp, mlcp_families
+from treefactor import constraints, mechanisms, mlcp
 from treefactor.constraints import Contact, Drive, Sphere, Stepper
+from treefactor.mlcp import families as mlcp_families
 from treefactor.mlcp import symbolic_kkt
 from treefactor.papers import kkt
 

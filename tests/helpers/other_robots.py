@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 import treefactor as tf
-from treefactor.arms import general_inertia
+from treefactor.model.arms import general_inertia
 
 
 def other_robot(model: tf.Model, seed: int = 0) -> tf.Model:

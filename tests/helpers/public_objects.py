@@ -11,6 +11,7 @@ from scipy.sparse import csc_matrix
 
 import treefactor as tf
 from helpers.dynamics_cases import MODELS, arguments
+from helpers.reachable import REACHABLE
 from helpers.strategies import spd_matrix
 from treefactor import (
     arms,
@@ -20,13 +21,13 @@ from treefactor import (
     fclib,
     flexible,
     flexible_chain,
-    growth,
     identification,
     mechanisms,
     robots,
 )
+from treefactor.bench import scaling
 from treefactor.codegen import CudaKernels, Verdict
-from treefactor.mlcp_families import Legged
+from treefactor.mlcp.families import Legged
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "api" / "index.md"
 
@@ -65,7 +66,7 @@ MEASURED = identification.Measurements.of(ARM, TIMES, np.sin(TIMES**2)[:, None],
 MEASURED_FIT = identification.fit_measurements(ARM, MEASURED, ("inertia", "armature"), physical=True)
 
 OBJECTS = {  # by the names of the API reference
-    "BaseParameters": tf.base_parameters(MODEL),
+    "identification.BaseParameters": tf.base_parameters(MODEL),
     "BoundFactor": tf.BoundFactor(np.eye(2), tf.Tree([-1, 0])),
     "Factor": tf.factor(spd_matrix(TREE, 1), TREE),
     "Identification": FIT,
@@ -82,7 +83,7 @@ OBJECTS = {  # by the names of the API reference
     "OperationCount": TREE.cost("LTDL"),
     "Program": PROGRAM,
     "Tree": TREE,
-    "arms.Arm": arms.SSRMS,
+    "model.arms.Arm": arms.SSRMS,
     "bench.Call": bench.Call(len),
     "bench.Comparison": bench.Comparison("S", "model", "what", "peer", bench.Call(len), bench.Call(sum)),
     "bench.Result": bench.Result("S", "model", "what", "peer", 1.0, 2.0, 2.0, 1.9, 2.1, None),
@@ -116,14 +117,14 @@ OBJECTS = {  # by the names of the API reference
     "constraints.Step": FALL.steps[-1],
     "constraints.Stepper": standing(),
     "constraints.Trajectory": FALL,
-    "fclib.Contacts": fclib.Contacts(
+    "mlcp.fclib.Contacts": fclib.Contacts(
         *(csc_matrix(PROBLEM.H), csc_matrix(PROBLEM.D.T), PROBLEM.g, PROBLEM.d, np.ones(PROBLEM.m // 2))
     ),
-    "flexible.ModeMoments": flexible.ModeMoments(np.ones((1, 1, 3, 3)), np.ones((1, 1, 1, 3))),
-    "flexible.Modes": flexible.Modes(*(np.ones((1, 1, 3)) for _ in range(5))),
-    "flexible_chain.FlexibleChain": flexible_chain.FlexibleChain([BEAM]),
-    "flexible_chain.FlexibleLink": BEAM,
-    "growth.Growth": growth.Growth("chain", TREE, np.ones(3), 1),
+    "dynamics.flexible.ModeMoments": flexible.ModeMoments(np.ones((1, 1, 3, 3)), np.ones((1, 1, 1, 3))),
+    "dynamics.flexible.Modes": flexible.Modes(*(np.ones((1, 1, 3)) for _ in range(5))),
+    "dynamics.flexible_chain.FlexibleChain": flexible_chain.FlexibleChain([BEAM]),
+    "dynamics.flexible_chain.FlexibleLink": BEAM,
+    "bench.scaling.Growth": scaling.Growth("chain", TREE, np.ones(3), 1),
     "identification.Direction": identification.Direction(1e-6, "m of a - m of b"),
     "identification.Estimate": FIT.solve(),
     "identification.PhysicalEstimate": FIT.physical(),
@@ -137,22 +138,22 @@ OBJECTS = {  # by the names of the API reference
     "identification.JointResidual": MEASURED_FIT.joints[0],
     "identification.MeasuredFit": MEASURED_FIT,
     "identification.Measurements": MEASURED,
-    "mechanisms.Mechanism": LINKAGE,
+    "model.mechanisms.Mechanism": LINKAGE,
     "mlcp.Problem": PROBLEM,
     "mlcp.Sensitivity": tf.mlcp.sensitivity(tf.mlcp.solve(PROBLEM)),
     "mlcp.SensitivityStatus": tf.mlcp.SensitivityStatus.STRICT,
     "mlcp.Solution": tf.mlcp.solve(PROBLEM),
     "mlcp.Status": tf.mlcp.Status.SOLVED,
-    "mlcp_families.Legged": Legged(20, 0),
-    "robots.Robot": robots.Robot("name", Path("name.urdf")),
+    "mlcp.families.Legged": Legged(20, 0),
+    "check.robots.Robot": robots.Robot("name", Path("name.urdf")),
 }
 
 
 def classes() -> dict[str, type]:
     """Return public classes by name, without protocols and those of adapters whose engine is missing."""
-    listed = re.findall(r"^   ([a-z_]\w*(?:\.\w+)?)$", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE)
+    listed = re.findall(r"^   ([A-Za-z_]\w*(?:\.\w+)?)$", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE)
     found: dict[type, str] = {}
-    for name in dict.fromkeys([*tf.__all__, *listed, "codegen"]):
+    for name in dict.fromkeys([*REACHABLE, *listed, "codegen"]):
         thing = _found(name)
         for inner in _public(thing) if inspect.ismodule(thing) else [""]:
             part = getattr(thing, inner) if inner else thing
@@ -254,7 +255,7 @@ USES = {  # of an object and a number: what it computes
     "Tree": of_tree,
     "codegen.ParameterKernels": of_parameter_kernels,
     "constraints.Contact": of_contact,
-    "mechanisms.Mechanism": of_mechanism,
+    "model.mechanisms.Mechanism": of_mechanism,
     "mlcp.Problem": of_problem,
     "mlcp.Solution": of_solution,
 }

@@ -9,7 +9,7 @@ import pytest
 from helpers.other_robots import other_robot
 
 import treefactor as tf
-from treefactor.arms import PUMA_560
+from treefactor.model.arms import PUMA_560
 
 rng = np.random.default_rng(20)
 ARM = other_robot(PUMA_560.model(), seed=1)

@@ -8,7 +8,7 @@ from scipy.sparse import csc_matrix, tril
 from scipy.sparse.linalg import spsolve
 
 import treefactor as tf
-from treefactor import growth
+from treefactor.bench import scaling as growth
 from treefactor.papers.textbook import featherstone
 from treefactor.tree._pattern import split, subtree_sizes
 

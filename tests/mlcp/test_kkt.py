@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import block_array, csc_array, csr_array, eye_array, vstack
 
 import treefactor as tf
-from treefactor import mlcp_families
+from treefactor.mlcp import families as mlcp_families
 from treefactor.mlcp._ordering import minimum_degree
 from treefactor.papers.kkt import KKT, Corner
 

@@ -10,8 +10,9 @@ from helpers.mlcp_verify import verify
 from scipy.sparse import coo_array, csc_matrix
 
 import treefactor as tf
-from treefactor import mlcp, mlcp_families
+from treefactor import mlcp
 from treefactor.mlcp import Problem, Status, solve
+from treefactor.mlcp import families as mlcp_families
 
 TREE = tf.Tree([-1, 0])
 H = np.array([[3.0, 1.0], [1.0, 2.0]])

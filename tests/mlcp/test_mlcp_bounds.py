@@ -7,8 +7,9 @@ from helpers.mlcp_verify import verify
 from oracles import mlcp as oracles
 
 import treefactor as tf
-from treefactor import mlcp, mlcp_families
+from treefactor import mlcp
 from treefactor.mlcp import Problem, Status, solve
+from treefactor.mlcp import families as mlcp_families
 
 POINT = tf.Tree([-1])
 

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from oracles import mlcp as oracles
 from scipy.sparse import block_diag, csr_array, hstack
 
-from treefactor import Tree, mlcp, mlcp_families
+from treefactor import Tree, mlcp
 from treefactor.mlcp import Status
-from treefactor.mlcp_families import FAMILIES, INFEASIBLE
+from treefactor.mlcp import families as mlcp_families
+from treefactor.mlcp.families import FAMILIES, INFEASIBLE
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

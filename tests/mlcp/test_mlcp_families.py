@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from treefactor import mlcp_families
-from treefactor.mlcp_families import FAMILIES, INFEASIBLE
+from treefactor.mlcp import families as mlcp_families
+from treefactor.mlcp.families import FAMILIES, INFEASIBLE
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from helpers.strategies import spd_matrix
 
-from treefactor import ShapeError, Tree, mlcp, mlcp_families
+from treefactor import ShapeError, Tree, mlcp
 from treefactor.mlcp import SensitivityStatus
+from treefactor.mlcp import families as mlcp_families
 
 TREE = Tree([-1, 0, 1, 1, 0, 4, -1])
 STEP, DIFFERENCES = 1e-5, 2e-8

@@ -8,7 +8,7 @@ import pytest
 from helpers.tolerances import assert_close
 
 import treefactor as tf
-from treefactor.arms import GENERAL, SSRMS, Arm
+from treefactor.model.arms import GENERAL, SSRMS, Arm
 from treefactor.papers.textbook import kane_sum
 
 

@@ -10,8 +10,8 @@ import treefactor as tf
 from treefactor import check
 from treefactor._util.xml import parse
 from treefactor.adapters._plain_urdf import require_complete
+from treefactor.check.robots import Robot
 from treefactor.model._urdf import read, without_fixed_joints
-from treefactor.robots import Robot
 
 ENGINES = ("pinocchio", "pybullet", "mujoco", "drake")
 LINKS = 5000

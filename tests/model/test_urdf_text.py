@@ -15,10 +15,10 @@ import treefactor as tf
 from treefactor import check, cli
 from treefactor._util.xml import elements_with_lines, line_of, numbers
 from treefactor.check.rewriting import edits, rewrite
+from treefactor.check.robots import Robot
 from treefactor.identification import write_urdf
 from treefactor.model._urdf import read
 from treefactor.model.digests import digest
-from treefactor.robots import Robot
 
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)

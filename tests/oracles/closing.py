@@ -4,7 +4,7 @@ import numpy as np
 
 import treefactor as tf
 from treefactor.constraints.loops import PAIRS
-from treefactor.kinematics.jacobians import BodyMotions, Pattern, cross
+from treefactor.kinematics.jacobians import BodyMotions, Support, cross
 
 RANK = 1e-9  # singular values below this share of the largest belong to redundant rows
 
@@ -17,7 +17,7 @@ def rows(model, q, v):
     ends = np.repeat(
         [(loop.first, loop.second) for loop in model.loops], [loop.rows for loop in model.loops], 0
     )
-    pattern = Pattern(model, *ends.T)
+    pattern = Support(model, *ends.T)
     bias = sum(
         (at.A[body] * W[:, side]).sum(-1) + (at.V[body] * rate[:, side]).sum(-1)
         for side, body in enumerate(ends.T)

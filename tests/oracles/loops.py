@@ -3,6 +3,7 @@
 import numpy as np
 
 import treefactor as tf
+from treefactor.model.joints import SIZES
 
 RIGHT = {  # axes of both frames that are at right angles
     "spherical": (),
@@ -48,7 +49,7 @@ def poses(model, q, v):
     found = {-1: (_still(np.eye(3)), ORIGIN)}
     for i, (joint, iq, iv) in enumerate(zip(model.joints, model.idx_q, model.idx_v, strict=True)):
         pose = _product(found[joint.parent], (_still(joint.R), _still(joint.p)))
-        nq, nv = tf.joints.SIZES[joint.kind]
+        nq, nv = SIZES[joint.kind]
         ratio, offset = (joint.mimic.ratio, joint.mimic.offset) if joint.mimic else (1.0, 0.0)
         for R, p in _moves(joint, ratio * q[iq : iq + nq] + offset, ratio * v[iv : iv + nv]):
             pose = _product(pose, (R if np.ndim(R) else _still(np.eye(3)), p if np.ndim(p) else ORIGIN))

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from treefactor import cli, tables
+from treefactor import cli
 from treefactor.check.cells import EXPLAINED
-from treefactor.papers import exhibits
+from treefactor.papers import exhibits, tables
 from treefactor.papers.exhibits import EXHIBITS, NOT_EXECUTABLE, REPRODUCED, Exhibit, contradicted
 from treefactor.papers.tables import golubev_yaskevich_systems as systems
 from treefactor.papers.tables import tasora, tasora_figures

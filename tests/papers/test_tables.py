@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from helpers.html_page import Page
 
-from treefactor import OperationCount, arms, cli, families, show_config, tables
+from treefactor import OperationCount, arms, cli, families, show_config
 from treefactor.check.cells import EXPLAINED
 from treefactor.codegen import generate
 from treefactor.codegen.program import emit_c
+from treefactor.papers import tables
+from treefactor.papers.tables import golubev_yaskevich, kane_sum, shimanovsky, tasora
 from treefactor.papers.tables.table import (
     ABOUT,
     DERIVED,
@@ -36,7 +38,6 @@ from treefactor.papers.tables.table import (
 )
 from treefactor.papers.textbook import stepanenko
 from treefactor.report.html import write_tables
-from treefactor.tables import golubev_yaskevich, kane_sum, shimanovsky, tasora
 
 VERDICTS = (EQUAL, ABOUT, NOT_ABOVE, NOT_BELOW, HOLDS, EXPLAINED, DERIVED, NOT_IN_PAPER)
 HOSTILE = "<img src=x onerror=alert(1)>&\"'{{ 7 * 7 }}</script></style><!--"

@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treefactor import mlcp, mlcp_families
-from treefactor.mlcp_families import FAMILIES
+from treefactor import mlcp
+from treefactor.mlcp import families as mlcp_families
+from treefactor.mlcp.families import FAMILIES
 from treefactor.papers.kkt import Corner
+from treefactor.papers.tables import tasora as tables
 from treefactor.papers.tables import tasora_theory as theory
 from treefactor.papers.tables.table import AtLeast
 from treefactor.papers.textbook import basis, reduction, tasora
-from treefactor.tables import tasora as tables
 
 WHAT = "entries of a dense factor over those of a pivot"
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_IMODE
 from typing import TypeVar
 
 from ..exceptions import TreefactorError
@@ -40,13 +39,13 @@ def replacing(path: Place) -> Iterator[Place]:
         if target.exists() and not target.is_file():
             yield target
             return
-        draft = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(8)}{target.suffix}")
+        draft = target.with_name(f".{target.stem[:100]}.{os.urandom(8).hex()}{target.suffix}")
         draft.touch(0o600 if target.exists() else 0o666, exist_ok=False)
         yield draft
         with open(draft, "rb") as file:
             os.fsync(file.fileno())
         if target.exists():
-            shutil.copymode(target, draft)
+            draft.chmod(S_IMODE(target.stat().st_mode))
         draft.replace(target)
     except OSError as error:
         raise TreefactorError(f"cannot write {path}: {error.strerror}") from error

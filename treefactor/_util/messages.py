@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -57,6 +56,8 @@ def similar(name: object, known: Iterable[str], elsewhere: Mapping[str, str] = N
     """
     if not isinstance(name, str):
         return ""
+    import difflib  # here, because only errors need it
+
     known = list(known)
     if elsewhere.get(plain(name)) in known:
         return f"; did you mean {elsewhere[plain(name)]!r}?"

@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from threading import main_thread
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 
 @cache
 def _pool() -> ThreadPoolExecutor:
     """Return the thread pool of this process, which starts threads when they are first needed."""
+    from concurrent.futures import ThreadPoolExecutor  # here, because it takes 5 ms
+
     return ThreadPoolExecutor(max(64, os.cpu_count() or 1), "treefactor")
 
 
@@ -46,6 +51,8 @@ def spread(work: Callable[[int, int], object], count: int, threads: int, entries
     if threads <= 1:
         work(0, count)
         return
+    from concurrent.futures import wait
+
     left = deque(parts(count, threads, entries))
 
     def take_parts() -> None:

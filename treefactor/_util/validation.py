@@ -9,13 +9,16 @@ from __future__ import annotations
 import math
 import operator
 import os
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..exceptions import DtypeError, NonFiniteError, ShapeError
 from .foreign_arrays import from_dlpack, require_no_tangent, unreadable
 from .messages import not_an_array, received, writable_view
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class Array:

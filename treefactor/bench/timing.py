@@ -98,13 +98,6 @@ class Comparison:
         found = outcome(self.target, self.model, self.what, self.peer, ours, theirs, self.goal)
         return replace(found, note=self.note, most=self.most)
 
-    def fight(self) -> Result:
-        """Call `measure`; this is its name in release 0.1."""
-        return self.measure()
-
-
-Duel = Comparison  # the name in release 0.1
-
 
 @dataclass(frozen=True)
 class Result:

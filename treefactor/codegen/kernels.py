@@ -9,6 +9,7 @@ from typing import Literal, overload
 
 import numpy as np
 
+from .._util._explained_calls import explain
 from .._util.messages import not_a_model
 from .._util.threads import spread
 from .._util.validation import (
@@ -366,3 +367,6 @@ class ParameterKernels(ParameterCalls, Kernels):  # type: ignore[misc]  # the si
 def _blocks(batch, count: int, operands, result, results: Results, first: int, stop: int) -> None:
     """Evaluate blocks first .. stop-1 of a batch."""
     batch(operands, result, results, first * BLOCK, min(stop * BLOCK, count))
+
+
+explain([Kernels, ParameterKernels])

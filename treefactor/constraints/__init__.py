@@ -5,7 +5,6 @@
 the dynamics. ``maximal`` gives every body six freedoms, and ``body_joints`` its joints.
 """
 
-from ..kinematics import jacobians as kinematics  # noqa: F401 -- its former path
 from ..kinematics.jacobians import acceleration_bias, jacobian, placement
 from .body_joints import BodyJoint
 from .contacts import Contact, Plane, Sphere, box, contacts_between

@@ -60,15 +60,6 @@ cdef void add_tangents(double *axes) noexcept nogil:
     axes[6], axes[7], axes[8] = b, sign + n[1] * n[1] * a, -n[1]
 
 
-def of_release_0_1(contacts):
-    """Return contacts of a pickle of release 0.1, which do not hold where their columns begin."""
-    completed = np.zeros(len(contacts), dtype=CONTACT)
-    for name in contacts.dtype.names:
-        completed[name] = contacts[name]
-    completed["first"] = np.cumsum(contacts["columns"]) - contacts["columns"]
-    return completed
-
-
 def pairs_of_points(contacts):
     """Return pairs of points for all contacts, and these points, each once: centres or points of planes."""
     sides = np.zeros((2, len(contacts), 7))
@@ -111,8 +102,6 @@ cdef class ContactKernel:
     def __cinit__(self, Py_ssize_t joints, cnp.ndarray contacts not None, cnp.ndarray entries not None,
                   cnp.ndarray columns not None):
         cdef cnp.ndarray pairs, points
-        if contacts.dtype != CONTACT:
-            contacts = of_release_0_1(contacts)
         pairs, points = pairs_of_points(contacts)
         self.joints, self.count, self.points = joints, len(contacts), len(points)
         self.contact = <const Contact *> contacts.data

@@ -24,8 +24,9 @@ from .._util.validation import Sealed, as_number, as_real, as_tuple, as_vector, 
 from ..exceptions import ConfigurationError, DtypeError, InvalidModelError, ShapeError
 from ..kinematics.jacobians import BodyMotions, cross, product
 from ..mlcp.problem import Problem
-from ..model.joints import ROUND_OFF, Inertia
+from ..model.joints import Inertia
 from ..model.model import GRAVITY, Model, require_model
+from ..tolerances import ORTHONORMAL
 from ..tree.tree import Tree
 from ._elimination import BODY, ORDERS
 from ._joint_rows import JointRows, Rows
@@ -358,7 +359,7 @@ class MaximalCoordinates(Sealed):
             for x, tail, name in zip(_parts(states), ((3, 3), (3,), (6,)), BodyStates._fields, strict=True)
         )
         turned = np.abs(R @ np.swapaxes(R, 1, 2) - np.eye(3)).max(axis=(1, 2), initial=0.0)
-        wrong = (turned > ROUND_OFF) | (np.linalg.det(R) < 0.0)
+        wrong = (turned > ORTHONORMAL) | (np.linalg.det(R) < 0.0)
         if wrong.any():
             where = f"states.R[{wrong.argmax()}]"
             raise ConfigurationError(f"{where} is not a rotation: expected R Rᵀ = 1 and det R = 1")

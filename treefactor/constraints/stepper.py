@@ -117,7 +117,7 @@ class Stepper(Sealed):
     margin: float
     friction: str
     gyroscopic: str
-    drives: tuple[Drive, ...] = ()  # absent in pickles of release 0.1
+    drives: tuple[Drive, ...]
     _contacts: Contacts
     _loops: Loops
     _integrator: JointIntegrator
@@ -286,15 +286,6 @@ class Stepper(Sealed):
         NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
         """
         return run(self, q, v, steps, tau, num_threads, keep_steps)
-
-    def __setstate__(self, state: dict) -> None:
-        """Take the state of a pickle; one of release 0.1 has no rows, and its last step is forgotten."""
-        if "_rows" not in state:
-            contacts, forms, boxed = state["_contacts"], state.pop("_forms"), state["friction"] == "box"
-            contacts._keep(kernel=vars(contacts).pop("_kernel"))
-            rest = state["_limits"], state["h"], state["stabilization"], NOISE
-            state |= {"_rows": UnilateralRows(contacts.mu, forms, boxed, *rest), "_last": None}
-        vars(self).update(state)
 
     def __copy__(self) -> Stepper:
         """Return a stepper with the same last step that shares no workspace with this one."""

@@ -219,9 +219,6 @@ def validate_chains(
     return arrays, batch, _flags(prismatic, n)
 
 
-gate = validate_chains  # its name in release 0.1
-
-
 def _flags(prismatic, n: int) -> np.ndarray:
     """Return bytes that are 1 for prismatic joints."""
     flags = np.zeros(n, dtype=bool) if prismatic is None else as_array(prismatic, "prismatic")

@@ -65,7 +65,7 @@ class FlexibleChain(Sealed):
     The lowest frequency of a cantilever, in 1/s, which is 3.516 sqrt(E I / (m L^3)) in theory:
 
     >>> import numpy as np, treefactor as tf
-    >>> from treefactor.flexible_chain import FlexibleChain, FlexibleLink
+    >>> from treefactor.dynamics.flexible_chain import FlexibleChain, FlexibleLink
     >>> beam = FlexibleLink.beam("beam", [0, 0, 1], length=2.0, mass=3.0, bending=100.0, modes=3)
     >>> chain = FlexibleChain([beam], gravity=[0, 0, 0])
     >>> A, K = chain.inertia(np.zeros(chain.nv)), chain.stiffness

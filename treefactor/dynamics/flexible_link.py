@@ -9,7 +9,8 @@ import numpy as np
 
 from .._util.validation import Array, ReadOnly, as_count, as_number, as_real, as_vector, require_finite
 from ..exceptions import InvalidChainError, ShapeError, TreefactorError
-from ..model.joints import ROUND_OFF, Inertia, _rotation
+from ..model.joints import Inertia, _rotation
+from ..tolerances import ORTHONORMAL
 
 __all__ = ["FlexibleLink"]
 
@@ -124,15 +125,15 @@ class FlexibleLink(ReadOnly):
             found[name] = array.copy()
         for name in ("stiffness", "damping", "second"):
             array = found[name]
-            if np.abs(array - array.T).max(initial=0.0) > ROUND_OFF * np.abs(array).max(initial=0.0):
+            if np.abs(array - array.T).max(initial=0.0) > ORTHONORMAL * np.abs(array).max(initial=0.0):
                 raise InvalidChainError(f"{name} is not symmetric")
         for name in ("stiffness", "damping"):
             sizes = np.linalg.eigvalsh(found[name])
-            if sizes.min(initial=0.0) < -ROUND_OFF * np.abs(sizes).max(initial=0.0):
+            if sizes.min(initial=0.0) < -ORTHONORMAL * np.abs(sizes).max(initial=0.0):
                 raise InvalidChainError(f"{name} must not have a negative eigenvalue, got {sizes.min():.6g}")
         vectors = {name: as_vector(getattr(self, name), 3, name).copy() for name in ("axis", "end", "first")}
         length = np.linalg.norm(vectors["axis"])
-        if abs(length - 1.0) > ROUND_OFF:
+        if abs(length - 1.0) > ORTHONORMAL:
             raise InvalidChainError(f"axis must have unit length, it has {length}")
         mass = as_number(self.mass, "mass")
         if mass < 0.0:

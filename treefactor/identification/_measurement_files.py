@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import zlib
 from collections.abc import Sequence
@@ -127,6 +126,8 @@ def _cells(line: str, separator: str | None) -> list[str]:
     """Return the cells of a line."""
     if separator is None:
         return line.split()
+    import csv
+
     return next(csv.reader([line], delimiter=separator, skipinitialspace=True))
 
 

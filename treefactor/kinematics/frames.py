@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from .._functions.general_path import named_outputs, require_disjoint
+from .._util._explained_calls import explain
 from .._util.bindable import register
 from .._util.validation import require_apart, require_bindable
 from ..model.model import Model
@@ -79,3 +80,4 @@ def register_requests(requests: dict) -> None:
 
 
 register_requests(REQUESTS)
+explain(REQUESTS)

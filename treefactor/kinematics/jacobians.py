@@ -22,7 +22,7 @@ from .frames import bound
 from .kept_requests import compiled_request, placed_request
 from .plans import BODY_BIAS, BODY_JACOBIAN, BODY_PLACEMENT, CLASSICAL
 
-__all__ = ["BodyMotions", "Kinematics", "Pattern", "Support", "acceleration_bias", "jacobian", "placement"]
+__all__ = ["BodyMotions", "Support", "acceleration_bias", "jacobian", "placement"]
 
 RECORD = BODY_MOTION.itemsize // 8  # numbers of a kinematics record
 FIELDS = {  # ranges of its fields
@@ -128,9 +128,6 @@ class BodyMotions(Sealed):
         return self.p[..., body, :] + product(self.R[..., body, :, :], at)
 
 
-Kinematics = BodyMotions  # the name in release 0.1
-
-
 class Support(Sealed, ReadOnly):
     """Support of Jacobian rows: the freedoms that move two bodies relative to each other, as in SciPy's CSR.
 
@@ -199,9 +196,6 @@ class Support(Sealed, ReadOnly):
         J = np.zeros((*data.shape[:-1], *self.shape))
         J[..., np.repeat(np.arange(self.shape[0]), np.diff(self.indptr)), self.indices] = data
         return J
-
-
-Pattern = Support  # the name in release 0.1
 
 
 def jacobian(model: Model, q, body: int | str | Frame, R=None, p=ORIGIN) -> np.ndarray:

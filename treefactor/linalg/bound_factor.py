@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._util._explained_calls import explain
 from .._util.validation import as_shift, check_choice, require_unmasked
 from ..exceptions import DtypeError, NotPositiveDefiniteError, ShapeError
 from ..tree.packing import LAYOUTS
@@ -79,5 +80,7 @@ class BoundFactor(_factor_methods.BoundCalls, Factor):
     def __reduce__(self):
         raise TypeError("a bound factor refers to memory of another owner and cannot be copied or pickled")
 
+
+explain([BoundFactor])
 
 __all__ = ["BoundFactor"]

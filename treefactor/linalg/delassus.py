@@ -19,7 +19,7 @@ ONE_REGULAR = np.array(REGULAR)  # status of one such matrix
 ONE_REGULAR.flags.writeable = False
 
 
-def delassus(factor: AnyFactor, J, out=None) -> np.ndarray:
+def delassus_of_factor(factor: AnyFactor, J, out=None) -> np.ndarray:
     """Return J H^-1 J^T; see `Factor.delassus`."""
     matrix = _delassus.fast(factor, J, out)
     return _general(factor, J, out, None)[0] if matrix is None else matrix

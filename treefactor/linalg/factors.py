@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._util._explained_calls import explain
 from .._util.threads import spread
 from .._util.validation import (
     Sealed,
@@ -29,7 +30,7 @@ from . import (  # type: ignore[attr-defined]  # compiled
     _factor_methods,
     _single,
 )
-from .delassus import delassus
+from .delassus import delassus_of_factor
 from .failures import not_adoptable, not_positive_definite
 from .scipy_forms import l_csc, linear_operator
 
@@ -256,7 +257,7 @@ class Factor(Sealed, _factor_methods.Calls):
         -----
         Computed as X^T D^-1 X with X = L^-T J^T, on the support of every row of J alone.
         """
-        return delassus(self, J, out)
+        return delassus_of_factor(self, J, out)
 
     def _fill(self, result: np.ndarray, work: Callable[[np.ndarray, int, int], object]) -> None:
         """Fill matrices of a batch by a kernel that writes C-contiguous ones."""
@@ -357,3 +358,6 @@ def _restored(settings: tuple, state: tuple) -> Factor:
     result = Factor(*settings)
     result._kernel.restore(*state)
     return result
+
+
+explain([Factor])

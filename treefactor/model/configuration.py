@@ -11,13 +11,13 @@ import math
 
 import numpy as np
 
+from .._util._explained_calls import explain
 from .._util.validation import as_real
 from ..exceptions import ConfigurationError, ShapeError
 from ._configuration_calls import DIFFERENCE, INTEGRATE, INTERPOLATE, NORMALIZE, register_steps
 from ._configuration_fast_path import draw, draw_one, neutral_configuration
 from ._configuration_functions import difference, integrate, interpolate, normalize
 from ._configurations import configurations_of
-from ._unit_rotations import require_rotations  # noqa: F401 -- its former path
 from .model import Model
 
 LENGTHS = {"prismatic": 1, "translation": 3, "planar": 2, "freeflyer": 3}  # leading entries of q in m
@@ -98,3 +98,4 @@ def _limits(model: Model, values, default: np.ndarray, name: str) -> np.ndarray:
 
 
 register_steps({integrate: INTEGRATE, difference: DIFFERENCE, interpolate: INTERPOLATE, normalize: NORMALIZE})
+explain([integrate, difference, interpolate, normalize])

@@ -44,7 +44,6 @@ AXES = {
 LIMITED = {"continuous": 0, "spherical": 0, "planar": 2, "freeflyer": 3}  # entries of q that can have limits
 FOLLOWERS = ("revolute", "prismatic", "helical")  # kinds that can be mimic joints
 LEADERS = (*FOLLOWERS, "continuous")  # kinds that mimic joints can follow
-ROUND_OFF = ORTHONORMAL  # the name in release 0.1
 LOOPS = {"spherical": 3, "universal": 4, "revolute": 5, "weld": 6}  # constraint rows of a kind of loop
 PAIRS: dict[str, tuple] = {  # axes of both frames that a kind keeps at right angles
     "spherical": (),

@@ -13,8 +13,6 @@ from ..exceptions import ShapeError
 from ..tolerances import CLEAR_ENTRY
 from ..tree.tree import Tree
 
-ALONE = CLEAR_ENTRY  # the name in release 0.1
-
 
 class Coupling:
     """Linear mimic coupling v = G w between the freedoms v of a tree and fewer coordinates w.

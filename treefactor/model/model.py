@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar, NoReturn
 
@@ -104,7 +105,7 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     _state_functions: dict  # of treefactor.derivatives
     _shared: cached_property[dict] = cached_property(lambda self: {})  # parts of all changed models
     _elements: tuple[int, ...] = ()  # leading axes of a batch whose elements have inertias of their own
-    _compile: ClassVar[Callable[[Model], Any]]  # set by treefactor.dynamics
+    _compile: ClassVar[Callable[[Model], Any]]  # set by treefactor.dynamics.bodies
 
     def __init__(
         self,
@@ -318,6 +319,7 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     @cached_property
     def bodies(self):
         """Return the compiled form that ``treefactor.dynamics`` uses."""
+        import_module("treefactor.dynamics.bodies")  # sets _compile
         return self._compile(self)
 
     @cached_property

@@ -13,13 +13,12 @@ from ..mlcp._fronts import Fronts, column_structure
 from ..mlcp._kkt import Kkt
 from ..mlcp._stacked_rows import rows
 from ..mlcp.symbolic_kkt import REMEMBERED, analyse, positions
-from ..mlcp.symbolic_kkt import SymbolicKkt as Pattern  # its former name
 from ..tree.tree import Tree, require_tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["KKT", "REMEMBERED", "Corner", "Pattern", "analyse", "positions", "shown"]
+__all__ = ["KKT", "REMEMBERED", "Corner", "analyse", "positions", "shown"]
 
 
 class KKT(Sealed):

@@ -4,19 +4,15 @@ from .all_robots import all_robots_figures, print_all_robots
 from .console import (
     COLOURS,
     CONTACTS_CAPTION,
-    DETAILED,
     FRAMEWORKS_CAPTION,
     LOOPS_CAPTION,
     PIPE_WIDTH,
-    PLURAL,
     ROBOT_CAPTION,
     ROBOT_GOALS,
-    TABLES_CAPTION,
     VERDICTS,
     console,
     counted,
     duration,
-    goal,
     print_branch,
     print_busy,
     print_contradicted,
@@ -29,34 +25,27 @@ from .console import (
     print_tree,
     print_verdicts,
     ratio,
-    speed,
     tree_figures,
     write_json,
 )
-from .derivatives import DERIVATIVES_CAPTION, print_derivative_rows
+from .derivatives import print_derivative_rows
 from .frames import frame_figures, print_frames
-from .identification import IDENTIFICATION_CAPTION, identification_figures, print_identification
+from .identification import identification_figures, print_identification
 
 __all__ = [
     "COLOURS",
     "CONTACTS_CAPTION",
-    "DERIVATIVES_CAPTION",
-    "DETAILED",
     "FRAMEWORKS_CAPTION",
-    "IDENTIFICATION_CAPTION",
     "LOOPS_CAPTION",
     "PIPE_WIDTH",
-    "PLURAL",
     "ROBOT_CAPTION",
     "ROBOT_GOALS",
-    "TABLES_CAPTION",
     "VERDICTS",
     "all_robots_figures",
     "console",
     "counted",
     "duration",
     "frame_figures",
-    "goal",
     "identification_figures",
     "print_all_robots",
     "print_branch",
@@ -74,7 +63,6 @@ __all__ = [
     "print_tree",
     "print_verdicts",
     "ratio",
-    "speed",
     "tree_figures",
     "write_json",
 ]

@@ -32,9 +32,6 @@ def loop_comparisons() -> list[Comparison]:
     return [found for name in NAMES for make in (closing, differentiating) for found in make(name)]
 
 
-loop_duels = loop_comparisons  # the name in release 0.1
-
-
 def closing(name: str, count: int = COUNT) -> Iterator[Comparison]:
     """Compare forward dynamics of a mechanism at rest, for one state and for many."""
     mechanism = MECHANISMS[name]()
@@ -94,9 +91,6 @@ def acceleration_difference(ours: np.ndarray, expected: np.ndarray) -> str:
 def difference(what: str, ours: np.ndarray, expected: np.ndarray) -> str:
     """Return a text with the largest relative difference of two arrays."""
     return f"{what} differ by {np.abs(ours - expected).max() / np.abs(expected).max():.0e}"
-
-
-verdict = acceleration_difference  # the name in release 0.1
 
 
 def peer(model: Model) -> Callable[..., np.ndarray]:

@@ -80,10 +80,6 @@ class SingleThread(Comparison):
             return super().measure()
 
 
-Contest = SingleThread  # names in release 0.1
-mlcp_duels, family_duels = mlcp_comparisons, family_comparisons
-
-
 def missing() -> list[str]:
     """Return the names of the peers that are not installed."""
     return [peer.name for peer in PEERS if not peer.available()]

@@ -88,9 +88,6 @@ class PeerInput:
         return float(np.abs(np.minimum(gamma * scale, (self.A @ gamma + self.q) / scale)).max(initial=0.0))
 
 
-Answer, Given = PeerResult, PeerInput  # the names in release 0.1
-
-
 @dataclass(frozen=True)
 class Peer:
     """Another solver: its name, and how to call it.
@@ -115,9 +112,6 @@ def reported_status(given: PeerInput, result: PeerResult) -> str:
     if result.status == SOLVED:
         return f"{'FALSE SUCCESS' if residual > WRONG else 'solved'}, residual {residual:.0e}"
     return f"reports {result.status}" if result.status == INFEASIBLE else f"fails, residual {residual:.0e}"
-
-
-verdict = reported_status  # the name in release 0.1
 
 
 # -------------------------------------------------------------------------- given A and q

@@ -22,35 +22,11 @@ from .rollouts import rollouts
 WHOLE_BODY = 18  # freedoms from which a target for legged robots and humanoids holds
 
 
-def robot_comparisons(robot: Robot, threads: int = 2) -> list[Comparison]:
-    """Return all comparisons of `treefactor bench` for a robot.
-
-    Parameters
-    ----------
-    robot : Robot
-    threads : int
-        Threads to compare with one.
-
-    Raises
-    ------
-    AdapterError
-        If the robot cannot be loaded.
-
-    Notes
-    -----
-    Without Pinocchio the comparisons with it are left out.
-    """
-    return case_comparisons(Case(robot), threads)
-
-
 def case_comparisons(case: Case, threads: int = 2) -> list[Comparison]:
     """Return all comparisons for a robot with its matrices."""
     measured = (single, batches, cached, dynamics, interpreted, compiled, rollouts, derivatives)
     found = chain.from_iterable(comparisons(case) for comparisons in measured)
     return [*found, *parallel(case, threads), *threaded(case, threads)]
-
-
-robot_duels, case_duels = robot_comparisons, case_comparisons  # the names in release 0.1
 
 
 class Case:

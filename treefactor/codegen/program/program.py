@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -189,6 +188,8 @@ class Program(ReadOnly):
         if self.parameter_map is not None:
             head["pi"] = self.parameter_map.head()
             arrays |= self.parameter_map.arrays()
+        import json  # here, as below: few programs are stored
+
         with replacing(Path(path)) as draft, open(draft, "wb") as file:
             np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)
 
@@ -201,6 +202,7 @@ class Program(ReadOnly):
         CodegenError
             If the file is something else, or its content is not a valid program.
         """
+        import json
         import zipfile  # they take longer to import than most of this package
         import zlib
 
@@ -210,7 +212,7 @@ class Program(ReadOnly):
                 if head["format"] != FORMAT:
                     raise CodegenError(f"{path}: format {head['format']}, expected {FORMAT}")
                 functions = [_function(file, f"{k}", **plain) for k, plain in enumerate(head["functions"])]
-                joints = tuple(map(str, head.get("joints", ())))  # absent in files of release 0.1, as others
+                joints = tuple(map(str, head["joints"]))
                 inputs = ParameterMap.read(file, joints, **head["pi"]) if "pi" in head else None
                 program = cls(
                     str(head["model"]),
@@ -223,8 +225,8 @@ class Program(ReadOnly):
                     tuple((str(name), str(kind)) for name, kind in head["loops"]),
                     tuple(map(str, head["independent"])),
                     joints,
-                    tuple((str(name), int(sign)) for name, sign in head.get("branch", ())),
-                    tuple((str(name), tuple(map(int, at))) for name, at in head.get("frames", ())),
+                    tuple((str(name), int(sign)) for name, sign in head["branch"]),
+                    tuple((str(name), tuple(map(int, at))) for name, at in head["frames"]),
                     inputs,
                 )
         except (*NO_PROGRAM, zipfile.BadZipFile, zlib.error) as error:

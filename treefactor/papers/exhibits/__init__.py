@@ -7,7 +7,7 @@ from .exhibit import NOT_EXECUTABLE, REPRODUCED, VERDICTS, Exhibit, contradicted
 
 __all__ = ["EXHIBITS", "NOT_EXECUTABLE", "REPRODUCED", "VERDICTS", "Exhibit", "contradicted"]
 
-# of every paper, by its key in `treefactor.tables.PAPERS`; one module of this folder for each
+# of every paper, by its key in `treefactor.papers.tables.PAPERS`; one module of this folder for each
 EXHIBITS: dict[str, tuple[Exhibit, ...]] = {
     module.name.replace("_", "-"): import_module(f"{__name__}.{module.name}").EXHIBITS
     for module in iter_modules(__path__)

@@ -19,7 +19,7 @@ class Exhibit:
     Attributes
     ----------
     paper : str
-        Key of `treefactor.tables.PAPERS`.
+        Key of `treefactor.papers.tables.PAPERS`.
     name : str
         As the paper numbers it ("Table 6.1", "Fig. 9", "eq. (10)"), or where it stands ("abstract").
     claim : str

@@ -63,9 +63,6 @@ def compare(ours: Callable[[], object], peers: Mapping[str, Callable[[], object]
     )
 
 
-duel = compare  # the name in release 0.1
-
-
 def timed(kernel: Callable[[Factor], Callable[[], object]], tree: Tree, kind: str) -> tuple[Result, ...]:
     """Time a call on the tree's factor in turns with the same call on a dense matrix of that size."""
     ours, dense = (kernel(factor(sample(t), t, kind)) for t in (tree, families.chain(tree.n)))

@@ -35,12 +35,7 @@ from .golubev_yaskevich_systems import (
     docking,
     six_legged,
 )
-from .named_arms import DOMBRE as DOMBRE  # names of release 0.1
-from .named_arms import KANE_SUM as KANE_SUM
-from .named_arms import KHALIL as KHALIL
-from .named_arms import MCMILLAN as MCMILLAN
-from .named_arms import QUANTITIES, SYMPYBOTICS, candidates, named_arms, simplified_arms
-from .named_arms import counted as counted
+from .named_arms import named_arms, simplified_arms
 from .table import Between, PaperRow, Table
 
 __all__ = [
@@ -222,13 +217,6 @@ def states(model: Model, name: str) -> list[np.ndarray]:
     given |= {x: rng.normal(size=model.nv) for x in ("v", "a", "tau")}
     return [given[x] for x in ARGUMENTS[name]]
 
-
-# names of release 0.1
-BEST = SYMPYBOTICS
-LITERATURE = {
-    arm: {function: {one.source: one.count for one in candidates(arm, function)} for function in QUANTITIES}
-    for arm in arms.GENERAL
-}
 
 TABLES = (
     formulas,

@@ -180,9 +180,6 @@ def endings() -> Table:
     return Table(PAPER, "Ends", note, rows)
 
 
-walk = paper_result  # the name in release 0.1
-
-
 def verdict(problem: Problem) -> str:
     """Return our solver's status after checking that it is true."""
     solution = mlcp.solve(problem)

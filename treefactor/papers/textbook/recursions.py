@@ -242,9 +242,6 @@ class CountedBodies:
         return U, u, inverse
 
 
-Loops = CountedBodies  # the name in release 0.1
-
-
 def join(linear, angular) -> np.ndarray:
     """Join two vectors."""
     return np.concatenate([linear, angular])

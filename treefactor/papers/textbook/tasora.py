@@ -109,9 +109,6 @@ class SimplexResult:
     switched: list[int] = field(default_factory=list, repr=False)
 
 
-Walked = SimplexResult  # the name in release 0.1
-
-
 def matrix(problem, off: float = OFF) -> np.ndarray:
     """Return S with all unilateral rows off, the last freedom first."""
     J = np.concatenate((problem.C.toarray(), problem.D.toarray()))[:, ::-1]
@@ -224,9 +221,6 @@ def repaired(problem, off: float = OFF, limit: int = 10_000) -> SimplexResult:
                 return ended(LIMIT)
             switch(changed)
     return ended(SOLVED)
-
-
-solve_lcp = repaired  # the name in release 0.1
 
 
 def longest_step(on, gamma, alpha, gamma_new, alpha_new, zero) -> tuple[float, int | None]:

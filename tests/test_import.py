@@ -1,0 +1,130 @@
+"""`import treefactor` loads nothing but itself; names are imported when they are first used."""
+
+import ast
+import copy
+import inspect
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from helpers.reachable import REACHABLE
+
+import treefactor as tf
+
+STUB = Path(tf.__file__).with_suffix(".pyi")
+# most modules of treefactor that the first use of a name loads
+MODULES = {"ShapeError": 2, "Tree": 15, "Model": 38, "factor": 56, "rnea": 61, "compile": 140}
+SLOW = {  # modules that only some functions need
+    *("concurrent.futures", "csv", "difflib", "json", "logging", "lzma", "numpy.typing", "scipy", "shutil"),
+    *("subprocess", "treefactor.constraints", "treefactor.identification", "treefactor.mlcp"),
+    *("xml.etree.ElementTree", "treefactor.check", "treefactor.cli"),
+}
+
+
+def loaded(code):
+    """Return the modules that code loads in a new process that has imported NumPy."""
+    lines = ("import numpy, sys", "before = set(sys.modules)", code, "print(*set(sys.modules) - before)")
+    run = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
+    return set(run.stdout.split())
+
+
+def printed(code):
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return run.stdout
+
+
+@pytest.mark.uncovered  # coverage loads modules of its own
+def test_the_package_alone_loads_no_other_module():
+    assert loaded("import treefactor") <= {"treefactor", "threading"}
+
+
+@pytest.mark.uncovered
+@pytest.mark.parametrize("name", MODULES)
+def test_a_name_loads_few_modules(name):
+    modules = loaded(f"from treefactor import {name}")
+    assert modules & SLOW == set()
+    assert sum(module.partition(".")[0] == "treefactor" for module in modules) <= MODULES[name]
+    if name in ("Model", "factor", "rnea"):
+        assert not any(module.startswith("treefactor.codegen") for module in modules)
+
+
+def test_public_names_are_few_unique_and_documented():
+    assert len(tf.__all__) == len(set(tf.__all__)) <= 100
+    assert sorted(dir(tf)) == sorted(tf.__all__)
+    assert [name for name in tf.__all__ if not inspect.getdoc(getattr(tf, name))] == []
+    assert [name for name in tf.__all__ if inspect.ismodule(getattr(tf, name))] == []
+
+
+def test_every_line_of_the_stub_is_a_name_that_is_found():
+    imports = [node for node in ast.parse(STUB.read_text()).body if isinstance(node, ast.ImportFrom)]
+    names = [(node.module or "", alias.name) for node in imports for alias in node.names]
+    assert names == [(module, name) for name, module in tf._MODULES.items()]
+    assert all(node.level == 1 and alias.name == alias.asname for node in imports for alias in node.names)
+    for module, name in names:
+        own = sys.modules[f"treefactor.{module}".strip(".")] if module else tf
+        assert getattr(tf, name) is getattr(own, name, None) or inspect.ismodule(getattr(tf, name))
+
+
+def test_no_name_is_that_of_a_module_beside_it():
+    """Importing such a module would replace the function."""
+    modules = {path.stem for path in STUB.parent.iterdir() if path.suffix in ("", ".py", ".pyx")}
+    assert modules & set(tf.__all__) == set()
+
+
+def test_names_are_pickled_and_copied():
+    for name in set(REACHABLE) - {"__version__"}:
+        found = getattr(tf, name)
+        assert pickle.loads(pickle.dumps(found)) is found
+        assert copy.copy(found) is found
+
+
+def test_a_star_imports_the_public_names():
+    scope = {}
+    exec("from treefactor import *", scope)
+    assert scope.keys() - {"__builtins__"} == set(tf.__all__)
+
+
+def test_many_threads_import_names_at_once():
+    code = """
+from concurrent.futures import ThreadPoolExecutor
+import treefactor as tf
+names = [name for name in tf.__all__ for _ in range(3)]
+with ThreadPoolExecutor(8) as pool:
+    found = list(pool.map(lambda name: getattr(tf, name), names))
+print(all(one is getattr(tf, name) for one, name in zip(found, names)))
+"""
+    assert printed(code) == "True\n"
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(lambda _: id(tf.rnea), range(20)))) == 1
+
+
+@pytest.mark.parametrize("place", ["dynamics", "kinematics.frames", "model.configuration"])
+def test_calls_are_explained_whoever_imports_a_function_first(place):
+    name = {"dynamics": "rnea", "kinematics.frames": "frame_velocity"}.get(place, "integrate")
+    code = f"""
+from treefactor.{place} import {name}
+try:
+    {name}(None, turns=1)
+except TypeError as error:
+    print(error)
+"""
+    assert printed(code).startswith(f"{name} has no argument 'turns'")
+
+
+def test_every_compiled_function_explains_its_calls():
+    for name in REACHABLE:
+        found = getattr(tf, name)
+        if type(found).__name__ == "cython_function_or_method":
+            with pytest.raises(TypeError, match=f"^{name} has no argument 'turns'"):
+                found(turns=1)
+
+
+def test_a_model_alone_compiles_its_bodies():
+    code = """
+from treefactor import Joint, Model
+print(type(Model([Joint("a", "revolute", axis=[0, 0, 1])]).bodies).__name__)
+"""
+    assert printed(code) == "Bodies\n"
