@@ -29,6 +29,7 @@ pytestmark = pytest.mark.unsanitized
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+CODE = DOCS / "code"
 PAGES = sorted(path for path in DOCS.rglob("*.md"))
 CELL = re.compile(r"^```\{code-cell\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^ *(```+|:::+)(\{?[\w:-]*\}?)[^\n]*\n(.*?)^ *\1 *$", re.MULTILINE | re.DOTALL)
@@ -63,7 +64,7 @@ def workplace(monkeypatch, tmp_path):
     small_sizes(monkeypatch.setattr)
     monkeypatch.setattr(growth, "NODES", 64)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(CODE)
     shutil.copy(robots.find("ur5_robot").path, tmp_path / "my_robot.urdf")
     model = treefactor.Model.from_urdf("my_robot.urdf")
     t, q, v, a = measured_arm.motion(nv=model.nv)
@@ -240,7 +241,7 @@ def test_the_page_on_folders_lists_every_folder():
     package = ROOT / "treefactor"
     sources = [path for place in (ROOT, package, package / "codegen") for path in place.glob("*/*.py")]
     assert {path.parent.name for path in sources} - GENERATED <= listed
-    places = [ROOT, ROOT / "tests", package, *package.glob("*/")]
+    places = [ROOT, ROOT / "tests", DOCS, package, *package.glob("*/")]
     assert {folder for folder in listed if not any((place / folder).is_dir() for place in places)} == set()
 
 
@@ -266,7 +267,7 @@ def test_stored_times_name_no_path_and_no_machine():
 @pytest.fixture
 def counterparts(monkeypatch):
     """Return the table of the page *From Pinocchio to treefactor*, group by group."""
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(CODE)
     return importlib.import_module("counterparts").GROUPS
 
 
@@ -287,7 +288,7 @@ def test_names_of_the_page_from_pinocchio_exist(counterparts):
 
 def test_every_measurement_is_shown_and_slower_ones_are_called_slower(counterparts, monkeypatch):
     pytest.importorskip("matplotlib", reason="exhibits draws with it")
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(CODE)
     exhibits = importlib.import_module("exhibits")
     rows = {row.measured: row for row in chain.from_iterable(counterparts.values())}
     cells = re.findall(r"<td>([^<]*(?:<b>slower</b>[^<]*)?)</td>", exhibits.counterparts())
@@ -337,7 +338,7 @@ def test_every_public_function_is_measured_or_has_no_counterpart(counterparts):
 
 
 def test_the_figure_shows_the_stored_times(monkeypatch):
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(CODE)
     speed = importlib.import_module("speed")
     assert speed.FILE.read_text(encoding="utf-8") == speed.draw()
     for values in speed.ratios().values():
@@ -350,7 +351,7 @@ SETS = {"avx2": "AVX2", "avx512": "AVX-512"}
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "index.md"], ids=lambda path: path.name)
 def test_the_text_of_the_figure_has_the_ranges_of_the_stored_times(monkeypatch, page):
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(CODE)
     speed, exhibits = importlib.import_module("speed"), importlib.import_module("exhibits")
     by_way = dict(zip(speed.WAYS, zip(*speed.ratios().values(), strict=True), strict=True))
     single, compiled, _, batch = (f"{min(found):.0f} to {max(found):.0f} times" for found in by_way.values())

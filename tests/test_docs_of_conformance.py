@@ -41,7 +41,7 @@ LARGEST = 1_000_000  # bytes of the stored results
 def pages(monkeypatch):
     """Return the module that makes the pages."""
     pytest.importorskip("matplotlib", reason="exhibits draws with it")
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(DOCS / "code")
     return importlib.import_module("conformance_pages")
 
 

@@ -34,7 +34,7 @@ def text(page):
 def controllers(monkeypatch):
     """Return the module that makes the tables."""
     pytest.importorskip("matplotlib", reason="exhibits draws with it")
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(DOCS / "code")
     return importlib.import_module("controllers")
 
 
@@ -44,7 +44,7 @@ def measure(monkeypatch):
     pytest.importorskip("pinocchio", reason="the examples compare with it")
     if "panda" not in robots.bundled():
         pytest.skip("example-robot-data is not installed")
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(DOCS / "code")
     monkeypatch.syspath_prepend(ROOT / "examples")
     return importlib.import_module("measure_controllers")
 
@@ -114,7 +114,7 @@ def test_peers_agree_in_the_stored_run(stored):
 
 def test_stored_sizes_are_the_full_ones(measure, stored):
     assert stored["sizes"] == measure.FULL
-    assert "docs/measure_controllers.py" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "docs/code/measure_controllers.py" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def test_absent_peers_keep_their_figures(measure, monkeypatch, capsys):

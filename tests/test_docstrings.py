@@ -19,7 +19,7 @@ LEFT = re.compile(r"\b[Aa]s (?:for|in|of) `(?!`)|\bAs (?:for|of) |\bas (?:for|of
 @pytest.fixture
 def docstrings(monkeypatch):
     """Return the module that writes out docstrings."""
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(DOCS / "code")
     return importlib.import_module("docstrings")
 
 

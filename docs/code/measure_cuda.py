@@ -1,4 +1,4 @@
-"""Measure programs on an NVIDIA GPU with PyTorch: `python docs/measure_cuda.py [ROBOT ...]`.
+"""Measure programs on an NVIDIA GPU with PyTorch: `python docs/code/measure_cuda.py [ROBOT ...]`.
 
 Prints for every function the deviation from the interpreter, configurations per second, and the rate of
 reading arguments and writing results as a share of that of a copy on the same GPU.

@@ -1,4 +1,4 @@
-"""Measure mechanisms in maximal coordinates: `python docs/measure_maximal.py`.
+"""Measure mechanisms in maximal coordinates: `python docs/code/measure_maximal.py`.
 
 Entries of L and CPU seconds, by kind of tree and number of bodies, of the tree order, of "bodies first", of
 SciPy's SuperLU on the same K, and of the joint-space route `tf.aba`, timed in turns in one process. The
@@ -21,7 +21,7 @@ from treefactor import bench, report
 from treefactor._util.rotations import about
 from treefactor.constraints import BodyJoint, BodyStates, MaximalCoordinates
 
-HERE = Path(__file__).parent
+DOCS = Path(__file__).parents[1]
 SIZES = (10, 100, 1000, 10_000, 100_000)
 TREES = {
     "chain": lambda n: np.arange(n) - 1,
@@ -41,7 +41,7 @@ def main() -> None:
     found = {name: list(measured(name)) for name in TREES}
     versions = {name: version(name) for name in ("numpy", "scipy")}
     content = {"config": tf.show_config("dicts"), "versions": versions, "trees": found}
-    report.write_json(HERE / "measured" / "maximal.json", content)
+    report.write_json(DOCS / "measured" / "maximal.json", content)
 
 
 def measured(name: str) -> Iterator[dict]:

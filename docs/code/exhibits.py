@@ -21,7 +21,7 @@ from treefactor.report import duration, ratio
 from treefactor.report.html import table_html
 from treefactor.tables import Table
 
-MEASURED = Path(__file__).parent / "measured"
+MEASURED = Path(__file__).parents[1] / "measured"
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "treefactor", "font.family": "sans-serif", "font.size": 10}
 
 

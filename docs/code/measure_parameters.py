@@ -1,4 +1,4 @@
-"""Measure what inertial parameters cost: `python docs/measure_parameters.py`.
+"""Measure what inertial parameters cost: `python docs/code/measure_parameters.py`.
 
 Inertias of every element of a batch beside those of the model, and beside a loop over Pinocchio that sets
 ``model.inertias``; regressors beside those of Pinocchio and beside inverse dynamics; base parameters; a least
@@ -28,7 +28,7 @@ import treefactor as tf
 from treefactor import bench, report, robots
 from treefactor.bench.comparisons import robot as robot_times
 
-FILE = Path(__file__).parent / "measured" / "parameters.json"
+FILE = Path(__file__).parents[1] / "measured" / "parameters.json"
 ROBOTS = ("ur5_robot", "panda", "solo12", "talos_reduced")
 FUNCTIONS = {"crba": "q", "rnea": "q v a", "aba": "q v tau", "forward_dynamics": "q v tau"}
 PROGRAMS = ("rnea", "crba", "forward_dynamics")

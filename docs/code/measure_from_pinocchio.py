@@ -1,4 +1,4 @@
-"""Measure the page *From Pinocchio to treefactor*: `python docs/measure_from_pinocchio.py`.
+"""Measure the page *From Pinocchio to treefactor*: `python docs/code/measure_from_pinocchio.py`.
 
 Each function is timed in turns with the one of Pinocchio in one process, each called the fastest way that it
 offers: for many configurations the batches of Pinocchio on one thread, or a loop in Python where it has none.
@@ -28,7 +28,7 @@ from treefactor import bench, report, robots
 from treefactor.adapters import pinocchio_
 from treefactor.bench.comparisons import robot as robot_times
 
-HERE = Path(__file__).parent
+DOCS = Path(__file__).parents[1]
 ROBOTS = {  # with the frames that touch the ground or hold a tool
     "panda": ("panda_hand_tcp",),
     "solo12": ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"),
@@ -45,7 +45,7 @@ def main(*names: str) -> None:
     found = {name: [one.measure().as_dict() for one in of_robot(name)] for name in track(ROBOTS, "timing")}
     versions = {name: version(name) for name in ("pin", "numpy")}
     content = {"config": tf.show_config("dicts"), "versions": versions, "robots": found}
-    report.write_json(HERE / "measured" / "from_pinocchio.json", content)
+    report.write_json(DOCS / "measured" / "from_pinocchio.json", content)
 
 
 def print_slower(name: str) -> None:

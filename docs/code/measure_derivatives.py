@@ -1,4 +1,4 @@
-"""Measure what derivatives cost in multiples of the dynamics: `python docs/measure_derivatives.py`.
+"""Measure what derivatives cost in multiples of the dynamics: `python docs/code/measure_derivatives.py`.
 
 Times are processor times per state of batches on one thread, taken in turns in one process; operations are
 those of generated programs. Matrices are also timed by programs, with Pinocchio's beside them; those of
@@ -21,7 +21,7 @@ from treefactor.bench.comparisons import derivatives as times
 from treefactor.bench.comparisons import robot as robot_times
 from treefactor.bench.comparisons.programs import compile_c
 
-FILE = Path(__file__).parent / "measured" / "derivatives.json"
+FILE = Path(__file__).parents[1] / "measured" / "derivatives.json"
 ROBOTS = ("ur5_robot", "panda", "solo12", "talos_reduced")
 BASES = ("rnea", "forward_dynamics")
 WAYS = {  # of a row, the function and its options

@@ -21,7 +21,7 @@ from treefactor.bench.comparisons import piles
 from treefactor.bench.comparisons.mlcp_peers import CLARABEL, DANTZIG, DAQP, PROXQP, PeerInput
 from treefactor.mlcp_families import FAMILIES
 
-FILE = Path(__file__).parent / "measured" / "constraints.json"
+FILE = Path(__file__).parents[1] / "measured" / "constraints.json"
 LOOPED = ("four-bar", "five-bar", "stewart")
 TOUCHING = {"robot": "legs on one base", "spheres": "spheres"}
 ROWS = (10, 20, 50, 100, 200, 500)

@@ -21,7 +21,7 @@ from treefactor import bench, report, robots
 from treefactor.bench.comparisons import dynamics as dynamics_times
 from treefactor.bench.comparisons import robot as robot_times
 
-HERE = Path(__file__).parent
+DOCS = Path(__file__).parents[1]
 ROBOTS = ("panda", "solo12", "talos_reduced")
 BATCHES = [4**k for k in range(6)]
 COLUMNS = [2**k for k in range(8)]
@@ -41,7 +41,7 @@ def main() -> None:
             found[name] |= {"nv": case.model.nv, sweep.__name__: list(sweep(case.moving))}
     versions = {name: version(name) for name in ("pin", "numpy")}
     content = {"config": tf.show_config("dicts"), "versions": versions, "robots": found}
-    report.write_json(HERE / "measured" / "choosing.json", content)
+    report.write_json(DOCS / "measured" / "choosing.json", content)
 
 
 def batches(moving: dynamics_times.Moving) -> Iterator[dict]:

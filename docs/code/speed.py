@@ -1,12 +1,12 @@
-"""Draw the README's figure from the times in docs/measured: `python docs/speed.py`."""
+"""Draw the README's figure from the times in docs/measured: `python docs/code/speed.py`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-HERE = Path(__file__).parent
-FILE = HERE / "images" / "speed.svg"
+DOCS = Path(__file__).parents[1]
+FILE = DOCS / "images" / "speed.svg"
 ROBOTS = {
     "ur5_robot": "UR5, 6 freedoms",
     "panda": "Panda, 9",
@@ -29,7 +29,7 @@ def ratios() -> dict[str, list[float]]:
     """Return how many times faster than Pinocchio each way is, by robot."""
     found = {}
     for robot in ROBOTS:
-        results = json.loads((HERE / "measured" / f"{robot}.json").read_text(encoding="utf-8"))["results"]
+        results = json.loads((DOCS / "measured" / f"{robot}.json").read_text(encoding="utf-8"))["results"]
         by_what = {row["what"]: row["ratio"] for row in results if row["peer"] == "Pinocchio"}
         found[robot] = [by_what[what] for what in WAYS]
     return found

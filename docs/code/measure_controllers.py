@@ -1,4 +1,4 @@
-"""Measure the examples of controllers beside their peers: `python docs/measure_controllers.py`.
+"""Measure the examples of controllers beside their peers: `python docs/code/measure_controllers.py`.
 
 The functions are those of examples/: sampling MPC beside MuJoCo, inverse kinematics beside Pinocchio and
 Pink, differential dynamic programming beside Crocoddyl, and gradients of trajectories in JAX and PyTorch
@@ -21,8 +21,8 @@ from pathlib import Path
 import treefactor as tf
 from treefactor import report
 
-HERE = Path(__file__).parent
-FILE = HERE / "measured" / "controllers.json"
+DOCS = Path(__file__).parents[1]
+FILE = DOCS / "measured" / "controllers.json"
 VARIABLES = {
     "Pink": "PINK_PYTHON",
     "Crocoddyl": "TREEFACTOR_CROCODDYL_PYTHON",
@@ -63,7 +63,7 @@ def main() -> None:
 
 def measured(sizes: dict, before: dict) -> dict:
     """Return the figures of all examples; those of absent peers are taken from `before`."""
-    sys.path.insert(0, str(HERE.parent / "examples"))
+    sys.path.insert(0, str(DOCS.parent / "examples"))
     peers = dict(before.get("peers", {}))
     found = {
         "config": tf.show_config("dicts"),

@@ -1,4 +1,4 @@
-"""Measure the functions for JAX and PyTorch beside those for NumPy: `python docs/measure_frameworks.py`.
+"""Measure the functions for JAX and PyTorch beside those for NumPy: `python docs/code/measure_frameworks.py`.
 
 Processor times in one thread, taken in turns; a framework that is not installed is left out. No path and no
 name of the machine is stored.
@@ -17,7 +17,7 @@ from treefactor import bench, report, robots
 from treefactor.bench.comparisons import frameworks as times
 from treefactor.bench.comparisons import robot as robot_times
 
-FILE = Path(__file__).parent / "measured" / "frameworks.json"
+FILE = Path(__file__).parents[1] / "measured" / "frameworks.json"
 ROBOTS = ("panda", "solo12", "talos_reduced")
 
 

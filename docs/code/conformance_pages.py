@@ -1,7 +1,7 @@
 """Make the pages of the comparison of engines from the stored results: tables, the matrix, upstream reports.
 
-``python docs/conformance_pages.py RESULT.json ...`` joins results of `treefactor check --json` and stores
-them; as an extension of Sphinx it writes the page robots x engines beside the others.
+``python docs/code/conformance_pages.py RESULT.json ...`` joins results of `treefactor check --json` and
+stores them; as an extension of Sphinx it writes the page robots x engines beside the others.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from treefactor.report.conformance.summary import (
 )
 
 ALIKE = ("schema", "treefactor", "seed", "samples")  # that runs must share to be joined
-STORED = Path(__file__).parent / "measured" / "conformance.json"
+STORED = Path(__file__).parents[1] / "measured" / "conformance.json"
 MATRIX = Path("conformance", "matrix.html")
 DIFFERENT = (EXPLAINED, EXPECTED, *FAILURES)
 NOTHING = "The stored comparison found no deviation."
