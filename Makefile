@@ -151,11 +151,6 @@ measure: $(READY)
 	$(BIN)/treefactor bench mlcp --goals --json docs/measured/mlcp.json
 	$(BIN)/treefactor bench loops --goals --json docs/measured/loops.json
 	$(BIN)/python docs/code/measure.py
-	$(BIN)/python docs/code/measure_constraints.py
-	$(BIN)/python docs/code/measure_frameworks.py
-	$(BIN)/python docs/code/measure_from_pinocchio.py
-	$(BIN)/python docs/code/measure_parameters.py
-	$(BIN)/python docs/code/measure_controllers.py
 	$(BIN)/python docs/code/speed.py
 
 $(VENV)/bin/python:

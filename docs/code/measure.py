@@ -1,138 +1,82 @@
-"""Measure the times for the page on choosing an algorithm: `make measure`.
+"""Measure the times that the pages show: `python docs/code/measure.py [NAME ...]`, all of them by default.
 
-The times of every sweep are taken in turns; no path and no name of the machine is stored.
+Each name has a module `measure_NAME.py`; its figures are stored in docs/measured. Times are taken in turns
+in one process, processor times on one thread unless the module says otherwise. No path and no name of the
+machine is stored. A peer with its own Python is measured where a variable of the environment names that
+Python; its stored figures are kept otherwise. `--small --out FILE` tries one name in small sizes.
 """
 
-import os
-import warnings
-from collections.abc import Callable, Iterator
-from functools import partial
-from importlib.metadata import version
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from time import perf_counter
+from __future__ import annotations
 
-import numpy as np
-import pinocchio as pin
-from rich.progress import track
+import argparse
+import json
+import os
+import subprocess
+from contextlib import suppress
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import treefactor as tf
-from treefactor import bench, report, robots
-from treefactor.bench.comparisons import dynamics as dynamics_times
-from treefactor.bench.comparisons import robot as robot_times
+from treefactor import report
 
-DOCS = Path(__file__).parents[1]
-ROBOTS = ("panda", "solo12", "talos_reduced")
-BATCHES = [4**k for k in range(6)]
-COLUMNS = [2**k for k in range(8)]
-BACKENDS = ("interp", "cc")
-
-bench.timing.PATIENCE = 1.0
+MEASURED = Path(__file__).parents[1] / "measured"
+NAMES = {  # and the packages whose versions are stored
+    "choosing": ("pin", "numpy"),
+    "constraints": (),
+    "derivatives": (),
+    "frameworks": ("jax", "torch", "numpy"),
+    "from_pinocchio": ("pin", "numpy"),
+    "maximal": ("numpy", "scipy"),
+    "parameters": ("pin", "numpy"),
+    "controllers": ("numpy", "pin", "mujoco", "jax", "torch"),
+}
 
 
 def main() -> None:
-    """Measure every robot and write choosing.json."""
-    steps = [(name, sweep) for name in ROBOTS for sweep in (programs, batches, columns)]
-    found: dict[str, dict] = {name: {} for name in ROBOTS}
-    with TemporaryDirectory() as cache:  # nothing is compiled yet
-        os.environ["XDG_CACHE_HOME"] = cache
-        for name, sweep in track(steps, "timing"):
-            case = robot_times.Case(robots.find(name))
-            found[name] |= {"nv": case.model.nv, sweep.__name__: list(sweep(case.moving))}
-    versions = {name: version(name) for name in ("pin", "numpy")}
-    content = {"config": tf.show_config("dicts"), "versions": versions, "robots": found}
-    report.write_json(DOCS / "measured" / "choosing.json", content)
+    """Measure and write a file for each name."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", nargs="*", help=f"what to measure: {', '.join(NAMES)}")
+    parser.add_argument("--small", action="store_true", help="take small sizes")
+    parser.add_argument("--out", type=Path, help="file to write, in place of the stored one")
+    options = parser.parse_args()
+    if unknown := set(options.name) - set(NAMES):
+        parser.error(f"expected names among {', '.join(NAMES)}, got {', '.join(sorted(unknown))}")
+    for name in options.name or NAMES:
+        report.write_json(options.out or MEASURED / f"{name}.json", content(name, options.small))
 
 
-def batches(moving: dynamics_times.Moving) -> Iterator[dict]:
-    """Yield seconds per configuration of forward dynamics against the size of the batch, with `out=`."""
-    kernels = dict(compiled(moving.ours, "forward_dynamics"))
-    for count in BATCHES:
-        states = [array[:count] for array in moving.states("forward_dynamics")]
-        out = np.empty_like(states[1])
-        ways = {
-            "Pinocchio aba, a loop in Python": partial(loop, moving.theirs, moving.data, *states),
-            "aba": partial(tf.aba, moving.ours, *states, out=out),
-            "forward_dynamics": partial(tf.forward_dynamics, moving.ours, *states, out=out),
-        }
-        for backend, kernel in kernels.items():
-            ways[f"program, {backend}"] = partial(kernel.forward_dynamics, *states, out=out)
-        yield {"count": count, "seconds": seconds(ways, count)}
+def content(name: str, small: bool = False) -> dict:
+    """Return what is stored: settings, versions, sizes and figures."""
+    module, file = import_module(f"measure_{name}"), MEASURED / f"{name}.json"
+    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    sizes = getattr(module, "SMALL" if small else "FULL", {})
+    head = {"config": tf.show_config("dicts"), "versions": versions(name), "sizes": sizes}
+    return {key: value for key, value in head.items() if value} | module.measured(before, **sizes)
 
 
-def loop(model: pin.Model, data: pin.Data, q, v, tau) -> None:
-    """Call Pinocchio in a loop, as a script without batches does."""
-    for state in zip(q, v, tau, strict=True):
-        pin.aba(model, data, *state)
+def versions(name: str) -> dict[str, str]:
+    """Return the versions of the packages behind figures; those that are not installed are left out."""
+    listed = {}
+    for package in NAMES[name]:
+        with suppress(PackageNotFoundError):
+            listed[package] = version(package)
+    return listed
 
 
-def columns(moving: dynamics_times.Moving) -> Iterator[dict]:
-    """Yield seconds for accelerations at one configuration against the number of forces."""
-    q, v = moving.first("bias")
-    model, data = moving.theirs, moving.data
-    H, h = np.empty((model.nv, model.nv)), np.empty(model.nv)
-    crba, bias = tf.bind(tf.crba, moving.ours, q, out=H), tf.bind(tf.bias, moving.ours, q, v, out=h)
-    crba()
-    f = tf.BoundFactor(H, moving.ours.tree)
-    inverses = {name: kernels.bind("minv", q, out=H) for name, kernels in compiled(moving.ours, "minv")}
-    for count in COLUMNS:
-        tau = np.resize(moving.tau.T, (model.nv, count)).copy()
-        a = np.empty_like(tau)
-
-        def solve(tau=tau, a=a) -> None:
-            crba()
-            f.factor().solve(tau - bias()[:, None], a)
-
-        def multiply(minv, tau=tau, a=a) -> None:
-            minv()
-            np.matmul(H, tau - bias()[:, None], out=a)
-
-        def pinocchio(tau=tau, a=a) -> None:
-            h = pin.nle(model, data, q, v)
-            np.matmul(pin.computeMinverse(model, data, q), tau - h[:, None], out=a)
-
-        ways = {
-            "Pinocchio aba for every force": partial(every, model, data, q, v, np.ascontiguousarray(tau.T)),
-            "Pinocchio computeMinverse, then a product": pinocchio,
-            "crba, factor, solve": solve,
-        }
-        for backend, minv in inverses.items():
-            ways[f"program minv, {backend}, then a product"] = partial(multiply, minv)
-        yield {"count": count, "seconds": seconds(ways, 1)}
+def python_of(peer: str, variable: str, stored: bool) -> str | None:
+    """Return the Python of a peer; None, with a printed sentence, where its variable is not set."""
+    python = os.environ.get(variable)
+    if not python:
+        kept = "its stored figures are kept" if stored else "there are no stored figures to keep"
+        print(f"{peer} is left out: {variable} is not set; {kept}")
+    return python
 
 
-def every(model: pin.Model, data: pin.Data, q, v, forces) -> None:
-    """Call a function once for each force."""
-    for tau in forces:
-        pin.aba(model, data, q, v, tau)
-
-
-def programs(moving: dynamics_times.Moving) -> Iterator[dict]:
-    """Return seconds from a model to a program that can be called."""
-    begin = perf_counter()
-    program = tf.generate(moving.ours, ["forward_dynamics"])
-    yield {"what": "generate", "seconds": perf_counter() - begin}
-    for backend in BACKENDS:
-        begin = perf_counter()
-        kernels = tf.compile(program, backend=backend)
-        if kernels.backend == backend:
-            yield {"what": backend, "seconds": perf_counter() - begin}
-
-
-def compiled(model: tf.Model, function: str) -> Iterator[tuple[str, tf.Kernels]]:
-    """Compile a function by every backend that works here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for backend in BACKENDS:
-            kernels = tf.compile(model, [function], backend)
-            if kernels.backend == backend:
-                yield backend, kernels
-
-
-def seconds(ways: dict[str, Callable[[], object]], count: int) -> dict[str, float]:
-    """Return median seconds per item of each way, taken in turns."""
-    times = bench.times_in_turns([bench.Call(run, count) for run in ways.values()])
-    return dict(zip(ways, np.median(times, axis=0).tolist(), strict=True))
+def output_of(python: str, code: str, *arguments: str) -> str:
+    """Return what code prints in another Python."""
+    command = (python, "-c", code, *arguments)
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 if __name__ == "__main__":

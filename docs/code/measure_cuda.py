@@ -53,8 +53,8 @@ def measure(torch, model, program, name: str, copied: float) -> None:
     stream = torch.cuda.current_stream().cuda_stream
     call = partial(kernels.call, name, *arrays, out=out, stream=stream)
     call()
-    found = out[:COMPARED].cpu().numpy().reshape(expected.shape)
-    deviation = np.abs(found - expected).max() / np.abs(expected).max()
+    results = out[:COMPARED].cpu().numpy().reshape(expected.shape)
+    deviation = np.abs(results - expected).max() / np.abs(expected).max()
     time, entries = seconds(torch, call), sum(size for _, size in function.inputs) + function.output.size
     rate = 8 * entries * COUNT / time
     print(

@@ -9,7 +9,7 @@ import pinocchio as pin
 from pinocchio_turns import BATCH, CALL, WAYS, rows
 
 from treefactor import bench, constraints
-from treefactor.bench.comparisons import robot as robot_times
+from treefactor.bench.case import Case
 from treefactor.bench.comparisons.derivative_peers import Peers
 
 INVERSE = "pin.computeRNEADerivatives(model, data, q, v, a)"
@@ -55,9 +55,9 @@ SECOND = {  # arguments of functions that Pinocchio's Python does not have
 }
 
 
-def derivatives(case: robot_times.Case, frame: int) -> Iterator[bench.Comparison]:
+def derivatives(case: Case, frame: int) -> Iterator[bench.Comparison]:
     """Yield comparisons of matrices and products, and of second derivatives with central differences."""
-    moving, rng = case.moving, np.random.default_rng(1)
+    moving, rng = case, np.random.default_rng(1)
     names = ("q", "v", "a", "tau")
     arrays = {name: getattr(moving, name) for name in names} | {"r": np.roll(moving.q, 1, axis=0)}
     arrays |= {name: rng.normal(size=moving.v.shape) for name in ("w", "dq", "dv", "da", "dtau")}
@@ -72,9 +72,9 @@ def derivatives(case: robot_times.Case, frame: int) -> Iterator[bench.Comparison
         yield from rows(case, what, ours, theirs, read, (CALL, BATCH), peers=peers)
 
 
-def constrained(case: robot_times.Case, frames: list[int]) -> Iterator[bench.Comparison]:
+def constrained(case: Case, frames: list[int]) -> Iterator[bench.Comparison]:
     """Yield comparisons of derivatives with the points of these frames held."""
-    model, data, moving = case.model, case.data, case.moving
+    model, data, moving = case.model, case.data, case
     models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     for frame in frames:
         found = model.frames[frame]

@@ -14,14 +14,14 @@ import pinocchio as pin
 
 import treefactor as tf
 from treefactor import bench
-from treefactor.bench.comparisons import robot as robot_times
+from treefactor.bench.case import Case
 
 CALL, BOUND, BATCH = WAYS = "one call", "bound call", "batch of 1024"
 PATIENCE = 0.3  # seconds for each comparison; batches in Python loops are slow
 
 
 def turns(
-    how: str, case: robot_times.Case, what: str, ours: Callable, peer: Callable, count: int = 1
+    how: str, case: Case, what: str, ours: Callable, peer: Callable, count: int = 1
 ) -> bench.Comparison:
     """Compare a function with Pinocchio's, each called for `count` configurations."""
     calls = bench.Call(ours, count), bench.Call(peer, count)
@@ -29,7 +29,7 @@ def turns(
 
 
 def rows(
-    case: robot_times.Case,
+    case: Case,
     what: str,
     ours: str,
     theirs: str,
@@ -62,7 +62,7 @@ def rows(
         Other names in the source code.
     """
     same = {"tf": tf, "pin": pin, "np": np, "model": case.model, "data": case.data, **names}
-    same.setdefault("robot", case.moving.ours)
+    same.setdefault("robot", case.ours)
     first = {name: array[0] for name, array in arrays.items()}
     one = written(theirs, same, first)
     if CALL in ways:

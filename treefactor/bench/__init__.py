@@ -1,4 +1,4 @@
-"""Measure times in turns with peers: the timer, the scaling study, the comparisons of `treefactor bench`."""
+"""Measure times in turns with peers: the timer, the registry of comparisons, the scaling study."""
 
 from .timing import (
     BUSY,
@@ -10,9 +10,9 @@ from .timing import (
     TURNS,
     Call,
     Comparison,
-    Duel,
     Result,
     busy,
+    median_times,
     outcome,
     times_in_turns,
 )
@@ -27,9 +27,9 @@ __all__ = [
     "TURNS",
     "Call",
     "Comparison",
-    "Duel",
     "Result",
     "busy",
+    "median_times",
     "outcome",
     "times_in_turns",
 ]
