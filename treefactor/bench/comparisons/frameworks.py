@@ -76,23 +76,18 @@ def numpys(case: Moving, many: bool = False) -> Call:
     return Call(partial(forward_dynamics, case.ours, *states), len(case.q) if many else 1)
 
 
-def numpys_steps(case: Moving) -> Call:
-    """Return steps as a script with NumPy takes them."""
-    return Call(partial(repeated_step, case.ours, *case.first("forward_dynamics")), STEPS)
-
-
 def in_jax(case: Moving) -> Iterator[tuple]:
     """Yield compiled functions of JAX, peers and goals; gradients are those of the sum of accelerations."""
     count, one, many = len(case.q), partial(numpys, case), partial(numpys, case, many=True)
-    run = partial(jitted, case, dynamics_in_jax)
-    yield FORWARD, OWN, run, partial(jitted, case, product)
+    run, own = (partial(jitted, case, make) for make in (dynamics_in_jax, product))
+    yield FORWARD, OWN, run, own
     yield FORWARD, NUMPY, run, one
     yield f"{FORWARD} {count}", NUMPY, partial(run, many=True), many, 1 / 1.15
-    steps = partial(jitted, case, scan, items=STEPS)
-    yield "step of lax.scan", NUMPY, steps, partial(numpys_steps, case), None, 2e-6
-    gradient = partial(jitted, case, gradient_in_jax, many=True)
+    loop = lambda: Call(partial(repeated_step, case.ours, *case.first("forward_dynamics")), STEPS)  # noqa: E731
+    yield "step of lax.scan", NUMPY, partial(jitted, case, scan, items=STEPS), loop, None, 2e-6
+    gradient = partial(jitted, case, lambda model: gradient_of(dynamics_in_jax(model)), many=True)
     yield f"gradient {count}", DYNAMICS, gradient, many, 1 / 8
-    traced = (partial(tracing, case, function) for function in (dynamics_in_jax, product))
+    traced = (partial(tracing, case, make) for make in (dynamics_in_jax, product))
     yield "tracing and compiling the gradient", OWN, *traced, None, 0.3
 
 
@@ -128,11 +123,6 @@ def dynamics_in_jax(model: Model) -> Callable:
 def product(model: Model) -> Callable:
     """Return a function of JAX's own."""
     return lambda q, v, tau: tau * v
-
-
-def gradient_in_jax(model: Model) -> Callable:
-    """Return the gradients of the sum of accelerations."""
-    return gradient_of(dynamics_in_jax(model))
 
 
 def scan(model: Model) -> Callable:

@@ -35,10 +35,10 @@ def closed_loops(name: str) -> Iterator[Comparison]:
     for what, how in quantities:
         yield Comparison(
             *("closed loops", name, f"{what}{how}", "Pinocchio"),
-            ours=partial(_ours, timed, what, how),
-            theirs=partial(_theirs, timed, what),
+            ours=lambda what=what, how=how: timed().ours(what, how),
+            theirs=lambda what=what: timed().theirs(what),
             goal=1.0,
-            note=partial(_note, timed, what, how),
+            note=lambda what=what, how=how: timed().note(what, how),
             clock=process_time,
         )
 
@@ -72,27 +72,23 @@ class TimedLoops:
         """Return Pinocchio's function."""
         return (derivatives_peer if what in DERIVATIVES else peer)(self.model)
 
+    def ours(self, what: str, how: str) -> Call:
+        """Return our function of one state, or of all."""
+        many = what in (SIZES[1], DERIVATIVES[1])
+        run = partial(self.function(what, how), *(self.states if many else self.first))
+        return Call(run, COUNT if many else 1)
 
-def _ours(timed: Callable[[], TimedLoops], what: str, how: str) -> Call:
-    """Return our function of one state, or of all."""
-    robot, many = timed(), what in (SIZES[1], DERIVATIVES[1])
-    run = partial(robot.function(what, how), *(robot.states if many else robot.first))
-    return Call(run, COUNT if many else 1)
+    def theirs(self, what: str) -> Call:
+        """Return Pinocchio's function of one state; it has none for several."""
+        return Call(partial(self.peer(what), *self.first))
 
-
-def _theirs(timed: Callable[[], TimedLoops], what: str) -> Call:
-    """Return Pinocchio's function of one state; it has none for several."""
-    return Call(partial(timed().peer(what), *timed().first))
-
-
-def _note(timed: Callable[[], TimedLoops], what: str, how: str) -> str:
-    """Return a text with the largest relative difference from Pinocchio's results."""
-    robot, theirs = timed(), timed().peer(what)
-    result = robot.function(what, how)(*robot.states)
-    expected = np.array([theirs(*state) for state in zip(*robot.states, strict=True)])
-    if what in DERIVATIVES:
-        return difference("derivatives", result.da_dtau, expected)
-    return difference("accelerations", result[0] if isinstance(result, tuple) else result, expected)
+    def note(self, what: str, how: str) -> str:
+        """Return a text with the largest relative difference from Pinocchio's results."""
+        result, theirs = self.function(what, how)(*self.states), self.peer(what)
+        expected = np.array([theirs(*state) for state in zip(*self.states, strict=True)])
+        if what in DERIVATIVES:
+            return difference("derivatives", result.da_dtau, expected)
+        return difference("accelerations", result[0] if isinstance(result, tuple) else result, expected)
 
 
 def states(mechanism: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -30,6 +30,7 @@ from .mlcp_peers import (
     UNREVISED,
     Peer,
     PeerInput,
+    PeerResult,
     daqp,
     reported_status,
 )
@@ -69,26 +70,36 @@ def contacts(
     target, goals = COLD[key]
     first = cache(lambda: PeerInput(FAMILIES[family](int(m), SEED)))
     later = cache(lambda: PeerInput(changed(first().problem)))
+    solution = cache(lambda: mlcp.solve(first().problem))
     timed = {"clock": process_time, "patience": PATIENCE, "context": partial(threadpool_limits, 1)}
-    cold, made = partial(_cold, first), partial(_made, first)
+
+    def cold() -> Call:
+        return Call(partial(mlcp.solve, first().problem))
+
+    def made() -> Call:
+        return Call(partial(anew, first().H, first().problem.D, first().problem))
+
+    def warm() -> Call:
+        return Call(partial(mlcp.solve, later().problem, solution()))
+
     for peer, goal in goals.items():
         if not available(peer):
             continue
-        prepared = cache(partial(_prepared, peer, first))
-        result = {"note": partial(_status, first, prepared), **timed}
-        yield Comparison(target, name, "cold", peer.name, cold, prepared, goal, **result)
+        run = cache(lambda peer=peer: peer.prepare(first()))
+        result = {"note": lambda run=run: reported_status(first(), run()()), **timed}
+        yield Comparison(target, name, "cold", peer.name, cold, lambda run=run: Call(run()), goal, **result)
         if peer is DANTZIG and key in WITH_A:
-            both = partial(_with_a, first, prepared)
+            both = lambda run=run: Call(partial(assembled, first(), run()))  # noqa: E731
             yield Comparison(target, name, "cold", AND_A, cold, both, WITH_A[key], **result)
             yield Comparison(target, name, MADE, AND_A, made, both, **result)
     yield Comparison(target, name, MADE, "solved", made, cold, **timed)
     if key in WARM:
-        warm = partial(_warm, first, later)
-        yield Comparison("A5", name, "warm", "cold", warm, partial(_cold, later), 1.0 / 0.7, **timed)
+        again = lambda: Call(partial(mlcp.solve, later().problem))  # noqa: E731
+        yield Comparison("A5", name, "warm", "cold", warm, again, 1.0 / 0.7, **timed)
         if available(DAQP):
-            prepared = cache(partial(_warm_daqp, first, later))
-            note = partial(_status, later, prepared)
-            yield Comparison("A5", name, "warm", DAQP.name, warm, prepared, 25.0, note, **timed)
+            run = cache(lambda: daqp(later(), solution().gamma))
+            result = {"note": lambda: reported_status(later(), run()()), **timed}
+            yield Comparison("A5", name, "warm", DAQP.name, warm, lambda: Call(run()), 25.0, **result)
 
 
 def problems() -> list[str]:
@@ -101,40 +112,10 @@ def missing() -> list[str]:
     return [peer.name for peer in PEERS if not peer.available()]
 
 
-def _cold(given: Callable[[], PeerInput]) -> Call:
-    """Return our solution of a problem without a start."""
-    return Call(partial(mlcp.solve, given().problem))
-
-
-def _made(given: Callable[[], PeerInput]) -> Call:
-    """Return a problem built from its matrices, and our solution."""
-    return Call(partial(anew, given().H, given().problem.D, given().problem))
-
-
-def _warm(first: Callable[[], PeerInput], later: Callable[[], PeerInput]) -> Call:
-    """Return our solution of a problem from that of the one before."""
-    return Call(partial(mlcp.solve, later().problem, mlcp.solve(first().problem)))
-
-
-def _prepared(peer: Peer, given: Callable[[], PeerInput]) -> Call:
-    """Return a peer's solution of a problem."""
-    return Call(peer.prepare(given()))
-
-
-def _warm_daqp(first: Callable[[], PeerInput], later: Callable[[], PeerInput]) -> Call:
-    """Return DAQP's solution of a problem from that of the one before."""
-    return Call(daqp(later(), mlcp.solve(first().problem).gamma))
-
-
-def _with_a(given: Callable[[], PeerInput], prepared: Callable[[], Call]) -> Call:
-    """Return a peer's solution, with A assembled again."""
-    run = prepared().run
-    return Call(lambda: (given().assembled(), run()))
-
-
-def _status(given: Callable[[], PeerInput], prepared: Callable[[], Call]) -> str:
-    """Return the status that a peer reports, and the residual of its impulses."""
-    return reported_status(given(), prepared().run())
+def assembled(given: PeerInput, run: Callable[[], PeerResult]) -> None:
+    """Assemble A again, and call a peer."""
+    given.assembled()
+    run()
 
 
 def changed(problem: Problem) -> Problem:

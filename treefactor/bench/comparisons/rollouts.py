@@ -83,17 +83,17 @@ def rollouts(case: Case) -> Iterator[Comparison]:
     motions = cache(partial(Motions, case.ours, case.body))
     for how in ("recursions", *program_backends()):
         what, goal = f"rollout {COUNT} x {STEPS}, {how}", GOALS[how][case.ours.nv >= WHOLE_BODY]
-        ours, theirs = partial(our_rollout, case, motions, how), partial(mujocos_rollout, motions)
-        yield Comparison("Rollouts", case.name, what, "MuJoCo", ours, theirs, goal, patience=PATIENCE)
+        yield Comparison(
+            *("Rollouts", case.name, what, "MuJoCo"),
+            ours=lambda how=how: motions().ours(rollout_of(case, how)),
+            theirs=lambda: motions().theirs(),
+            goal=goal,
+            patience=PATIENCE,
+        )
 
 
-def our_rollout(case: Case, motions: Callable[[], Motions], how: str) -> Call:
+def rollout_of(case: Case, how: str) -> Callable:
     """Return our rollout of motions, by the recursions or a program."""
     if how == "recursions":
-        return motions().ours(partial(rollout, case.ours))
-    return motions().ours(case.kernels(how, "forward_dynamics").rollout)
-
-
-def mujocos_rollout(motions: Callable[[], Motions]) -> Call:
-    """Return MuJoCo's rollout of the same motions."""
-    return motions().theirs()
+        return partial(rollout, case.ours)
+    return case.kernels(how, "forward_dynamics").rollout
