@@ -56,7 +56,7 @@ class _Target:
     def declared(cls, load: Callable[[str], Case] = case) -> Iterator[tuple[str, Comparison]]:
         """Yield all comparisons with their names, which are the values of asv's parameter."""
         for study in map(STUDIES.get, cls.studies):
-            for model in set(cls.models).intersection(study.models) or study.models:
+            for model in [one for one in study.models if one in cls.models] or study.models:
                 for one in study.comparisons(model, load):
                     yield f"{one.model}: {one.what}, {one.peer}", one
 

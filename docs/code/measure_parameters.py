@@ -188,9 +188,9 @@ spent = {"figaroh": [], "Pinocchio": []}
 for _ in range(5):
     for name, call in (("figaroh", theirs), ("Pinocchio", loop)):
         start = time.process_time(); call(); spent[name].append((time.process_time() - start) / len(q))
-found = {name: float(np.median(x)) for name, x in spent.items()}
+medians = {name: float(np.median(x)) for name, x in spent.items()}
 from importlib.metadata import version
-print(json.dumps({"seconds": found, "versions": {name: version(name) for name in ("figaroh", "pin")}}))
+print(json.dumps({"seconds": medians, "versions": {name: version(name) for name in ("figaroh", "pin")}}))
 """
 
 

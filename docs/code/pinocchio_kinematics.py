@@ -133,8 +133,8 @@ MASSES = (
 )
 PARTS = "J = pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL); "
 SPACE = (
-    f"{PARTS}K = pin.computeMinverse(model, data, q) @ J.T; found = np.linalg.inv(J @ K); "
-    "inverse = K @ found; "
+    f"{PARTS}K = pin.computeMinverse(model, data, q) @ J.T; inertia = np.linalg.inv(J @ K); "
+    "inverse = K @ inertia; "
 )
 TASK_BIAS = (
     "pin.forwardKinematics(model, data, q, v, zero); "
@@ -151,7 +151,7 @@ TASKS = (  # Pinocchio computes the parts, NumPy composes them
     (
         "operational_bias",
         "tf.operational_bias(robot, q, v, name)",
-        f"{SPACE}{TASK_BIAS}; inverse.T @ pin.nle(model, data, q, v) - found @ rate.vector",
+        f"{SPACE}{TASK_BIAS}; inverse.T @ pin.nle(model, data, q, v) - inertia @ rate.vector",
     ),
 )
 ROLLED = 20  # steps
@@ -177,19 +177,19 @@ def dynamics(case: Case) -> Iterator[bench.Comparison]:
 
 def kinematics(case: Case, frame: int) -> Iterator[bench.Comparison]:
     """Yield comparisons of one frame, of centres of mass and momentum, and of tasks."""
-    moving, robot, found = case, case.ours, case.model.frames[frame]
+    moving, robot, chosen = case, case.ours, case.model.frames[frame]
     arrays = {"q": moving.q, "v": moving.v, "a": moving.a}
-    placement = found.placement
+    placement = chosen.placement
     names = {
         "frame": frame,
-        "name": found.name,
-        "joint": int(found.parentJoint) - 1,
+        "name": chosen.name,
+        "joint": int(chosen.parentJoint) - 1,
         "R": placement.rotation.copy(),
         "p": placement.translation.copy(),
         "zero": np.zeros(robot.nv),
         "one": np.eye(robot.nv),
         "constraints": constraints,
-        "request": tf.Kinematics(robot, [found.name], jacobians=[found.name], center_of_mass=True),
+        "request": tf.Kinematics(robot, [chosen.name], jacobians=[chosen.name], center_of_mass=True),
         "everything": lambda task: (task.inertia, task.inverse, task.nullspace),
     }
     for what, ours, theirs in chain(FRAMES, MASSES):

@@ -67,14 +67,16 @@ def rows(
     one = written(theirs, same, first)
     if CALL in ways:
         yield turns(CALL, case, what, written(ours, same, first), one)
-    found = eval(ours, same | dict(arrays)) if out else None
+    results = eval(ours, same | dict(arrays)) if out else None
     if BOUND in ways:
         function, _, arguments = ours.partition("(")
-        result = tuple(np.array(x[0]) for x in found) if isinstance(found, tuple) else np.array(found[0])
+        result = (
+            tuple(np.array(x[0]) for x in results) if isinstance(results, tuple) else np.array(results[0])
+        )
         bound = eval(f"tf.bind({function}, {arguments[:-1]}, out=out)", same | first | {"out": result})
         yield turns(BOUND, case, what, written("bound()", {"bound": bound}), one)
     if BATCH in ways:
-        whole = written(f"{ours[:-1]}, out=out)" if out else ours, same, {**arrays, "out": found})
+        whole = written(f"{ours[:-1]}, out=out)" if out else ours, same, {**arrays, "out": results})
         read = [name for name in arrays if name in theirs]
         loop = f"for {', '.join(read)}, in zip({', '.join(f'each_{name}' for name in read)}): {theirs}"
         each = {f"each_{name}": arrays[name] for name in read}
