@@ -76,7 +76,7 @@ class Comparison:
         Seconds; what takes longer gets fewer turns, but ``FEWEST``.
     most : float or None
         Seconds that one item should take at most; a goal where no peer does the same.
-    context : callable
+    context : callable or None
         Returns the context manager in which calls are prepared and timed, such as a limit of threads.
 
     Notes
@@ -95,11 +95,11 @@ class Comparison:
     clock: Callable[[], float] = perf_counter
     patience: float = PATIENCE
     most: float | None = None
-    context: Callable[[], AbstractContextManager] = nullcontext
+    context: Callable[[], AbstractContextManager] | None = None
 
     def measure(self) -> Result:
         """Prepare both calls, and measure them in turns."""
-        with self.context():
+        with (self.context or nullcontext)():
             calls = [call if isinstance(call, Call) else call() for call in (self.ours, self.theirs)]
             ours, theirs = times_in_turns(calls, self.clock, self.patience).T
             note = self.note if isinstance(self.note, str) else self.note()
