@@ -144,7 +144,7 @@ matrix: $(READY)
 	mkdir -p build
 	-$(MATRIX) --json build/conformance.json
 	-$(MATRIX) --engine mjx jaxsim frax --json build/compiling.json
-	$(BIN)/python docs/conformance_pages.py build/conformance.json build/compiling.json
+	$(BIN)/python docs/code/conformance_pages.py build/conformance.json build/compiling.json
 
 # Measure the times that the pages show; run this on an idle machine.
 measure: $(READY)
@@ -154,13 +154,8 @@ measure: $(READY)
 	$(BIN)/treefactor families --json docs/measured/families.json
 	$(BIN)/treefactor bench mlcp --goals --json docs/measured/mlcp.json
 	$(BIN)/treefactor bench loops --goals --json docs/measured/loops.json
-	$(BIN)/python docs/measure.py
-	$(BIN)/python docs/measure_constraints.py
-	$(BIN)/python docs/measure_frameworks.py
-	$(BIN)/python docs/measure_from_pinocchio.py
-	$(BIN)/python docs/measure_parameters.py
-	$(BIN)/python docs/measure_controllers.py
-	$(BIN)/python docs/speed.py
+	$(BIN)/python docs/code/measure.py
+	$(BIN)/python docs/code/speed.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

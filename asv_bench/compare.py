@@ -56,11 +56,11 @@ def main(base: str, new: str) -> None:
     runs = track(
         builds.in_turns(packages, ROUNDS), "timing", 2 * ROUNDS, console=Console(stderr=True), transient=True
     )
-    found = defaultdict(list)
+    measured = defaultdict(list)
     for name, results in runs:
-        found[name].append(results)
-    print_changes(changes(found[base], found[new]), base, new)
-    print_operations(found[base][0]["operations"], found[new][0]["operations"])
+        measured[name].append(results)
+    print_changes(changes(measured[base], measured[new]), base, new)
+    print_operations(measured[base][0]["operations"], measured[new][0]["operations"])
 
 
 def changes(old: Iterable[dict], new: Iterable[dict]) -> list[Change]:
@@ -71,20 +71,20 @@ def changes(old: Iterable[dict], new: Iterable[dict]) -> list[Change]:
             for what, share in shares.items():
                 if what in before["shares"].get(robot, {}):
                     rounds[robot, what].append(share / before["shares"][robot][what])
-    found = [Change(*key, tuple(values)) for key, values in rounds.items()]
-    return sorted(found, key=lambda one: -float(np.median(one.rounds)))
+    listed = [Change(*key, tuple(values)) for key, values in rounds.items()]
+    return sorted(listed, key=lambda one: -float(np.median(one.rounds)))
 
 
-def print_changes(found: Iterable[Change], base: str, new: str) -> None:
+def print_changes(listed: Iterable[Change], base: str, new: str) -> None:
     """Print what became slower or faster, and the median over all."""
     table = Table("robot", "what", title=f"{new} against {base}", header_style="bold", box=SIMPLE_HEAD)
     for title in ("time, new / old", "least", "most", ""):
         table.add_column(title, justify="right", no_wrap=True)
-    for one in found:
+    for one in listed:
         if one.verdict:
             values = (f"{value:.2f}" for value in (np.median(one.rounds), min(one.rounds), max(one.rounds)))
             table.add_row(one.robot, one.what, *values, Text(one.verdict, style=STYLES[one.verdict]))
-    out, every = console(), [float(np.median(one.rounds)) for one in found]
+    out, every = console(), [float(np.median(one.rounds)) for one in listed]
     if table.row_count:
         out.print(table)
     out.print(

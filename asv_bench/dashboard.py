@@ -29,13 +29,13 @@ def main() -> None:
     for file in (ASV / "results" / MACHINE).glob("*-existing-*.json"):
         make_anonymous(file)
     asv("publish", "--no-pull")
-    found = telling(ASV / "html")  # before public scripts are added, which may contain a short name of a host
-    if found:
-        sys.exit("the pages name this machine or its paths:\n" + "\n".join(found))
+    named = telling(ASV / "html")  # before public scripts are added, which may contain a short name of a host
+    if named:
+        sys.exit("the pages name this machine or its paths:\n" + "\n".join(named))
     vendor.make_local(ASV / "html", ASV / "npm")
-    found = vendor.loads_from_outside(ASV / "html")
-    if found:
-        sys.exit("the pages load files from other hosts:\n" + "\n".join(found))
+    loaded = vendor.loads_from_outside(ASV / "html")
+    if loaded:
+        sys.exit("the pages load files from other hosts:\n" + "\n".join(loaded))
     print(f"published: python -m http.server --directory {ASV / 'html'}")
 
 

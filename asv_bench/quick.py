@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from itertools import groupby
 
 import numpy as np
-from benchmarks.comparisons import MODELS, results
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import track
@@ -17,28 +16,29 @@ from rich.text import Text
 
 from treefactor import report
 from treefactor.bench import SUBJECTS, Result
+from treefactor.bench.registry import MODELS, everything
 from treefactor.report import console, ratio
 
 
 def main(goals: bool) -> None:
     """Measure everything, and print a table; with goals, also those that treefactor set itself."""
-    found: list[Result] = []
+    results: list[Result] = []
     errors = Console(stderr=True)
-    for ended in track(results(), "timing", MODELS, console=errors, transient=True):
+    for ended in track(everything(), "timing", MODELS, console=errors, transient=True):
         for one in ended:
             if not errors.is_terminal:
                 errors.print(f"{one.subject}, {one.model}: {one.what}, {one.peer} {ratio(one.ratio)}")
-        found += ended
+        results += ended
     out = console()
-    out.print(table(found, goals))
+    out.print(table(results, goals))
     out.print(CAPTION, style="dim")
-    report.print_busy(found)
+    report.print_busy(results)
 
 
-def table(found: Iterable[Result], goals: bool) -> Table:
+def table(results: Iterable[Result], goals: bool) -> Table:
     """Return a table with a section for each subject, and a line for what is timed with which package."""
     groups = defaultdict(list)
-    for one in found:
+    for one in results:
         groups[one.target, one.what, one.peer].append(one)
     shown = Table("what", "compared with", header_style="bold", box=SIMPLE_HEAD)
     titles = ("cases", "times faster", "quartiles", "least", "most", "goal", "reached")

@@ -63,9 +63,9 @@ def make_local(pages: Path, archives: Path) -> None:
         unpack(archive_of(package, archives), files, pages / FOLDER / package)
 
 
-def local_tag(found: re.Match[str]) -> str:
+def local_tag(match: re.Match[str]) -> str:
     """Return the tag that loads the copy of a file."""
-    tag, address = found.groups()
+    tag, address = match.groups()
     name = address.rsplit("/", 1)[1]
     if name not in FILES:
         raise KeyError(f"asv's pages load {address}: add {name!r} to FILES in {Path(__file__).name}")
@@ -80,9 +80,9 @@ def archive_of(package: str, folder: Path) -> Path:
     if not file.exists():
         command = ("npm", "pack", "--silent", package, "--pack-destination", str(folder))
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    found = hashlib.sha256(file.read_bytes()).hexdigest()
-    if found != PACKAGES[package]:
-        raise ValueError(f"{file.name}: expected sha256 {PACKAGES[package]}, got {found}")
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    if digest != PACKAGES[package]:
+        raise ValueError(f"{file.name}: expected sha256 {PACKAGES[package]}, got {digest}")
     return file
 
 
@@ -99,10 +99,10 @@ def unpack(archive: Path, files: set[str], target: Path) -> None:
 
 def loads_from_outside(pages: Path) -> list[str]:
     """Return what pages and style sheets below a folder load from other hosts, with the file that does."""
-    found = []
+    loads = []
     for file in sorted(pages.rglob("*")):
         if file.suffix in (".html", ".css"):
             text = file.read_text(encoding="utf-8")
             addresses = [match[1] for match in LOADING.findall(text)] + STYLE_LOADS.findall(text)
-            found += [f"{file.relative_to(pages)}: {address}" for address in addresses]
-    return found
+            loads += [f"{file.relative_to(pages)}: {address}" for address in addresses]
+    return loads

@@ -16,9 +16,9 @@ COUNTED = ("crba", "rnea", "forward_dynamics")
 
 def main(package: str) -> None:
     """Measure the build in a folder; end with an error if another one is imported."""
-    found = Path(treefactor.__file__).parents[1]
-    if found != Path(package).resolve():
-        sys.exit(f"expected treefactor of {package}, got {found}")
+    imported = Path(treefactor.__file__).parents[1]
+    if imported != Path(package).resolve():
+        sys.exit(f"expected treefactor of {package}, got {imported}")
     json.dump(measured(ROBOTS), sys.stdout)
 
 

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 
 import treefactor
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))  # docstrings.py, conformance_pages.py
+CODE = Path(__file__).parent / "code"
+sys.path.insert(0, str(CODE))  # docstrings.py, conformance_pages.py
 KERNELS = (
     TemporaryDirectory()
 )  # settings of the Jupyter kernels that run the pages, instead of the user's own
@@ -20,14 +20,14 @@ Path(KERNELS.name, "profile_default", "ipython_kernel_config.py").write_text(
 )
 os.environ["IPYTHONDIR"] = KERNELS.name
 logging.getLogger("traitlets").setLevel(logging.WARNING)
-os.environ["PYTHONPATH"] = str(HERE)  # pages import exhibits.py
+os.environ["PYTHONPATH"] = str(CODE)  # pages import exhibits.py
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # treefactor
 
 project, author = "treefactor", "the treefactor developers"
 copyright = author
 version = release = treefactor.__version__
 extensions = ["myst_nb", "sphinx.ext.autosummary", "numpydoc", "sphinx_copybutton", "sphinx_design"]
-extensions += ["docstrings", "conformance_pages"]  # of this folder
+extensions += ["docstrings", "conformance_pages"]  # of the folder code
 templates_path = ["_templates"]
 nitpicky = True
 default_role = "py:obj"

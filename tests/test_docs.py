@@ -32,6 +32,7 @@ pytestmark = pytest.mark.unsanitized
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+CODE = DOCS / "code"
 PAGES = sorted(path for path in DOCS.rglob("*.md"))
 CELL = re.compile(r"^```\{code-cell\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^ *(```+|:::+)(\{?[\w:-]*\}?)[^\n]*\n(.*?)^ *\1 *$", re.MULTILINE | re.DOTALL)
@@ -55,8 +56,8 @@ def pages():
 
 def commands():
     texts = [path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *PAGES)]
-    found = dict.fromkeys(a or b for text in texts for a, b in COMMAND.findall(text))
-    return [slow_if(command.startswith(LONG), command, command) for command in found]
+    listed = dict.fromkeys(a or b for text in texts for a, b in COMMAND.findall(text))
+    return [slow_if(command.startswith(LONG), command, command) for command in listed]
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def workplace(monkeypatch, tmp_path):
     small_sizes(monkeypatch.setattr)
     monkeypatch.setattr(growth, "NODES", 64)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(CODE)
     shutil.copy(robots.find("ur5_robot").path, tmp_path / "my_robot.urdf")
     model = treefactor.Model.from_urdf("my_robot.urdf")
     t, q, v, a = measured_arm.motion(nv=model.nv)
@@ -212,9 +213,13 @@ def test_docstrings(name):
 def documented_in_full():
     for module in (treefactor, constraints, treefactor.codegen, mlcp, families, mechanisms, robots):
         for name in getattr(module, "__all__", vars(module)):
-            found = getattr(module, name)
-            if inspect.isroutine(found) and found.__module__.startswith(module.__name__) and name[0] != "_":
-                yield f"{found.__module__}.{name}", found
+            function = getattr(module, name)
+            if (
+                inspect.isroutine(function)
+                and function.__module__.startswith(module.__name__)
+                and name[0] != "_"
+            ):
+                yield f"{function.__module__}.{name}", function
 
 
 @pytest.mark.parametrize(
@@ -243,7 +248,7 @@ def test_the_page_on_folders_lists_every_folder():
     package = ROOT / "treefactor"
     sources = [path for place in (ROOT, package, package / "codegen") for path in place.glob("*/*.py")]
     assert {path.parent.name for path in sources} - GENERATED <= listed
-    places = [ROOT, ROOT / "tests", package, *package.glob("*/")]
+    places = [ROOT, ROOT / "tests", DOCS, package, *package.glob("*/")]
     assert {folder for folder in listed if not any((place / folder).is_dir() for place in places)} == set()
 
 
@@ -269,7 +274,7 @@ def test_stored_times_name_no_path_and_no_machine():
 @pytest.fixture
 def counterparts(monkeypatch):
     """Return the table of the page *From Pinocchio to treefactor*, group by group."""
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(CODE)
     return importlib.import_module("counterparts").GROUPS
 
 
@@ -290,7 +295,7 @@ def test_names_of_the_page_from_pinocchio_exist(counterparts):
 
 def test_every_measurement_is_shown_and_slower_ones_are_called_slower(counterparts, monkeypatch):
     pytest.importorskip("matplotlib", reason="exhibits draws with it")
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(CODE)
     exhibits = importlib.import_module("exhibits")
     rows = {row.measured: row for row in chain.from_iterable(counterparts.values())}
     cells = re.findall(r"<td>([^<]*(?:<b>slower</b>[^<]*)?)</td>", exhibits.counterparts())
@@ -298,16 +303,16 @@ def test_every_measurement_is_shown_and_slower_ones_are_called_slower(counterpar
     for results in exhibits.measured("from_pinocchio")["robots"].values():
         for result in results:
             ratios[result["what"], result["target"]].append(result["ratio"])
-    for (what, how), found in ratios.items():
+    for (what, how), values in ratios.items():
         assert rows[what].ours
         assert how in exhibits.HOW
-        assert exhibits.faster(found) in cells
-        assert ("slower" in exhibits.faster(found)) == (min(found) < 1.0)
-        assert len(found) == 3
+        assert exhibits.faster(values) in cells
+        assert ("slower" in exhibits.faster(values)) == (min(values) < 1.0)
+        assert len(values) == 3
     table = exhibits.slower()
-    for (what, how), found in ratios.items():
+    for (what, how), values in ratios.items():
         line = f"<td>{what}</td><td>{rows[what].ours}</td><td>{how}</td>"
-        assert (line in table) == (min(found) < 1.0)
+        assert (line in table) == (min(values) < 1.0)
 
 
 def test_functions_that_are_slower_than_pinocchio_have_a_reason(counterparts, monkeypatch):
@@ -327,9 +332,9 @@ def test_every_public_function_is_measured_or_has_no_counterpart(counterparts):
         ("adapters.pinocchio_.", adapter),
     ):
         names = REACHABLE if module is treefactor else module.__all__
-        found = {name: getattr(module, name) for name in names}
+        members = {name: getattr(module, name) for name in names}
         public |= {
-            prefix + name for name, one in found.items() if callable(one) and not isinstance(one, type)
+            prefix + name for name, one in members.items() if callable(one) and not isinstance(one, type)
         }
     stored = json.loads((DOCS / "measured" / "from_pinocchio.json").read_text(encoding="utf-8"))["robots"]
     what = {result["what"] for result in chain.from_iterable(stored.values())}
@@ -341,7 +346,7 @@ def test_every_public_function_is_measured_or_has_no_counterpart(counterparts):
 
 
 def test_the_figure_shows_the_stored_times(monkeypatch):
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(CODE)
     speed = importlib.import_module("speed")
     assert speed.FILE.read_text(encoding="utf-8") == speed.draw()
     for values in speed.ratios().values():
@@ -354,10 +359,12 @@ SETS = {"avx2": "AVX2", "avx512": "AVX-512"}
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "index.md"], ids=lambda path: path.name)
 def test_the_text_of_the_figure_has_the_ranges_of_the_stored_times(monkeypatch, page):
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(CODE)
     speed, exhibits = importlib.import_module("speed"), importlib.import_module("exhibits")
     by_way = dict(zip(speed.WAYS, zip(*speed.ratios().values(), strict=True), strict=True))
-    single, compiled, _, batch = (f"{min(found):.0f} to {max(found):.0f} times" for found in by_way.values())
+    single, compiled, _, batch = (
+        f"{min(values):.0f} to {max(values):.0f} times" for values in by_way.values()
+    )
     text = page.read_text(encoding="utf-8")
     (used,) = {exhibits.measured(robot)["config"]["used"] for robot in speed.ROBOTS}
     stated = f"on one core with {SETS[used]}, single bound calls are {single} faster than Pinocchio; "
@@ -380,5 +387,5 @@ def test_the_page_from_pinocchio_can_be_measured_again(monkeypatch, workplace):
     script = importlib.import_module("measure_from_pinocchio")
     stored = importlib.import_module("exhibits").measured("from_pinocchio")["robots"]
     for robot, results in stored.items():
-        found = [(comparison.what, comparison.target) for comparison in script.of_robot(robot)]
-        assert found == [(result["what"], result["target"]) for result in results]
+        again = [(comparison.what, comparison.target) for comparison in script.of_robot(robot)]
+        assert again == [(result["what"], result["target"]) for result in results]

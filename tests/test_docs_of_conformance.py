@@ -41,7 +41,7 @@ LARGEST = 1_000_000  # bytes of the stored results
 def pages(monkeypatch):
     """Return the module that makes the pages."""
     pytest.importorskip("matplotlib", reason="exhibits draws with it")
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(DOCS / "code")
     return importlib.import_module("conformance_pages")
 
 
@@ -88,17 +88,17 @@ def test_results_of_several_runs_are_joined_and_stored(pages, tmp_path, monkeypa
         write_json(tmp_path / f"{name}.json", report)
     monkeypatch.setattr(pages, "STORED", tmp_path / "stored.json")
     pages.main([str(tmp_path / "light.json"), str(tmp_path / "heavy.json")])
-    found = read_json(tmp_path / "stored.json")
-    assert [robot.name for robot in found.robots] == ["ur5", "panda", "tiago_dual"]
-    assert [engine.name for engine in found.engines] == ["pinocchio", "rtb", "frax"]
-    assert len(found.cells) == (2 * 2 + 2 * 2 - 1) * len(found.quantities)
+    stored = read_json(tmp_path / "stored.json")
+    assert [robot.name for robot in stored.robots] == ["ur5", "panda", "tiago_dual"]
+    assert [engine.name for engine in stored.engines] == ["pinocchio", "rtb", "frax"]
+    assert len(stored.cells) == (2 * 2 + 2 * 2 - 1) * len(stored.quantities)
     assert "MB" in capsys.readouterr().out
 
 
 def test_a_cause_of_an_engine_is_listed_once(pages):
-    found = [(one.engine, one.text) for one in causes_by_engine(pages.stored())]
-    assert len(set(found)) == len(found)
-    assert len([text for engine, text in found if engine == "dart" and "effort" in text]) == 1
+    causes = [(one.engine, one.text) for one in causes_by_engine(pages.stored())]
+    assert len(set(causes)) == len(causes)
+    assert len([text for engine, text in causes if engine == "dart" and "effort" in text]) == 1
 
 
 @pytest.mark.parametrize(
@@ -130,15 +130,15 @@ def test_runs_that_do_not_belong_together_are_not_joined(pages, tmp_path, monkey
 
 
 def test_a_run_without_an_engine_replaces_none_of_its_results(pages):
-    found = sample(ROBOTS[:1], ["pinocchio", "rtb"])
+    report = sample(ROBOTS[:1], ["pinocchio", "rtb"])
     lacking = replace(
-        found,
-        engines=[found.engines[1], UsedEngine("pinocchio")],
-        cells=[replace(cell, state=NOT_INSTALLED, error=None) for cell in found.cells],
+        report,
+        engines=[report.engines[1], UsedEngine("pinocchio")],
+        cells=[replace(cell, state=NOT_INSTALLED, error=None) for cell in report.cells],
     )
-    joined = pages.joined([found, lacking])
-    assert joined.engines == found.engines
-    assert sorted(map(repr, joined.cells)) == sorted(map(repr, found.cells))
+    joined = pages.joined([report, lacking])
+    assert joined.engines == report.engines
+    assert sorted(map(repr, joined.cells)) == sorted(map(repr, report.cells))
     with pytest.raises(TreefactorError, match="got none"):
         pages.joined([])
 
@@ -301,8 +301,8 @@ def test_the_pages_show_what_the_command_prints(page):
 
     def lines(text):
         """Return the lines without spaces and the digits that machines and versions of engines change."""
-        found = (re.sub(r"[\d.]+(e-\d+|%|×)|\s+", " ", line).strip() for line in text.splitlines())
-        return [line for line in found if line and line[0] != "─"]
+        lines = (re.sub(r"[\d.]+(e-\d+|%|×)|\s+", " ", line).strip() for line in text.splitlines())
+        return [line for line in lines if line and line[0] != "─"]
 
     printed = lines(done.stdout)
     assert [line for line in lines(shown) if line not in printed] == []

@@ -34,7 +34,7 @@ def text(page):
 def controllers(monkeypatch):
     """Return the module that makes the tables."""
     pytest.importorskip("matplotlib", reason="exhibits draws with it")
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(DOCS / "code")
     return importlib.import_module("controllers")
 
 
@@ -44,7 +44,7 @@ def measure(monkeypatch):
     pytest.importorskip("pinocchio", reason="the examples compare with it")
     if "panda" not in robots.bundled():
         pytest.skip("example-robot-data is not installed")
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(DOCS / "code")
     monkeypatch.syspath_prepend(ROOT / "examples")
     return importlib.import_module("measure_controllers")
 
@@ -99,8 +99,8 @@ def test_tables_have_the_stored_times(controllers, stored):
 
 def test_missed_targets_are_called_missed(controllers, stored):
     for example, goals in controllers.GOALS.items():
-        found = cells(controllers.goals(example))
-        for goal, verdict in zip(goals, found[2::3], strict=True):
+        shown = cells(controllers.goals(example))
+        for goal, verdict in zip(goals, shown[2::3], strict=True):
             assert verdict.startswith("missed" if goal.value(stored) < goal.least else "met")
 
 
@@ -114,7 +114,8 @@ def test_peers_agree_in_the_stored_run(stored):
 
 def test_stored_sizes_are_the_full_ones(measure, stored):
     assert stored["sizes"] == measure.FULL
-    assert "docs/measure_controllers.py" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "controllers" in importlib.import_module("measure").NAMES
+    assert "docs/code/measure.py" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def test_absent_peers_keep_their_figures(measure, monkeypatch, capsys):
@@ -141,8 +142,8 @@ def test_present_peers_are_stored_with_versions(measure, monkeypatch):
 
 def test_sampling_is_measured_robot_by_robot(measure):
     pytest.importorskip("mujoco", reason="the example compares with it")
-    found = measure.sampling(**measure.SMALL["mppi"])
-    assert set(found) == {"panda", "solo12"}
-    for one in found.values():
+    figures = measure.sampling(**measure.SMALL["mppi"])
+    assert set(figures) == {"panda", "solo12"}
+    for one in figures.values():
         assert one["rollout"]["seconds"]["mujoco.rollout"] > 0.0
         assert set(one["run"]["seconds"]) == {"samples", "rollouts", "costs", "average"}

@@ -21,7 +21,7 @@ PAGE = (DOCS / "tutorials" / "domain_randomization.md").read_text(encoding="utf-
 def parameters(monkeypatch):
     """Return the module that makes the tables."""
     pytest.importorskip("matplotlib", reason="exhibits draws with it")
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(DOCS / "code")
     return importlib.import_module("parameters")
 
 
@@ -31,7 +31,7 @@ def measure(monkeypatch):
     pytest.importorskip("pinocchio", reason="it is compared with Pinocchio")
     if "ur5_robot" not in robots.bundled():
         pytest.skip("example-robot-data is not installed")
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(DOCS / "code")
     return importlib.import_module("measure_parameters")
 
 
@@ -72,7 +72,8 @@ def of(stored, what):
 def test_stored_sizes_are_the_full_ones(measure, stored):
     assert stored["sizes"] == measure.FULL
     assert list(stored["robots"]) == list(measure.ROBOTS)
-    assert "docs/measure_parameters.py" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "parameters" in importlib.import_module("measure").NAMES
+    assert "docs/code/measure.py" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def test_stored_figures_meet_the_targets(stored):
@@ -87,10 +88,10 @@ def test_stored_figures_meet_the_targets(stored):
 def test_a_robot_is_measured(measure, monkeypatch):
     monkeypatch.setattr(measure, "PATIENCE", 0.0)
     monkeypatch.setattr(measure, "PROGRAMS", ("crba",))
-    found = measure.of_robot("ur5_robot", measure.SMALL)
-    assert {row["function"] for row in found["inertias"]} == set(measure.FUNCTIONS)
-    seconds = [x for row in found["inertias"] for x in row["seconds"].values()]
-    seconds += [*found["loop"].values(), *found["regressors"]["cache"].values()]
+    figures = measure.of_robot("ur5_robot", measure.SMALL)
+    assert {row["function"] for row in figures["inertias"]} == set(measure.FUNCTIONS)
+    seconds = [x for row in figures["inertias"] for x in row["seconds"].values()]
+    seconds += [*figures["loop"].values(), *figures["regressors"]["cache"].values()]
     assert min(seconds) > 0.0
     assert min(measure.identification(16, 4).values()) > 0.0
 

@@ -19,7 +19,7 @@ LEFT = re.compile(r"\b[Aa]s (?:for|in|of) `(?!`)|\bAs (?:for|of) |\bas (?:for|of
 @pytest.fixture
 def docstrings(monkeypatch):
     """Return the module that writes out docstrings."""
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(DOCS / "code")
     return importlib.import_module("docstrings")
 
 
@@ -28,58 +28,58 @@ def modules():
     yield treefactor
     for name in (*LISTED, "codegen"):
         try:
-            found = attrgetter(name)(treefactor)
+            documented = attrgetter(name)(treefactor)
         except AttributeError:
             try:
-                found = importlib.import_module(f"treefactor.{name}")
+                documented = importlib.import_module(f"treefactor.{name}")
             except treefactor.AdapterError:
                 continue
-        if inspect.ismodule(found):
-            yield found
+        if inspect.ismodule(documented):
+            yield documented
 
 
 def public_objects():
     """Yield names, functions, classes and methods of the reference."""
     for module in modules():
         for name in getattr(module, "__all__", vars(module)):
-            found = getattr(module, name)
-            if name[0] == "_" or not getattr(found, "__module__", "").startswith("treefactor"):
+            documented = getattr(module, name)
+            if name[0] == "_" or not getattr(documented, "__module__", "").startswith("treefactor"):
                 continue
-            if inspect.isclass(found):
-                for key in dir(found):
-                    method = inspect.getattr_static(found, key)
+            if inspect.isclass(documented):
+                for key in dir(documented):
+                    method = inspect.getattr_static(documented, key)
                     method = getattr(method, "__func__", getattr(method, "fget", method))
                     ours = str(getattr(method, "__module__", "")).startswith("treefactor")
                     if key[0] != "_" and ours and not inspect.isclass(method):
                         yield f"{name}.{key}", method
-            if callable(found):
-                yield f"{module.__name__}.{name}", found
+            if callable(documented):
+                yield f"{module.__name__}.{name}", documented
 
 
-def expanded(docstrings, found):
-    return docstrings.sections(docstrings.expand(inspect.getdoc(found).splitlines(), found))
+def expanded(docstrings, documented):
+    return docstrings.sections(docstrings.expand(inspect.getdoc(documented).splitlines(), documented))
 
 
 def test_no_reference_is_left_in_parameters_and_errors(docstrings):
     written = 0
-    for name, found in public_objects():
-        if not found.__doc__:
+    for name, documented in public_objects():
+        if not documented.__doc__:
             continue
-        parts = expanded(docstrings, found)
+        parts = expanded(docstrings, documented)
         left = [line for title in docstrings.LISTS for line in parts.get(title, ()) if LEFT.search(line)]
         assert not left, name
-        written += any(map(docstrings.REFERENCE.match, map(str.strip, found.__doc__.splitlines())))
+        written += any(map(docstrings.REFERENCE.match, map(str.strip, documented.__doc__.splitlines())))
     assert written > 60
 
 
 def test_every_parameter_has_one_entry(docstrings):
-    for name, found in public_objects():
-        if not inspect.isroutine(found) or "Parameters" not in expanded(docstrings, found):
+    for name, documented in public_objects():
+        if not inspect.isroutine(documented) or "Parameters" not in expanded(docstrings, documented):
             continue
-        heads = docstrings.entries_of(expanded(docstrings, found)["Parameters"])
+        heads = docstrings.entries_of(expanded(docstrings, documented)["Parameters"])
         names = [one for head, _ in heads for one in docstrings.names_of(head)]
         assert len(names) == len(set(names)), name
-        assert set(names) <= set(inspect.signature(found).parameters), name
+        assert set(names) <= set(inspect.signature(documented).parameters), name
 
 
 def test_text_types_and_shapes_of_a_chain_of_references(docstrings):
@@ -116,6 +116,8 @@ def test_names_that_the_other_function_lacks_are_an_error(docstrings):
 
 
 def test_other_docstrings_stay_as_they_are(docstrings):
-    for found in (treefactor.rnea, treefactor.frame_placement, treefactor.Kinematics, treefactor.Tree):
-        lines = inspect.getdoc(found).splitlines()
-        assert [line for line in docstrings.expand(lines, found) if line] == [line for line in lines if line]
+    for documented in (treefactor.rnea, treefactor.frame_placement, treefactor.Kinematics, treefactor.Tree):
+        lines = inspect.getdoc(documented).splitlines()
+        assert [line for line in docstrings.expand(lines, documented) if line] == [
+            line for line in lines if line
+        ]

@@ -87,7 +87,7 @@ def test_tables_hold_no_name_that_exists_and_none_twice():
 
 
 def test_names_of_pinocchio_point_where_the_documentation_does(monkeypatch):
-    monkeypatch.syspath_prepend(Path(tf.__file__).parents[1] / "docs")
+    monkeypatch.syspath_prepend(Path(tf.__file__).parents[1] / "docs" / "code")
     groups = import_module("counterparts").GROUPS
     ours = {}
     for row in (row for group in groups.values() for row in group):

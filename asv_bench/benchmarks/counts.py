@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import treefactor.bench.comparisons.mlcp as mlcp_times
 from treefactor import mlcp
-from treefactor.adapters import pinocchio_
+from treefactor.bench.comparisons.trees import SMALL_TREES
+from treefactor.bench.registry import ROBOTS, case
 from treefactor.codegen import generate
 from treefactor.codegen.program import FUNCTIONS
 from treefactor.mlcp.families import FAMILIES
 from treefactor.papers.textbook import recursions
 
-from .comparisons import FEW, ROBOTS, SMALL_TREES, case
+from .targets import FEW
 
 
 class ContactCounts:
@@ -42,7 +43,7 @@ class LoopCounts:
     unit = "operations"
 
     def track_operations(self, model, function):
-        return recursions.operations(pinocchio_.model(case(model).model), function).total
+        return recursions.operations(case(model).ours, function).total
 
     track_operations.pretty_name = "Operations of the recursions"
 
@@ -55,7 +56,7 @@ class ProgramCounts:
     unit = "operations"
 
     def track_operations(self, model, function):
-        program = generate(pinocchio_.model(case(model).model), [function])
+        program = generate(case(model).ours, [function])
         return program.operations[function].total
 
     track_operations.pretty_name = "Operations of generated programs"

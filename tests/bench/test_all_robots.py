@@ -45,9 +45,19 @@ def test_a_line_for_every_robot_and_the_distribution(monkeypatch, tmp_path, caps
 
 
 def test_goals_of_the_distribution():
-    found = all_robots.distribution([result(3.0, "a", 2.0), result(1.0, "b", 2.0), result(4.0, "c")])
-    assert (found.least, found.median, found.most, found.worst) == (1.0, 3.0, 4.0, "b")
-    assert (found.goal, found.reached, found.goals, found.robots) == (2.0, 1, 2, 3)
+    distribution = all_robots.distribution([result(3.0, "a", 2.0), result(1.0, "b", 2.0), result(4.0, "c")])
+    assert (distribution.least, distribution.median, distribution.most, distribution.worst) == (
+        1.0,
+        3.0,
+        4.0,
+        "b",
+    )
+    assert (distribution.goal, distribution.reached, distribution.goals, distribution.robots) == (
+        2.0,
+        1,
+        2,
+        3,
+    )
 
 
 def test_every_robot_of_example_robot_data_is_listed():
@@ -72,9 +82,9 @@ def test_an_inertia_matrix_that_is_not_positive_definite_is_a_reason(tmp_path):
         "<joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint>"
         "<joint name='k' type='continuous'><parent link='b'/><child link='c'/></joint></robot>"
     )
-    (found,) = all_robots.measure([str(tmp_path / "light.urdf")])
-    assert "not positive" in found.missing
-    assert found.results == ()
+    (measured,) = all_robots.measure([str(tmp_path / "light.urdf")])
+    assert "not positive" in measured.missing
+    assert measured.results == ()
 
 
 @pytest.mark.parametrize("arguments", [[], ["panda", "--all"], ["--all", "--base", "fixed"]])

@@ -11,37 +11,19 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from helpers.few_turns import small_sizes
 
 import treefactor as tf
 from treefactor import bench, cli, report, robots
 from treefactor.bench import Call, Comparison, Result, _peak
 from treefactor.bench import scaling as growth
-from treefactor.bench.comparisons import (
-    derivatives as derivatives_times,
-)
-from treefactor.bench.comparisons import (
-    dynamics as dynamics_times,
-)
-from treefactor.bench.comparisons import (
-    factor as factor_times,
-)
-from treefactor.bench.comparisons import (
-    frameworks as frameworks_times,
-)
-from treefactor.bench.comparisons import (
-    loops as loops_times,
-)
-from treefactor.bench.comparisons import (
-    mlcp as mlcp_times,
-)
-from treefactor.bench.comparisons import (
-    mlcp_peers,
-)
-from treefactor.bench.comparisons import (
-    rollouts as rollouts_times,
-)
+from treefactor.bench.case import Case
+from treefactor.bench.comparisons import frameworks as frameworks_times
+from treefactor.bench.comparisons import loops as loops_times
+from treefactor.bench.comparisons import mlcp as mlcp_times
+from treefactor.bench.comparisons import mlcp_peers
+from treefactor.bench.comparisons import rollouts as rollouts_times
 from treefactor.bench.comparisons.mlcp_peers import DAQP, MOBY, PEERS, PeerInput, reported_status
-from treefactor.bench.comparisons.robot import Case
 from treefactor.mlcp import families as mlcp_families
 
 pytestmark = pytest.mark.unsanitized
@@ -53,15 +35,8 @@ CC = shutil.which("cc")
 def impatient(monkeypatch, tmp_path):
     monkeypatch.setenv("CC", "absent")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(bench.timing, "RUN", 1e-5)
+    small_sizes(monkeypatch.setattr)
     monkeypatch.setattr(bench.timing, "TURNS", 3)
-    monkeypatch.setattr(bench.timing, "FEWEST", 2)
-    monkeypatch.setattr(factor_times, "LARGE", 40)
-    monkeypatch.setattr(factor_times, "SMALL", 20)
-    monkeypatch.setattr(dynamics_times, "COUNT", 16)
-    monkeypatch.setattr(derivatives_times, "COUNTS", (8, 16))
-    monkeypatch.setattr(rollouts_times, "COUNT", 16)
-    monkeypatch.setattr(rollouts_times, "STEPS", 3)
 
 
 def result(ratio, goal):
@@ -85,19 +60,19 @@ def test_what_takes_long_gets_fewer_turns():
 
 def test_ratio_is_the_median_of_the_turns():
     ours, theirs = np.array([1.0, 2.0, 4.0]), np.array([2.0, 8.0, 12.0])
-    found = bench.outcome("S1", "robot", "factor", "peer", ours, theirs, 2.5)
-    assert (found.ours, found.theirs) == (2.0, 8.0)
-    assert (found.low, found.ratio, found.high) == (2.5, 3.0, 3.5)
-    assert found.reached
+    result = bench.outcome("S1", "robot", "factor", "peer", ours, theirs, 2.5)
+    assert (result.ours, result.theirs) == (2.0, 8.0)
+    assert (result.low, result.ratio, result.high) == (2.5, 3.0, 3.5)
+    assert result.reached
 
 
 def test_items_divide_the_time():
     comparison = Comparison(
         "S5", "robot", "what", "peer", Call(lambda: sum(range(2000)), 1e6), Call(lambda: sum(range(2000)))
     )
-    found = comparison.measure()
-    assert found.ours < found.theirs
-    assert found.reached is None
+    measured = comparison.measure()
+    assert measured.ours < measured.theirs
+    assert measured.reached is None
 
 
 @pytest.mark.parametrize(
@@ -175,19 +150,19 @@ def test_bench_of_closed_loops(tmp_path, capsys, monkeypatch):
 
 @pytest.mark.parametrize("absent", [(), ("torch",), ("jax", "torch")])
 def test_bench_of_frameworks(absent, tmp_path, capsys, monkeypatch):
-    found = [name for name in frameworks_times.FRAMEWORKS if name not in absent and find_spec(name)]
-    monkeypatch.setattr(frameworks_times, "available", lambda: found)
-    monkeypatch.setattr(frameworks_times, "STEPS", 5)
+    present = [name for name in frameworks_times.FRAMEWORKS if name not in absent and find_spec(name)]
+    monkeypatch.setattr(frameworks_times, "available", lambda: present)
     file = tmp_path / "bench.json"
     assert cli.main(["bench", "double_pendulum", "--frameworks", "--goals", "--json", str(file)]) == 0
     rows, shown = json.loads(file.read_text())["results"], capsys.readouterr()
-    assert [(row["what"], row["peer"]) for row in rows] == list(frameworks_times.measured())
+    declared = frameworks_times.frameworks(Case(robots.find("double_pendulum")))
+    assert [(row["what"], row["peer"]) for row in rows] == [(one.what, one.peer) for one in declared]
     assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio"))
     for module, name in frameworks_times.FRAMEWORKS.items():
-        assert (module in found) == any(row["what"].startswith(name) for row in rows)
-        assert (module in found) != (f"{name} is left out" in shown.err)
+        assert (module in present) == any(row["what"].startswith(name) for row in rows)
+        assert (module in present) != (f"{name} is left out" in shown.err)
     bounded = [row for row in rows if row["most"] is not None]
-    assert len(bounded) == 2 * ("jax" in found)
+    assert len(bounded) == 2 * ("jax" in present)
     assert all(row["reached"] == (row["ours"] <= row["most"]) for row in bounded)
 
 
@@ -195,7 +170,8 @@ def test_frameworks_are_imported_only_to_be_timed():
     code = (
         "import sys\n"
         "from treefactor.bench.comparisons import frameworks\n"
-        "frameworks.missing(), list(frameworks.measured())\n"
+        "from treefactor.bench.registry import STUDIES\n"
+        "frameworks.missing(), list(STUDIES['frameworks'].comparisons('double_pendulum'))\n"
         "print(*sorted({'jax', 'torch', 'treefactor.xla'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
@@ -215,9 +191,14 @@ def test_bullet_is_left_out_where_nothing_compiles(monkeypatch):
     mlcp_peers.bullet.cache_clear()
 
 
+def model_and_body(name):
+    case = Case(robots.find(name))
+    return case.ours, case.body
+
+
 def test_rollouts_move_as_mujocos():
     pytest.importorskip("mujoco", reason="the peer")
-    motions = rollouts_times.motions_of(Case(robots.find("panda")))
+    motions = rollouts_times.Motions(*model_and_body("panda"))
     (theirs, _), (q, v) = motions.theirs().run(), motions.ours(partial(tf.rollout, motions.model)).run()
     nq = motions.model.nq
     np.testing.assert_allclose(q[:, 1:], theirs[..., 1 : nq + 1], rtol=0, atol=1e-12)
@@ -226,7 +207,7 @@ def test_rollouts_move_as_mujocos():
 
 def test_joints_of_a_free_base_move_as_mujocos():
     pytest.importorskip("mujoco", reason="the peer")
-    motions = rollouts_times.motions_of(Case(robots.find("solo12")))
+    motions = rollouts_times.Motions(*model_and_body("solo12"))
     (theirs, _), (q, v) = motions.theirs().run(), motions.ours(partial(tf.rollout, motions.model)).run()
     nq = motions.model.nq  # MuJoCo integrates the base in other coordinates: the joints agree for one step
     np.testing.assert_allclose(v[:, 1, 6:], theirs[:, 0, nq + 7 :], rtol=0, atol=1e-12)
@@ -282,8 +263,8 @@ def test_families_refuses_sizes_without_trees_and_unknown_options(option, capsys
 def test_the_smallest_trees_of_all_families_are_measured(tmp_path):
     file = tmp_path / "growth.json"
     assert cli.main(["families", "--nodes", str(growth.SMALLEST), "--json", str(file)]) == 0
-    found = {row["family"] for row in json.loads(file.read_text())["trees"]}
-    assert found == set(growth.FAMILIES)
+    measured = {row["family"] for row in json.loads(file.read_text())["trees"]}
+    assert measured == set(growth.FAMILIES)
 
 
 def test_nothing_is_measured_for_an_unwritable_plot(tmp_path, monkeypatch, capsys):
@@ -310,9 +291,9 @@ def test_steadiness_compares_large_trees_only():
         growth.Growth("chain", t, x * c, 1)
         for t, x, c in zip((small, large, larger), times, count, strict=True)
     ]
-    found = growth.steadiness(grown)
-    assert math.isclose(found.ratio, np.median([2 / 3, 2 / 4]))
-    assert found.reached
+    result = growth.steadiness(grown)
+    assert math.isclose(result.ratio, np.median([2 / 3, 2 / 4]))
+    assert result.reached
 
 
 @pytest.mark.parametrize("tree", [tf.families.lattice(4), tf.families.chain(9), tf.families.binary_tree(4)])

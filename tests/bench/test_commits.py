@@ -38,8 +38,8 @@ def test_builds_take_turns_in_both_orders(monkeypatch):
     import builds
 
     monkeypatch.setattr(builds, "measure", lambda package: {"package": package})
-    found = [name for name, _ in builds.in_turns({"old": Path("a"), "new": Path("b")}, 3)]
-    assert found == ["old", "new", "new", "old", "old", "new"]
+    order = [name for name, _ in builds.in_turns({"old": Path("a"), "new": Path("b")}, 3)]
+    assert order == ["old", "new", "new", "old", "old", "new"]
 
 
 @pytest.mark.parametrize(
@@ -48,10 +48,10 @@ def test_builds_take_turns_in_both_orders(monkeypatch):
 def test_a_change_shows_in_every_round(new, verdict, capsys):
     import compare
 
-    (found,) = compare.changes([results(0.5)] * 3, map(results, new))
-    assert found.rounds == pytest.approx([share / 0.5 for share in new])
-    assert found.verdict == verdict
-    compare.print_changes([found], "old", "new")
+    (change,) = compare.changes([results(0.5)] * 3, map(results, new))
+    assert change.rounds == pytest.approx([share / 0.5 for share in new])
+    assert change.verdict == verdict
+    compare.print_changes([change], "old", "new")
     assert (f" {verdict} " in capsys.readouterr().out) == bool(verdict)
 
 
@@ -78,9 +78,9 @@ def test_a_worker_measures_this_build(monkeypatch, capsys):
     monkeypatch.setattr(all_robots, "COUNT", 16)
     monkeypatch.setattr(worker, "ROBOTS", ("ur5_robot",))
     worker.main(str(Path(worker.treefactor.__file__).parents[1]))
-    found = json.loads(capsys.readouterr().out)
-    assert list(found["shares"]["ur5_robot"]) == list(all_robots.TITLES)
-    assert all(share > 0 for share in found["shares"]["ur5_robot"].values())
+    printed = json.loads(capsys.readouterr().out)
+    assert list(printed["shares"]["ur5_robot"]) == list(all_robots.TITLES)
+    assert all(share > 0 for share in printed["shares"]["ur5_robot"].values())
     with pytest.raises(SystemExit, match="expected treefactor of /absent"):
         worker.main("/absent")
 
@@ -108,11 +108,11 @@ def test_a_record_has_the_medians_of_its_runs():
 
     config = {"treefactor": "1", "used": "avx2", "machine": "x86_64", "python": "3"}
     runs = [{**results(share), "config": config} for share in (0.5, 0.25, 0.1)]
-    found = history.record("0123456789", "2020-01-01", runs)
-    assert found["commit"] == "01234567"
-    assert found["ratios"] == {"solo12": {"factor": 4.0}}
-    assert found["operations"] == {"solo12": {"rnea": 10}}
-    assert set(found["config"]) == {"treefactor", "used", "machine"}
+    record = history.record("0123456789", "2020-01-01", runs)
+    assert record["commit"] == "01234567"
+    assert record["ratios"] == {"solo12": {"factor": 4.0}}
+    assert record["operations"] == {"solo12": {"rnea": 10}}
+    assert set(record["config"]) == {"treefactor", "used", "machine"}
 
 
 def test_records_are_sorted_and_replaced():

@@ -8,26 +8,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers.few_turns import small_sizes
 
 from treefactor import Factor, Tree, bench, families
-from treefactor.bench.comparisons import (
-    derivatives as derivatives_times,
-)
-from treefactor.bench.comparisons import (
-    dynamics as dynamics_times,
-)
-from treefactor.bench.comparisons import (
-    factor as factor_times,
-)
-from treefactor.bench.comparisons import (
-    frameworks as frameworks_times,
-)
-from treefactor.bench.comparisons import (
-    mlcp as mlcp_times,
-)
-from treefactor.bench.comparisons import (
-    rollouts as rollouts_times,
-)
+from treefactor.bench.comparisons import arms, dynamics, mlcp, trees
+from treefactor.bench.registry import ROBOTS, STUDIES, Study
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,16 +22,7 @@ pytest.importorskip("pinocchio", reason="the peer")
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for module, values in {
-        bench.timing: {"RUN": 1e-5, "TURNS": 3, "FEWEST": 2},
-        factor_times: {"LARGE": 40, "SMALL": 20},
-        dynamics_times: {"COUNT": 16},
-        derivatives_times: {"COUNTS": (8, 16)},
-        rollouts_times: {"COUNT": 16, "STEPS": 3},
-        frameworks_times: {"STEPS": 5},
-    }.items():
-        for name, value in values.items():
-            monkeypatch.setattr(module, name, value)
+    small_sizes(monkeypatch.setattr)
     monkeypatch.syspath_prepend(ROOT / "asv_bench")
     yield
     for name in [
@@ -61,26 +37,22 @@ def all_positive(results):
 
 def test_mujoco_has_the_same_tree_and_finds_the_same_factor():
     mujoco = pytest.importorskip("mujoco", reason="the peer")
-    from benchmarks.comparisons import mjcf
-
     tree = families.lattice(4)
-    model = mujoco.MjModel.from_xml_string(mjcf(tree))
-    found = Tree(model.dof_parentid)
-    assert found == Tree.renumber(tree.parent)[0]
+    model = mujoco.MjModel.from_xml_string(trees.mjcf(tree))
+    theirs = Tree(model.dof_parentid)
+    assert theirs == Tree.renumber(tree.parent)[0]
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    factor = Factor(found, layout="packed").refactor(data.M.copy())
-    L, D = found.unpack(data.qLD), data.qLD[found.row_start[1:] - 1]
-    below = np.tril(found.mask(), -1)
+    factor = Factor(theirs, layout="packed").refactor(data.M.copy())
+    L, D = theirs.unpack(data.qLD), data.qLD[theirs.row_start[1:] - 1]
+    below = np.tril(theirs.mask(), -1)
     np.testing.assert_allclose(factor.L()[below], L[below], rtol=1e-9)
     np.testing.assert_allclose(factor.D(), D, rtol=1e-9)
 
 
 def test_mujoco_factorizes_at_every_call():
     mujoco = pytest.importorskip("mujoco", reason="the peer")
-    from benchmarks.comparisons import mjcf
-
-    model = mujoco.MjModel.from_xml_string(mjcf(families.chain(3)))
+    model = mujoco.MjModel.from_xml_string(trees.mjcf(families.chain(3)))
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     expected = data.qLD.copy()
@@ -89,33 +61,26 @@ def test_mujoco_factorizes_at_every_call():
     np.testing.assert_array_equal(data.qLD, expected)
 
 
-@pytest.mark.parametrize(("peer", "engine"), [("mujoco", "mujoco"), ("sparse", "qdldl")])
-def test_comparisons_on_trees(peer, engine):
+@pytest.mark.parametrize(("study", "engine"), [("packed rows", "mujoco"), ("sparse solvers", "qdldl")])
+def test_comparisons_on_trees(study, engine):
     pytest.importorskip(engine, reason="the peer")
-    from benchmarks import comparisons
-
-    found = [comparison.measure() for comparison in getattr(comparisons, peer)("binary tree 63")]
-    assert len(found) == 2
-    assert all_positive(found)
+    results = [one.measure() for one in STUDIES[study].comparisons("binary tree 63")]
+    assert len(results) == 2
+    assert all_positive(results)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
-def test_comparisons_of_arms(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    from benchmarks import comparisons
-
-    found = [comparison.measure() for comparison in comparisons.arm_of(comparisons.ARMS[0])]
-    assert [one.goal for one in found] == [3.0] * 3
-    assert all_positive(found)
+def test_comparisons_of_arms():
+    results = [one.measure() for one in arms.compiled("GENERAL_6R")]
+    assert [one.goal for one in results] == [3.0] * 3
+    assert all_positive(results)
 
 
 def test_sparse_peers_have_no_more_entries_than_we():
     qdldl = pytest.importorskip("qdldl", reason="the peer")
-    from benchmarks.comparisons import sparse_matrix
-
     tree = families.binary_tree(6)
     packed = np.ones(tree.nnz) + 99 * (tree.rows == tree.columns)
-    H, upper = sparse_matrix(tree, packed)
+    H, upper = trees.sparse_matrix(tree, packed)
     np.testing.assert_array_equal(H.toarray()[::-1, ::-1], tree.unpack(packed))
     assert qdldl.Solver(upper, upper=True).factors()[0].nnz == tree.D1
 
@@ -138,33 +103,26 @@ TARGETS = (
 )
 
 
-def of_one_model(targets, name, monkeypatch):
+def of_one_model(targets, name):
     """Return a target with only one, small, model."""
     target = getattr(targets, name)
-    if name == "A2A8Contacts":
-        given = {("robot", 12): mlcp_times.COLD["robot", mlcp_times.LARGE]}
-        for entry, value in {"COLD": given, "WARM": list(given), "WITH_A": dict.fromkeys(given, 1.0)}.items():
-            monkeypatch.setattr(mlcp_times, entry, value)
-        monkeypatch.setattr(targets, "CONTACTS", {"robot 12": ("robot", 12)})
-        models = ("robot 12",)
-    else:
-        models = tuple(target.models)[:1]
-    return type(name, (target,), {"models": models})()
+    model = "robot 60" if name == "A2A8Contacts" else STUDIES[target.studies[0]].models[0]
+    return type(name, (target,), {"studies": target.studies[:1], "models": (model,)})()
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_every_parameter_is_measured_and_nothing_else(name, monkeypatch):
+def test_every_parameter_is_measured_and_nothing_else(name):
     from benchmarks import targets
 
     pytest.importorskip("mujoco" if name in ("S3PackedRows", "Rollouts") else "qdldl", reason="the peer")
     if name == "Frameworks" and not any(find_spec(framework) for framework in ("jax", "torch")):
         pytest.skip("neither JAX nor PyTorch is installed")
-    one = of_one_model(targets, name, monkeypatch)
+    one = of_one_model(targets, name)
     results = one.setup_cache()
     (parameters,) = one.params
     assert set(results) == set(parameters)
     assert len(parameters) == len(set(parameters))
-    assert parameters or not targets.HAS_COMPILER
+    assert parameters or not shutil.which("cc")
     assert all_positive(results.values())
     for key in results:
         assert one.track_share(results, key) > 0
@@ -212,9 +170,9 @@ def test_growth_that_is_less_steady_has_larger_values(monkeypatch):
 def test_only_combinations_that_exist_are_parameters():
     from benchmarks import targets
 
-    with_all_peers = [targets.contacts(name, lambda peer: True) for name in targets.CONTACTS]
+    with_all_peers = [list(mlcp.contacts(name, lambda peer: True)) for name in mlcp.problems()]
     assert sum(map(len, with_all_peers)) == 66  # of 12 problems x 3 whats x 11 peers
-    robots = len(targets.ROBOTS)
+    robots = len(ROBOTS)
     expected = {"S1S2SingleMatrix": 3 * robots, "S4DenseBatch": 4 * robots, "S5CachedBatch": 5 * robots}
     for name, count in expected.items():
         assert len(getattr(targets, name).params[0]) == count
@@ -256,7 +214,6 @@ def test_every_parameter_of_all_models_is_measured(name, monkeypatch):
         return bench.Result(self.target, self.model, self.what, self.peer, *(1.0,) * 5)
 
     monkeypatch.setattr(bench.Comparison, "measure", untimed)
-    monkeypatch.setattr(mlcp_times.SingleThread, "measure", untimed)
     one = getattr(targets, name)()
     assert set(one.setup_cache()) == set(one.params[0])
 
@@ -278,26 +235,22 @@ def test_operations_are_counted():
             assert 0 < counts[0] < counts[1]
 
 
-def test_joints_that_follow_others_have_no_aba():
-    from treefactor.bench.comparisons import programs as programs_times
+def test_joints_that_follow_others_have_no_program_of_aba():
+    follower = SimpleNamespace(name="follower", ours=SimpleNamespace(coupling=np.eye(1)), bound=all, peer=all)
+    listed = [one.what for one in dynamics.single(follower, "S6", dynamics.SINGLE, "interpreter", 1.0)]
+    assert listed == ["rnea, interpreter", "forward dynamics, interpreter"]
 
-    followers = SimpleNamespace(ours=SimpleNamespace(coupling=np.eye(1)))
-    assert programs_times.singles(followers) == ["rnea", "forward_dynamics"]
 
+def test_nothing_is_prepared_before_it_is_measured():
+    def prepare():
+        raise AssertionError
 
-@pytest.mark.parametrize("pairs", [(), (("factor", "peer"), ("solve", "peer"))])
-def test_a_combination_without_a_parameter_or_a_result_is_named(pairs):
-    from benchmarks import targets
-
-    call = bench.Call(lambda: None)
-
-    class Target(targets._Target):
-        def comparisons(self, model):
-            return [bench.Comparison("S1", model, "factor", "peer", call, call)]
-
-    one = type("One", (Target,), {"models": ("model",), "pairs": pairs})()
-    with pytest.raises(ValueError, match=r"got \['model: (factor|solve), peer'\]"):
-        one.measured()
+    study = Study(
+        "title", lambda: ["model"], lambda model: [bench.Comparison("S1", model, "w", "p", *[prepare] * 2)]
+    )
+    (comparison,) = study.comparisons(study.models[0])
+    with pytest.raises(AssertionError):
+        comparison.measure()
 
 
 def test_summary_of_several_models():
@@ -315,10 +268,10 @@ def test_summary_of_several_models():
 def test_goals_are_printed_only_if_requested():
     from quick import table
 
-    found = [
+    results = [
         bench.Result(target, "m", "w", "p", 1.0, 3.0, 3.0, 3.0, 3.0, 2.0) for target in ("S2", "Own", "S1")
     ]
-    titles = {goals: [column.header for column in table(found, goals).columns] for goals in (False, True)}
+    titles = {goals: [column.header for column in table(results, goals).columns] for goals in (False, True)}
     assert set(titles[True]) - set(titles[False]) == {"goal", "reached"}
-    subjects = [str(cell) for cell in table(found, False).columns[0].cells]
+    subjects = [str(cell) for cell in table(results, False).columns[0].cells]
     assert subjects[::2] == ["factor, one matrix", "solve, one matrix", "Own"]

@@ -204,7 +204,7 @@ def test_wrong_names_numbers_of_arguments_and_streams_are_errors(use):
 
 
 def test_measuring_without_a_gpu_is_refused():
-    script = Path(__file__).parents[2] / "docs" / "measure_cuda.py"
+    script = Path(__file__).parents[2] / "docs" / "code" / "measure_cuda.py"
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True)
     assert done.returncode == 1

@@ -1,15 +1,17 @@
 """Measure times only once or twice, and of few configurations."""
 
 from treefactor import bench
-from treefactor.bench.comparisons import all_robots, derivatives, dynamics, factor, mlcp, rollouts
+from treefactor.bench import case
+from treefactor.bench.comparisons import all_robots, derivatives, factor, frameworks, mlcp, rollouts
 
 TURNS = {bench.timing: {"RUN": 1e-6, "TURNS": 2, "FEWEST": 2, "PATIENCE": 0.0}}
 ROWS = {mlcp.LARGE: 60, mlcp.MIDDLE: 40, mlcp.SMALL: 10}
 SIZES = {
     all_robots: {"COUNT": 16, "names": lambda: ["double_pendulum", "solo12"]},
     derivatives: {"COUNTS": (8, 16)},
-    dynamics: {"COUNT": 16},
-    factor: {"LARGE": 40, "SMALL": 20},
+    case: {"COUNT": 16, "MATRICES": 40},
+    factor: {"SMALL": 20},
+    frameworks: {"STEPS": 5},
     mlcp: {
         name: {(family, ROWS[m]): value for (family, m), value in getattr(mlcp, name).items()}
         for name in ("COLD", "WITH_A")

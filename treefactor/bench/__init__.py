@@ -1,4 +1,4 @@
-"""Measure times in turns with peers: the timer, the scaling study, the comparisons of `treefactor bench`."""
+"""Measure times in turns with peers: the timer, the registry of comparisons, the scaling study."""
 
 from .timing import (
     BUSY,
@@ -12,6 +12,7 @@ from .timing import (
     Comparison,
     Result,
     busy,
+    median_times,
     outcome,
     times_in_turns,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "Comparison",
     "Result",
     "busy",
+    "median_times",
     "outcome",
     "times_in_turns",
 ]

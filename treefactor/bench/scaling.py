@@ -108,7 +108,7 @@ def growth(family: str, nodes: int = NODES, operations: float = OPERATIONS) -> l
     memory = [footprint(partial(make, size)) for size in sizes]
     trees = [make(size) for size in sizes]
     times = times_in_turns([Call(refactorization(tree)) for tree in trees]).T
-    return [Growth(family, *found) for found in zip(trees, times, memory, strict=True)]
+    return [Growth(family, *measured) for measured in zip(trees, times, memory, strict=True)]
 
 
 def steadiness(grown: Sequence[Growth]) -> Result:
@@ -121,13 +121,13 @@ def steadiness(grown: Sequence[Growth]) -> Result:
 def affordable(family: str, nodes: int, operations: float) -> list[int]:
     """Return the parameters of the trees of a family within both limits."""
     make, sizes = FAMILIES[family]
-    found = []
+    affordable_sizes = []
     for size in sizes:
         tree = make(size)
         if tree.n > nodes or tree.cost("LTDL").total > operations:
             break
-        found.append(size)
-    return found
+        affordable_sizes.append(size)
+    return affordable_sizes
 
 
 def refactorization(tree: Tree) -> Callable[[], object]:

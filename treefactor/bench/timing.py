@@ -6,9 +6,10 @@ each comparison the median ratio is reported, and its quartiles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
-from time import perf_counter
+from time import perf_counter, process_time
 from timeit import Timer
 
 import numpy as np
@@ -56,24 +57,27 @@ class Call:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A call to be timed in turns with a peer's call.
+    """Declare what is timed in turns with what; nothing is prepared before it is measured.
 
     Attributes
     ----------
     target : str
         Name of the target, a key of ``SUBJECTS`` such as "S1" or words.
     model, what, peer : str
-    ours, theirs : Call
+    ours, theirs : Call, or callable
+        A callable prepares and returns the call.
     goal : float or None
         How many times faster it should be than the peer.
-    note : str
-        What is known of the peer's result.
+    note : str, or callable
+        What is known of the peer's result; a callable computes it.
     clock : callable
         Returns seconds.
     patience : float
         Seconds; what takes longer gets fewer turns, but ``FEWEST``.
     most : float or None
         Seconds that one item should take at most; a goal where no peer does the same.
+    context : callable or None
+        Returns the context manager in which calls are prepared and timed, such as a limit of threads.
 
     Notes
     -----
@@ -84,19 +88,23 @@ class Comparison:
     model: str
     what: str
     peer: str
-    ours: Call
-    theirs: Call
+    ours: Call | Callable[[], Call]
+    theirs: Call | Callable[[], Call]
     goal: float | None = None
-    note: str = ""
+    note: str | Callable[[], str] = ""
     clock: Callable[[], float] = perf_counter
     patience: float = PATIENCE
     most: float | None = None
+    context: Callable[[], AbstractContextManager] | None = None
 
     def measure(self) -> Result:
-        """Measure both in turns."""
-        ours, theirs = times_in_turns((self.ours, self.theirs), self.clock, self.patience).T
-        found = outcome(self.target, self.model, self.what, self.peer, ours, theirs, self.goal)
-        return replace(found, note=self.note, most=self.most)
+        """Prepare both calls, and measure them in turns."""
+        with (self.context or nullcontext)():
+            calls = [call if isinstance(call, Call) else call() for call in (self.ours, self.theirs)]
+            ours, theirs = times_in_turns(calls, self.clock, self.patience).T
+            note = self.note if isinstance(self.note, str) else self.note()
+        result = outcome(self.target, self.model, self.what, self.peer, ours, theirs, self.goal)
+        return replace(result, note=note, most=self.most)
 
 
 @dataclass(frozen=True)
@@ -182,6 +190,17 @@ def times_in_turns(
             for _ in range(turns)
         ]
     )
+
+
+def median_times(
+    ways: Mapping[str, Call | Callable[[], object]],
+    clock: Callable[[], float] = process_time,
+    patience: float = PATIENCE,
+) -> dict[str, float]:
+    """Return median seconds per item of each way, taken in turns; a bare function processes one item."""
+    calls = [way if isinstance(way, Call) else Call(way) for way in ways.values()]
+    times = np.median(times_in_turns(calls, clock, patience), axis=0)
+    return dict(zip(ways, times.tolist(), strict=True))
 
 
 def _warm(timer: Timer, seconds: float) -> float:

@@ -9,8 +9,8 @@ from importlib import import_module
 
 from .. import bench, report
 from .._util.files import replacing
+from ..bench.case import Case
 from ..bench.comparisons import all_robots
-from ..bench.comparisons import robot as robot_times
 from ..check import robots
 from ..config import show_config
 from ..exceptions import TreefactorError
@@ -78,37 +78,41 @@ def _as_dict(result: bench.Result, goals: bool) -> dict:
 
 def _robot(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Comparison]]:
     """Return title, caption, subject and comparisons of a robot."""
+    from ..bench import registry  # it loads SciPy
+
     robot = robots.find(options.robot, on_floating_base(options))
     title, subject = f"{robot.name}, {robot.base} base", {"robot": robot.name, "base": robot.base}
-    case = robot_times.Case(robot)
+    case = Case(robot, threads=options.threads)
     if options.frameworks:
-        return _frameworks(title, subject, case)
+        from ..bench.comparisons import frameworks
+
+        _print_missing(frameworks.missing())
+        return title, report.FRAMEWORKS_CAPTION, subject, list(frameworks.frameworks(case))
     if case.model is None:
         print(NO_PEER, file=sys.stderr)
     caption = report.ROBOT_CAPTION + report.ROBOT_GOALS * options.goals
-    return title, caption, subject, robot_times.case_comparisons(case, options.threads)
-
-
-def _frameworks(title: str, subject: dict[str, str], case: robot_times.Case):
-    """Return title, caption, subject and comparisons for JAX and PyTorch; print which is missing."""
-    from ..bench.comparisons import frameworks as frameworks_times
-
-    for name in frameworks_times.missing():
-        print(f"{name} is left out: it is not installed", file=sys.stderr)
-    return title, report.FRAMEWORKS_CAPTION, subject, list(frameworks_times.frameworks(case))
+    return title, caption, subject, registry.robot_comparisons(case)
 
 
 def _contacts(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Comparison]]:
     """Return title, caption, subject and comparisons of contact problems; print missing solvers."""
-    from ..bench.comparisons import mlcp as mlcp_times
+    from ..bench import registry
+    from ..bench.comparisons import mlcp
 
-    for name in mlcp_times.missing():
-        print(f"{name} is left out: it is not installed", file=sys.stderr)
-    return "contact problems", report.CONTACTS_CAPTION, {"problems": CONTACTS}, mlcp_times.mlcp_comparisons()
+    _print_missing(mlcp.missing())
+    comparisons = registry.study_comparisons("contacts")
+    return "contact problems", report.CONTACTS_CAPTION, {"problems": CONTACTS}, comparisons
 
 
 def _loops(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Comparison]]:
     """Return title, caption, subject and comparisons of mechanisms with closed loops."""
-    from ..bench.comparisons import loops as loops_times
+    from ..bench import registry
 
-    return "closed loops", report.LOOPS_CAPTION, {"mechanisms": LOOPS}, loops_times.loop_comparisons()
+    comparisons = registry.study_comparisons("loops")
+    return "closed loops", report.LOOPS_CAPTION, {"mechanisms": LOOPS}, comparisons
+
+
+def _print_missing(names: list[str]) -> None:
+    """Print which peers are not installed."""
+    for name in names:
+        print(f"{name} is left out: it is not installed", file=sys.stderr)

@@ -1,5 +1,4 @@
-"""Run the commands of `treefactor`: check, info, bench, families, tables, generate, identify
-and where.
+"""Run the commands of `treefactor`, such as check, info, bench and tables.
 
 Each prints for people, writes JSON for machines where ``--json`` names a file, and ends with what to do next.
 """
@@ -114,6 +113,5 @@ COMMANDS = {
     "where": run_where,
     "generate": run_generate,
     "identify": run_identify,
-    "where": run_where,
     None: run_help,
 }

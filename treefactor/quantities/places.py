@@ -14,7 +14,7 @@ CALLED = re.compile(r"(?:recursions|kernels)(?:\(lanes\))?\.(\w+)\(")  # kernels
 
 
 def places(quantity: Quantity) -> Iterator[tuple[str, str]]:
-    """Yield what a quantity consists of, and the file and line of each; what an installation lacks is left out."""
+    """Yield what a quantity consists of, and file and line of each that this installation has."""
     module = next(one for one in TABLE if quantity in vars(one).values())
     yield from _line("declaration", Path(str(module.__file__)), rf"^{quantity.name} = Quantity")
     path, _, name = quantity.kernel.partition(":")

@@ -1,4 +1,4 @@
-"""Write the types of the public functions of all quantities: `functions.pyi`, for tools that run no Python."""
+"""Write the types of the functions of all quantities, `functions.pyi`, for tools that run no Python."""
 
 from __future__ import annotations
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from time import process_time
 
 import numpy as np
 
 from ...check import robots
-from ...codegen import compile
 from ...exceptions import AdapterError, NotPositiveDefiniteError
-from ...quantities.functions import aba, crba, rnea
+from ..case import Case
 from ..timing import Comparison, Result
-from . import dynamics as dynamics_times
-from . import factor as factor_times
-from . import programs as programs_times
-from .robot import Case
+from . import dynamics, factor
 
 COUNT = 256  # matrices in a batch
+FUNCTIONS = ("crba", "rnea", "aba")
 PATIENCE = 0.5  # seconds of one comparison
 MJCF = ("dm_control/cheetah", "dm_control/fish", "dm_control/humanoid")
 OTHER_WHEELS = "pybullet_data/"
@@ -155,29 +153,22 @@ def comparisons(case: Case) -> Iterator[Comparison]:
     Batches that take longer than what a scheduler gives at a time would lose to short calls otherwise,
     wherever something else runs.
     """
-    batch = (crba, rnea, aba)
-    found = (
-        *factor_times.single(case),
+    listed = (
+        *factor.single(case),
         *_factorizations(case),
-        *dynamics_times.single(case.moving, batch),
-        *dynamics_times.batches(case.moving, batch),
-        *_interpreted(case),
+        *dynamics.single(case, "S6", FUNCTIONS, "", 1.0),
+        *dynamics.batches(case, "S6", FUNCTIONS, "", 9.0),
+        *dynamics.batches(case, "S6", ["forward_dynamics"], "interpreter", 9.0),
     )
-    for what, comparison in zip(TITLES, found, strict=True):
+    for what, comparison in zip(TITLES, listed, strict=True):
         yield replace(comparison, what=what, patience=PATIENCE, clock=process_time)
 
 
 def _factorizations(case: Case) -> Iterator[Comparison]:
     """Factorize batches of COUNT matrices in both layouts."""
     for layout, goal in (("lanes", 12.0), ("packed", 8.0)):
-        ours = factor_times.refactorization(case, layout, COUNT)
-        yield Comparison("S5", case.name, layout, "Pinocchio", ours, case.decompose(), case.goal(goal))
-
-
-def _interpreted(case: Case) -> Iterator[Comparison]:
-    """Run the program of forward dynamics in the interpreter."""
-    kernels = compile(case.ours, "forward_dynamics")
-    yield from programs_times.batches("S6", case.moving, kernels, ["forward_dynamics"], "interpreter", 9.0)
+        ours = partial(factor.refactorization, case, layout, COUNT)
+        yield Comparison("S5", case.name, layout, "Pinocchio", ours, case.decompose, case.goal(goal))
 
 
 def distributions(measured: Iterable[Measured]) -> list[Distribution]:

@@ -1,130 +1,106 @@
-"""Compare times of a robot's dynamics with Pinocchio's and MuJoCo's: single calls and batches."""
+"""Compare dynamics with Pinocchio and MuJoCo: loops over bodies and programs, single calls and batches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property, partial
-from importlib.util import find_spec
+from collections.abc import Iterable, Iterator
+from functools import partial
 
 import numpy as np
 
-from ...codegen.program.program import ARGUMENTS
-from ...dynamics.recursions import bind
-from ...exceptions import TreefactorError
-from ...model.configuration import integrate, neutral
-from ...quantities.functions import aba, bias, crba, forward_dynamics, rnea
+from .. import case as robots
+from ..case import Case, Moving, program_backends, spoken
 from ..timing import Call, Comparison
+from . import factor
 
-COUNT = 1024  # configurations in a batch
-THEIRS = {"crba": "crba", "bias": "nle", "rnea": "rnea", "aba": "aba", "forward_dynamics": "aba"}
-
-
-class Moving:
-    """A robot as Pinocchio's model, where Pinocchio is installed, and as ours, with random states.
-
-    Parameters
-    ----------
-    case : Case
-    """
-
-    def __init__(self, case):
-        self.name, self.theirs, self.data = case.name, case.model, case.data
-        if case.model is None:
-            self.ours = case.ours
-        else:
-            import pinocchio as pin
-
-            from ...adapters import pinocchio_
-
-            self.pin, self.ours = pin, pinocchio_.model(case.model)
-        rng, n = np.random.default_rng(0), self.ours.nv
-        self.q = integrate(self.ours, neutral(self.ours), rng.normal(size=(COUNT, n)))
-        self.v, self.a, self.tau = rng.normal(size=(3, COUNT, n))
-
-    @cached_property
-    def pool(self):
-        """Pool of models for Pinocchio's parallel functions."""
-        return self.pin.ModelPool(self.theirs)
-
-    def states(self, name: str) -> list[np.ndarray]:
-        """Return the arguments of a function for COUNT configurations."""
-        return [getattr(self, argument) for argument in ARGUMENTS[name]]
-
-    def first(self, name: str) -> list[np.ndarray]:
-        """Return the arguments of a function for one configuration."""
-        return [array[0] for array in self.states(name)]
-
-    def result_array(self, name: str) -> np.ndarray:
-        """Allocate the result of one configuration."""
-        return np.empty((self.ours.nv,) * (2 if name == "crba" else 1))
-
-    def result_arrays(self, name: str) -> dict:
-        """Allocate the results of COUNT configurations, and name their layout."""
-        if name == "crba":
-            return {"out": np.empty((len(self.q) // 8, self.ours.tree.nnz, 8)), "layout": "lanes"}
-        return {"out": np.empty_like(self.v)}
-
-    def peer(self, name: str) -> Call:
-        """Return Pinocchio's function for one configuration."""
-        return Call(partial(getattr(self.pin, THEIRS[name]), self.theirs, self.data, *self.first(name)))
-
-    def peers(self, name: str) -> Call:
-        """Return Pinocchio's C++ loop over COUNT configurations on one thread, or one call without it."""
-        loop = getattr(self.pin, f"{THEIRS[name]}InParallel", None)
-        if loop is None:
-            return self.peer(name)
-        columns = [np.asfortranarray(array.T) for array in self.states(name)]
-        return Call(partial(loop, 1, self.pool, *columns), len(self.q))
+MANY = 30  # freedoms from which compiled programs have a lower goal
+LOOPS = ("crba", "bias", "rnea", "aba", "forward_dynamics")
+SINGLE = ("rnea", "forward_dynamics", "aba")  # of programs
+BATCHES = ("rnea", "forward_dynamics")
 
 
-def dynamics(case) -> Iterator[Comparison]:
-    """Compare single calls on bound arrays and batches on one thread with Pinocchio and MuJoCo."""
-    moving = case.moving
-    if moving.theirs is not None:
-        yield from single(moving)
-        yield from batches(moving)
-    if find_spec("mujoco"):
-        yield from _mujoco(moving, case)
+def loops(case: Moving) -> Iterator[Comparison]:
+    """Compare loops over bodies and interpreted programs with Pinocchio and MuJoCo."""
+    if case.model is not None:
+        yield from single(case, "S6", LOOPS, "", 1.0)
+        yield from batches(case, "S6", ("crba", "rnea", "aba", "forward_dynamics"), "", 9.0)
+        yield from batches(case, "S6", ("crba", *BATCHES), "interpreter", 9.0)
+        yield from single(case, "S6", SINGLE, "interpreter", 1.0)
+    if isinstance(case, Case) and case.body is not None:
+        ours = partial(case.bound, "crba")
+        yield Comparison("S6", case.name, "crba", "MuJoCo", ours, partial(mujocos_crba, case), 1.0)
 
 
-def single(moving: Moving, functions=(crba, bias, rnea, aba, forward_dynamics)) -> Iterator[Comparison]:
+def compiled(case: Moving) -> Iterator[Comparison]:
+    """Compare programs as compiled C with Pinocchio and the processor's peak; nothing without a compiler."""
+    if "cc" not in program_backends():
+        return
+    if case.model is not None:
+        yield from batches(case, "S7", BATCHES, "cc", 40.0 if case.ours.nv < MANY else 25.0)
+    for name in BATCHES:
+        ours, peak = partial(case.batch, name, "cc"), partial(peak_of_program, case, name)
+        what = what_is_timed(name, "cc", many=True)
+        yield Comparison("S7", case.name, what, "FMA peak", ours, peak, 0.4)
+    if case.model is not None:
+        yield from single(case, "S7", SINGLE, "cc", 5.0)
+
+
+def threaded(case: Case) -> Iterator[Comparison]:
+    """Compare programs on several threads with one."""
+    for how in program_backends():
+        what = f"forward dynamics {robots.MATRICES}, {how}, {case.threads} threads"
+        ours, one = (partial(on_threads, case, how, number) for number in (case.threads, 1))
+        yield Comparison("S8", case.name, what, "one thread", ours, one, 0.9 * case.threads)
+
+
+def single(
+    case: Moving, target: str, names: Iterable[str], how: str, goal: float | None
+) -> Iterator[Comparison]:
     """Compare calls for one configuration that write into preallocated arrays."""
-    for function in functions:
-        name = function.__name__
-        ours = Call(bind(function, moving.ours, *moving.first(name), out=moving.result_array(name)))
-        yield Comparison("S6", moving.name, spoken(name), "Pinocchio", ours, moving.peer(name), 1.0)
+    for name in names:
+        if name == "aba" and how and case.ours.coupling is not None:  # no program where joints follow others
+            continue
+        ours, theirs = partial(case.bound, name, how), partial(case.peer, name)
+        yield Comparison(target, case.name, what_is_timed(name, how), "Pinocchio", ours, theirs, goal)
 
 
-def batches(moving: Moving, functions=(crba, rnea, aba, forward_dynamics)) -> Iterator[Comparison]:
+def batches(
+    case: Moving, target: str, names: Iterable[str], how: str, goal: float | None
+) -> Iterator[Comparison]:
     """Compare calls for many configurations on one thread."""
-    for function in functions:
-        name, count = function.__name__, len(moving.q)
-        ours = Call(partial(function, moving.ours, *moving.states(name), **moving.result_arrays(name)), count)
-        yield Comparison(
-            "S6", moving.name, f"{spoken(name)} {count}", "Pinocchio", ours, moving.peers(name), 9.0
-        )
+    for name in names:
+        ours, theirs = partial(case.batch, name, how), partial(case.peers, name)
+        what = what_is_timed(name, how, many=True)
+        yield Comparison(target, case.name, what, "Pinocchio", ours, theirs, goal)
 
 
-def spoken(name: str) -> str:
-    """Return a function's name in words."""
-    return name.replace("_", " ")
+def what_is_timed(name: str, how: str, many: bool = False) -> str:
+    """Return a function's name in words, with the size of the batch and the way that it is computed."""
+    return f"{spoken(name)}{f' {robots.COUNT}' * many}{f', {how}' * bool(how)}"
 
 
-def _mujoco(moving: Moving, case) -> Iterator[Comparison]:
-    """Compare CRBA with MuJoCo's, poses included; yield nothing where MuJoCo cannot load the robot."""
+def peak_of_program(case: Moving, name: str) -> Call:
+    """Return multiply-adds at the processor's peak, as many as a program takes; a sine counts as one."""
+    operations = max(case.kernels("cc", name).program.operations[name].total, 1)
+    return factor.peak(operations)
+
+
+def on_threads(case: Case, how: str, threads: int) -> Call:
+    """Return forward dynamics of a program for MATRICES configurations."""
+    count = robots.MATRICES
+    states = [np.resize(array, (count, array.shape[1])) for array in case.states("forward_dynamics")]
+    run = case.kernels(how, "forward_dynamics").forward_dynamics
+    return Call(partial(run, *states, out=np.empty((count, case.ours.nv)), num_threads=threads), count)
+
+
+def mujocos_crba(case: Case) -> Call:
+    """Return MuJoCo's inertia matrix of one configuration, poses included."""
     import mujoco
 
-    from ...adapters import mujoco_
+    model, data = case.body.model, case.body.data
 
-    try:
-        body = mujoco_.load(case.path, case.floating)
-    except TreefactorError:
-        return
+    def run() -> None:
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_crb(model, data)
 
-    def theirs() -> None:
-        mujoco.mj_kinematics(body.model, body.data)
-        mujoco.mj_comPos(body.model, body.data)
-        mujoco.mj_crb(body.model, body.data)
-
-    ours = bind(crba, moving.ours, moving.q[0], out=np.empty((moving.ours.nv, moving.ours.nv)))
-    yield Comparison("S6", moving.name, "crba", "MuJoCo", Call(ours), Call(theirs), 1.0)
+    return Call(run)

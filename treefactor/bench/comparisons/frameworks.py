@@ -6,18 +6,16 @@ Times are those of the processor. JAX and PyTorch are imported when a comparison
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from time import process_time
 
-import numpy as np
-
 from ...dynamics.rollouts import step
 from ...model.model import Model
 from ...quantities.functions import forward_dynamics
-from ..timing import Call, Comparison, Result
-from . import dynamics as dynamics_times
+from ..case import Moving
+from ..timing import Call, Comparison
 
 TARGET = "JAX and PyTorch"
 FRAMEWORKS = {"jax": "JAX", "torch": "PyTorch"}  # by module, in words
@@ -27,42 +25,24 @@ PATIENCE = 2.0  # seconds
 FORWARD = "forward dynamics"
 
 
-@dataclass(frozen=True)
-class InDoubles(Comparison):
-    """Comparison with numbers of JAX in float64.
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit PyTorch's own operations to one thread."""
+    import torch
 
-    Notes
-    -----
-    Immutable.
-    """
-
-    def measure(self) -> Result:
-        """Measure both in turns."""
-        import jax
-
-        with jax.enable_x64(True):
-            return super().measure()
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
-@dataclass(frozen=True)
-class InOneThread(Comparison):
-    """Comparison with PyTorch's own operations in one thread.
+def doubles():
+    """Return a context in which numbers of JAX are float64."""
+    import jax
 
-    Notes
-    -----
-    Immutable.
-    """
-
-    def measure(self) -> Result:
-        """Measure both in turns."""
-        import torch
-
-        before = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
-            return super().measure()
-        finally:
-            torch.set_num_threads(before)
+    return jax.enable_x64(True)
 
 
 def available() -> list[str]:
@@ -75,71 +55,89 @@ def missing() -> list[str]:
     return [name for module, name in FRAMEWORKS.items() if module not in available()]
 
 
-def measured() -> Iterator[tuple[str, str]]:
-    """Yield what is measured of a robot, and the peer, for the frameworks that are installed."""
-    many = f" {dynamics_times.COUNT}"
-    if "jax" in available():
-        yield f"JAX: {FORWARD}", OWN
-        yield from ((f"JAX: {FORWARD}{how}", NUMPY) for how in ("", many))
-        yield "JAX: step of lax.scan", NUMPY
-        yield f"JAX: gradient{many}", DYNAMICS
-        yield "JAX: tracing and compiling the gradient", OWN
-    if "torch" in available():
-        yield from ((f"PyTorch: {FORWARD}{how}", NUMPY) for how in ("", many))
-        yield from ((f"PyTorch: {FORWARD}{how}, recorded for gradients", NUMPY) for how in ("", many))
-        yield f"PyTorch: gradient{many}", DYNAMICS
-
-
-def frameworks(case) -> Iterator[Comparison]:
+def frameworks(case: Moving) -> Iterator[Comparison]:
     """Compare functions for the frameworks that are installed with those for NumPy, in one thread."""
-    moving = case.moving
-    makers = {"jax": in_jax, "torch": in_torch}
     for module in available():
-        yield from makers[module](moving.name, moving.ours, moving.states("forward_dynamics"))
+        context = doubles if module == "jax" else one_thread
+        for what, peer, ours, theirs, *goals in {"jax": in_jax, "torch": in_torch}[module](case):
+            goal, most = (*goals, None, None)[:2]
+            yield Comparison(
+                *(TARGET, case.name, f"{FRAMEWORKS[module]}: {what}", peer, ours, theirs, goal),
+                clock=process_time,
+                patience=PATIENCE,
+                most=most,
+                context=context,
+            )
 
 
-def ours(model: Model, states, count: float = 1) -> Call:
-    """Return forward dynamics for NumPy."""
-    return Call(partial(forward_dynamics, model, *states), count)
+def numpys(case: Moving, many: bool = False) -> Call:
+    """Return forward dynamics for NumPy, of one configuration or of all."""
+    states = case.states("forward_dynamics") if many else case.first("forward_dynamics")
+    return Call(partial(forward_dynamics, case.ours, *states), len(case.q) if many else 1)
 
 
-def in_jax(name: str, model: Model, states: list[np.ndarray]) -> Iterator[Comparison]:
-    """Compare compiled functions of JAX; the gradient is that of the sum of all accelerations."""
+def in_jax(case: Moving) -> Iterator[tuple]:
+    """Yield compiled functions of JAX, peers and goals; gradients are those of the sum of accelerations."""
+    count, one, many = len(case.q), partial(numpys, case), partial(numpys, case, many=True)
+    run, own = (partial(jitted, case, make) for make in (dynamics_in_jax, product))
+    yield FORWARD, OWN, run, own
+    yield FORWARD, NUMPY, run, one
+    yield f"{FORWARD} {count}", NUMPY, partial(run, many=True), many, 1 / 1.15
+    loop = lambda: Call(partial(repeated_step, case.ours, *case.first("forward_dynamics")), STEPS)  # noqa: E731
+    yield "step of lax.scan", NUMPY, partial(jitted, case, scan, items=STEPS), loop, None, 2e-6
+    gradient = partial(jitted, case, lambda model: gradient_of(dynamics_in_jax(model)), many=True)
+    yield f"gradient {count}", DYNAMICS, gradient, many, 1 / 8
+    traced = (partial(tracing, case, make) for make in (dynamics_in_jax, product))
+    yield "tracing and compiling the gradient", OWN, *traced, None, 0.3
+
+
+def arrays_of_jax(case: Moving, many: bool) -> list:
+    """Return a state, or all, as arrays of JAX."""
+    import jax
+
+    given = case.states("forward_dynamics") if many else case.first("forward_dynamics")
+    return [jax.numpy.asarray(array) for array in given]
+
+
+def jitted(case: Moving, make: Callable, items: int = 0, many: bool = False) -> Call:
+    """Return a compiled function of JAX, whose result is awaited."""
+    import jax
+
+    arrays, function = arrays_of_jax(case, many), jax.jit(make(case.ours))
+    run = lambda: jax.block_until_ready(function(*arrays))  # noqa: E731
+    return Call(run, items or (len(case.q) if many else 1))
+
+
+def tracing(case: Moving, make: Callable) -> Call:
+    """Return the compilation of the gradient of a function."""
+    return Call(partial(compiled, make(case.ours), arrays_of_jax(case, many=True)))
+
+
+def dynamics_in_jax(model: Model) -> Callable:
+    """Return forward dynamics for arrays of JAX."""
+    from ...adapters import jax_
+
+    return lambda q, v, tau: jax_.forward_dynamics(model, q, v, tau)
+
+
+def product(model: Model) -> Callable:
+    """Return a function of JAX's own."""
+    return lambda q, v, tau: tau * v
+
+
+def scan(model: Model) -> Callable:
+    """Return a motion of STEPS steps."""
     import jax
 
     from ...adapters import jax_
 
-    with jax.enable_x64(True):
-        many = [jax.numpy.asarray(array) for array in states]
-        one = [array[0] for array in many]
-    count, first = len(states[0]), [array[0].copy() for array in states]
-    compared = partial(InDoubles, TARGET, name, clock=process_time, patience=PATIENCE)
-
-    def dynamics(q, v, tau):
-        return jax_.forward_dynamics(model, q, v, tau)
-
-    def scan(q, v, tau):
+    def run(q, v, tau):
         def advance(state, _):
             return jax_.step(model, *state, tau, H), None
 
         return jax.lax.scan(advance, (q, v), length=STEPS)[0]
 
-    def waited(function: Callable, arguments: list, items: int = 1) -> Call:
-        return Call(lambda: jax.block_until_ready(function(*arguments)), items)
-
-    def product(q, v, tau):
-        return tau * v
-
-    what, run = f"JAX: {FORWARD}", jax.jit(dynamics)
-    yield compared(what, OWN, waited(run, one), waited(jax.jit(product), one))
-    yield compared(what, NUMPY, waited(run, one), ours(model, first))
-    yield compared(f"{what} {count}", NUMPY, waited(run, many, count), ours(model, states, count), 1 / 1.15)
-    loop = Call(partial(repeated_step, model, *first), STEPS)
-    yield compared("JAX: step of lax.scan", NUMPY, waited(jax.jit(scan), one, STEPS), loop, most=2e-6)
-    gradient = waited(jax.jit(gradient_of(dynamics)), many, count)
-    yield compared(f"JAX: gradient {count}", DYNAMICS, gradient, ours(model, states, count), 1 / 8)
-    tracing, peers = (Call(partial(compiled, f, many)) for f in (dynamics, product))
-    yield compared("JAX: tracing and compiling the gradient", OWN, tracing, peers, most=0.3)
+    return run
 
 
 def gradient_of(function: Callable) -> Callable:
@@ -163,24 +161,32 @@ def repeated_step(model: Model, q, v, tau) -> None:
         q, v = step(model, q, v, tau, H)
 
 
-def in_torch(name: str, model: Model, states: list[np.ndarray]) -> Iterator[Comparison]:
-    """Compare functions of tensors, then of tensors whose operations PyTorch records, and the gradient."""
+def in_torch(case: Moving) -> Iterator[tuple]:
+    """Yield functions of tensors, then of tensors whose operations PyTorch records, and the gradient."""
+    count = len(case.q)
+    for grad, how in ((False, ""), (True, ", recorded for gradients")):
+        for many, size in ((False, ""), (True, f" {count}")):
+            ours, theirs = partial(of_tensors, case, many, grad), partial(numpys, case, many)
+            yield f"{FORWARD}{size}{how}", NUMPY, ours, theirs, 1 / 1.2 if many and not grad else None
+    ours, theirs = partial(gradient_of_tensors, case), partial(numpys, case, many=True)
+    yield f"gradient {count}", DYNAMICS, ours, theirs, 1 / 8
+
+
+def of_tensors(case: Moving, many: bool, grad: bool) -> Call:
+    """Return forward dynamics of tensors."""
     import torch
 
     from ...adapters import torch_
 
-    count, first = len(states[0]), [array[0].copy() for array in states]
-    compared = partial(InOneThread, TARGET, name, clock=process_time, patience=PATIENCE)
-    goals = {"": None, f" {count}": 1 / 1.2}
-    for grad, how in ((False, ""), (True, ", recorded for gradients")):
-        for size, given, items in (("", first, 1), (f" {count}", states, count)):
-            tensors = [torch.tensor(array, requires_grad=grad) for array in given]
-            theirs, goal = ours(model, given, items), None if grad else goals[size]
-            run = Call(partial(torch_.forward_dynamics, model, *tensors), items)
-            yield compared(f"PyTorch: {FORWARD}{size}{how}", NUMPY, run, theirs, goal)
+    given = case.states("forward_dynamics") if many else case.first("forward_dynamics")
+    tensors = [torch.tensor(array, requires_grad=grad) for array in given]
+    return Call(partial(torch_.forward_dynamics, case.ours, *tensors), len(case.q) if many else 1)
 
-    def gradient():
-        return torch.autograd.grad(torch_.forward_dynamics(model, *tensors).sum(), tensors)
 
-    run = Call(gradient, count)
-    yield compared(f"PyTorch: gradient {count}", DYNAMICS, run, ours(model, states, count), 1 / 8)
+def gradient_of_tensors(case: Moving) -> Call:
+    """Return the gradients of the sum of accelerations of all configurations."""
+    import torch
+
+    dynamics = of_tensors(case, many=True, grad=True)
+    tensors = dynamics.run.args[1:]
+    return Call(lambda: torch.autograd.grad(dynamics.run().sum(), tensors), dynamics.items)

@@ -7,7 +7,7 @@ has no function for batches: it is called once per state.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from time import process_time
 
 import numpy as np
@@ -16,8 +16,8 @@ from ...codegen import compile
 from ...constraints import forward_dynamics, forward_dynamics_derivatives
 from ...model.mechanisms import MECHANISMS, Mechanism
 from ...model.model import Model
+from ..case import program_backends
 from ..timing import Call, Comparison
-from .programs import compile_c
 
 NAMES = ("four-bar", "stewart")
 COUNT = 1000  # states in a batch
@@ -27,53 +27,68 @@ DERIVATIVES = (f"derivatives of {ONE}", f"derivatives of {ONE} {COUNT}")
 DAMPING, ACCURACY, ITERATIONS = 1e-12, 1e-10, 10  # of Pinocchio's proximal steps
 
 
-def loop_comparisons() -> list[Comparison]:
-    """Return all comparisons of `treefactor bench loops`."""
-    return [found for name in NAMES for make in (closing, differentiating) for found in make(name)]
-
-
-def closing(name: str, count: int = COUNT) -> Iterator[Comparison]:
-    """Compare forward dynamics of a mechanism at rest, for one state and for many."""
-    mechanism = MECHANISMS[name]()
-    q, tau = states(mechanism, count)
-    v = np.zeros_like(tau)
-    theirs = peer(mechanism.model)
-    expected = np.array([theirs(*state) for state in zip(q, v, tau, strict=True)])
-    one = Call(partial(theirs, q[0], v[0], tau[0]))
-    for how, ours in ways(mechanism.model):
-        found = ours(q, v, tau)
-        note = acceleration_difference(found[0] if isinstance(found, tuple) else found, expected)
-        comparison = partial(
-            Comparison, "closed loops", name, clock=process_time, goal=1.0, note=note, peer="Pinocchio"
+def closed_loops(name: str) -> Iterator[Comparison]:
+    """Compare forward dynamics of a mechanism at rest and its derivatives, for one state and for many."""
+    timed = cache(partial(TimedLoops, name))
+    ways = WAYS[: 1 + len(program_backends())]
+    quantities = [(what, how) for how in ways for what in SIZES] + [(what, "") for what in DERIVATIVES]
+    for what, how in quantities:
+        yield Comparison(
+            *("closed loops", name, f"{what}{how}", "Pinocchio"),
+            ours=lambda what=what, how=how: timed().ours(what, how),
+            theirs=lambda what=what: timed().theirs(what),
+            goal=1.0,
+            note=lambda what=what, how=how: timed().note(what, how),
+            clock=process_time,
         )
-        yield comparison(f"{ONE}{how}", ours=Call(partial(ours, q[0], v[0], tau[0])), theirs=one)
-        yield comparison(f"{ONE} {count}{how}", ours=Call(partial(ours, q, v, tau), count), theirs=one)
 
 
-def differentiating(name: str, count: int = COUNT) -> Iterator[Comparison]:
-    """Compare derivatives of the forward dynamics of a mechanism at rest, for one state and for many."""
-    mechanism = MECHANISMS[name]()
-    q, tau = states(mechanism, count)
-    v, few = np.zeros_like(tau), slice(10)
-    one, theirs = (q[0], v[0], tau[0]), derivatives_peer(mechanism.model)
-    ours = partial(forward_dynamics_derivatives, mechanism.model)
-    expected = np.array([theirs(*state) for state in zip(q[few], v[few], tau[few], strict=True)])
-    note = difference("derivatives", ours(q[few], v[few], tau[few]).da_dtau, expected)
-    comparison = partial(
-        Comparison, "closed loops", name, clock=process_time, goal=1.0, note=note, peer="Pinocchio"
-    )
-    peers = Call(partial(theirs, *one))
-    for what, given, items in zip(DERIVATIVES, (one, (q, v, tau)), (1, count), strict=True):
-        yield comparison(what, ours=Call(partial(ours, *given), items), theirs=peers)
+class TimedLoops:
+    """A mechanism in random closed configurations at rest.
 
+    Parameters
+    ----------
+    name : str
+        Of a mechanism.
+    """
 
-def ways(model: Model) -> Iterator[tuple[str, Callable]]:
-    """Yield our forward dynamics: loops over bodies, a generated program, and compiled C where possible."""
-    yield WAYS[0], partial(forward_dynamics, model)
-    yield WAYS[1], compile(model, "loops").loops
-    compiled = compile_c(model, ["loops"])
-    if compiled is not None:
-        yield WAYS[2], compiled.loops
+    def __init__(self, name: str):
+        mechanism = MECHANISMS[name]()
+        self.model = mechanism.model
+        q, tau = states(mechanism, COUNT)
+        self.states = q, np.zeros_like(tau), tau
+        self.first = [array[0] for array in self.states]
+        self.function = cache(self.function)
+
+    def function(self, what: str, how: str) -> Callable:
+        """Return our function: loops over bodies, a generated program, or compiled C."""
+        if what in DERIVATIVES:
+            return partial(forward_dynamics_derivatives, self.model)
+        if not how:
+            return partial(forward_dynamics, self.model)
+        return compile(self.model, "loops", program_backends()[how.removeprefix(", ")]).loops
+
+    def peer(self, what: str) -> Callable[..., np.ndarray]:
+        """Return Pinocchio's function."""
+        return (derivatives_peer if what in DERIVATIVES else peer)(self.model)
+
+    def ours(self, what: str, how: str) -> Call:
+        """Return our function of one state, or of all."""
+        many = what in (SIZES[1], DERIVATIVES[1])
+        run = partial(self.function(what, how), *(self.states if many else self.first))
+        return Call(run, COUNT if many else 1)
+
+    def theirs(self, what: str) -> Call:
+        """Return Pinocchio's function of one state; it has none for several."""
+        return Call(partial(self.peer(what), *self.first))
+
+    def note(self, what: str, how: str) -> str:
+        """Return a text with the largest relative difference from Pinocchio's results."""
+        result, theirs = self.function(what, how)(*self.states), self.peer(what)
+        expected = np.array([theirs(*state) for state in zip(*self.states, strict=True)])
+        if what in DERIVATIVES:
+            return difference("derivatives", result.da_dtau, expected)
+        return difference("accelerations", result[0] if isinstance(result, tuple) else result, expected)
 
 
 def states(mechanism: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -81,11 +96,6 @@ def states(mechanism: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     q = np.array([mechanism.random(rng) for _ in range(count)])
     return q, rng.normal(size=(count, mechanism.model.nv))
-
-
-def acceleration_difference(ours: np.ndarray, expected: np.ndarray) -> str:
-    """Return a text with the largest relative difference of the accelerations."""
-    return difference("accelerations", ours, expected)
 
 
 def difference(what: str, ours: np.ndarray, expected: np.ndarray) -> str:
@@ -133,11 +143,13 @@ def with_loops(model: Model) -> tuple:
 
 
 def in_pinocchio(model: Model):
-    """Build Pinocchio's model of a mechanism with the joints of `NAMES`."""
+    """Build Pinocchio's model of an arm or of a mechanism with the joints of `NAMES`."""
     import pinocchio as pin
 
     made = {
-        "revolute": lambda joint: pin.JointModelRevoluteUnaligned(joint.axis),
+        "revolute": lambda joint: (
+            pin.JointModelRZ() if joint.axis[2] == 1.0 else pin.JointModelRevoluteUnaligned(joint.axis)
+        ),
         "prismatic": lambda joint: pin.JointModelPrismaticUnaligned(joint.axis),
         "universal": lambda joint: pin.JointModelUniversal(*joint.axis),
         "freeflyer": lambda joint: pin.JointModelFreeFlyer(),

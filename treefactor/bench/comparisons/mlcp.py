@@ -6,8 +6,8 @@ and its status is shown with the residual: some peers stop early or report succe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from time import process_time
 
 import numpy as np
@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from ... import mlcp
 from ...mlcp.families import FAMILIES
 from ...mlcp.problem import Problem
-from ..timing import Call, Comparison, Result
+from ..timing import Call, Comparison
 from .mlcp_peers import (
     CLARABEL,
     DANTZIG,
@@ -30,6 +30,7 @@ from .mlcp_peers import (
     UNREVISED,
     Peer,
     PeerInput,
+    PeerResult,
     daqp,
     reported_status,
 )
@@ -55,29 +56,55 @@ COLD: dict[tuple[str, int], tuple[str, dict[Peer, float | None]]] = {
     ("infeasR", MIDDLE): ("A8", dict.fromkeys((DAQP, CLARABEL, QUADPROG, MOBY, DANTZIG))),
 }
 WITH_A = {("robot", LARGE): 10.0, ("robot", MIDDLE): 1.0, ("spheres", MIDDLE): 1.0}  # the same with A
+MADE = "problem made and solved"
 AND_A = f"{DANTZIG.name} and its A"
 WARM = (("robot", LARGE), ("spheres", LARGE))
 
 
-def mlcp_comparisons() -> list[Comparison]:
-    """Return all comparisons of `treefactor bench mlcp` with the peers that are installed."""
-    return [comparison for family, m in COLD for comparison in family_comparisons(family, m)]
+def contacts(
+    name: str, available: Callable[[Peer], bool] = lambda peer: peer.available()
+) -> Iterator[Comparison]:
+    """Yield all comparisons of a family and its number of rows, such as "robot 500", with installed peers."""
+    family, m = name.split()
+    key = family, int(m)
+    target, goals = COLD[key]
+    first = cache(lambda: PeerInput(FAMILIES[family](int(m), SEED)))
+    later = cache(lambda: PeerInput(changed(first().problem)))
+    solution = cache(lambda: mlcp.solve(first().problem))
+    timed = {"clock": process_time, "patience": PATIENCE, "context": partial(threadpool_limits, 1)}
+
+    def cold() -> Call:
+        return Call(partial(mlcp.solve, first().problem))
+
+    def made() -> Call:
+        return Call(partial(anew, first().H, first().problem.D, first().problem))
+
+    def warm() -> Call:
+        return Call(partial(mlcp.solve, later().problem, solution()))
+
+    for peer, goal in goals.items():
+        if not available(peer):
+            continue
+        run = cache(lambda peer=peer: peer.prepare(first()))
+        result = {"note": lambda run=run: reported_status(first(), run()()), **timed}
+        yield Comparison(target, name, "cold", peer.name, cold, lambda run=run: Call(run()), goal, **result)
+        if peer is DANTZIG and key in WITH_A:
+            both = lambda run=run: Call(partial(assembled, first(), run()))  # noqa: E731
+            yield Comparison(target, name, "cold", AND_A, cold, both, WITH_A[key], **result)
+            yield Comparison(target, name, MADE, AND_A, made, both, **result)
+    yield Comparison(target, name, MADE, "solved", made, cold, **timed)
+    if key in WARM:
+        again = lambda: Call(partial(mlcp.solve, later().problem))  # noqa: E731
+        yield Comparison("A5", name, "warm", "cold", warm, again, 1.0 / 0.7, **timed)
+        if available(DAQP):
+            run = cache(lambda: daqp(later(), solution().gamma))
+            result = {"note": lambda: reported_status(later(), run()()), **timed}
+            yield Comparison("A5", name, "warm", DAQP.name, warm, lambda: Call(run()), 25.0, **result)
 
 
-def family_comparisons(family: str, m: int) -> Iterator[Comparison]:
-    """Yield all comparisons of one family and size."""
-    yield from cold(family, m)
-    if (family, m) in WARM:
-        yield from warm(family, m)
-
-
-class SingleThread(Comparison):
-    """Comparison in one thread, by the processor's time."""
-
-    def measure(self) -> Result:
-        """Measure both in turns."""
-        with threadpool_limits(1):
-            return super().measure()
+def problems() -> list[str]:
+    """Return the names of all families with their numbers of rows."""
+    return [f"{family} {m}" for family, m in COLD]
 
 
 def missing() -> list[str]:
@@ -85,37 +112,10 @@ def missing() -> list[str]:
     return [peer.name for peer in PEERS if not peer.available()]
 
 
-def cold(family: str, m: int) -> Iterator[Comparison]:
-    """Solve a problem of a family without a start, compared with every peer."""
-    given = PeerInput(FAMILIES[family](m, SEED))
-    target, peers = COLD[family, m]
-    comparison = partial(SingleThread, target, f"{family} {m}", clock=process_time, patience=PATIENCE)
-    problem = given.problem
-    ours, again = Call(partial(mlcp.solve, problem)), Call(partial(anew, given.H, problem.D, problem))
-    for peer, goal in peers.items():
-        if not peer.available():
-            continue
-        run = peer.prepare(given)
-        note = reported_status(given, run())
-        yield comparison("cold", peer.name, ours, Call(run), goal, note)
-        if peer is DANTZIG and (family, m) in WITH_A:
-            both = Call(lambda run=run: (given.assembled(), run()))
-            yield comparison("cold", AND_A, ours, both, WITH_A[family, m], note)
-            yield comparison("problem made and solved", AND_A, again, both, None, note)
-    yield comparison("problem made and solved", "solved", again, ours)
-
-
-def warm(family: str, m: int) -> Iterator[Comparison]:
-    """Solve a problem with velocities changed by `CHANGE`, from the solution of the one before."""
-    first = FAMILIES[family](m, SEED)
-    before, later = mlcp.solve(first), changed(first)
-    comparison = partial(SingleThread, "A5", f"{family} {m}", "warm", clock=process_time, patience=PATIENCE)
-    ours = Call(partial(mlcp.solve, later, before))
-    yield comparison("cold", ours, Call(partial(mlcp.solve, later)), 1.0 / 0.7)
-    if DAQP.available():
-        given = PeerInput(later)
-        run = daqp(given, before.gamma)
-        yield comparison(DAQP.name, ours, Call(run), 25.0, reported_status(given, run()))
+def assembled(given: PeerInput, run: Callable[[], PeerResult]) -> None:
+    """Assemble A again, and call a peer."""
+    given.assembled()
+    run()
 
 
 def changed(problem: Problem) -> Problem:

@@ -154,12 +154,12 @@ def lemke(solver: str, given: PeerInput) -> Callable[[], PeerResult]:
     program.AddLinearComplementarityConstraint(given.A, given.q, x)
 
     def run() -> PeerResult:
-        found = getattr(solvers, solver)().Solve(program)
+        result = getattr(solvers, solver)().Solve(program)
         status = {
             solvers.SolutionResult.kSolutionFound: SOLVED,
             solvers.SolutionResult.kInfeasibleConstraints: INFEASIBLE,
         }
-        return PeerResult(status.get(found.get_solution_result(), FAILED), found.GetSolution(x))
+        return PeerResult(status.get(result.get_solution_result(), FAILED), result.GetSolution(x))
 
     return run
 
@@ -175,8 +175,8 @@ def daqp(given: PeerInput, warm: np.ndarray | None = None) -> Callable[[], PeerR
     start = {} if warm is None else {"dual_start": -warm}
 
     def run() -> PeerResult:
-        _, _, flag, found = solve(*arguments, primal_tol=1e-9, **start)
-        return PeerResult({1: SOLVED, -1: INFEASIBLE}.get(flag, FAILED), -found["lam"])
+        _, _, flag, details = solve(*arguments, primal_tol=1e-9, **start)
+        return PeerResult({1: SOLVED, -1: INFEASIBLE}.get(flag, FAILED), -details["lam"])
 
     return run
 
@@ -231,9 +231,9 @@ def clarabel(given: PeerInput) -> Callable[[], PeerResult]:
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
 
     def run() -> PeerResult:
-        found = clarabel.DefaultSolver(upper, -given.g, rows, -given.d, cones, settings).solve()
-        status = {"Solved": SOLVED, "PrimalInfeasible": INFEASIBLE}.get(str(found.status), FAILED)
-        return PeerResult(status, np.asarray(found.z))
+        solution = clarabel.DefaultSolver(upper, -given.g, rows, -given.d, cones, settings).solve()
+        status = {"Solved": SOLVED, "PrimalInfeasible": INFEASIBLE}.get(str(solution.status), FAILED)
+        return PeerResult(status, np.asarray(solution.z))
 
     return run
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
-from importlib.util import find_spec
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 
 import numpy as np
 
-from ...codegen import compile
 from ...dynamics.rollouts import rollout
-from ...exceptions import TreefactorError
 from ...model.configuration import integrate, neutral
 from ...quantities.functions import h_times
+from ..case import WHOLE_BODY, Case, program_backends
 from ..timing import Call, Comparison
-from .programs import compile_c
 
 COUNT, STEPS, LENGTH = 1024, 50, 0.01  # motions, steps of each, seconds of a step
-WHOLE_BODY = 18  # freedoms from which the goals are those of legged robots
 GOALS = {"recursions": (8.0, 5.0), "interpreter": (15.0, 7.0), "cc": (40.0, 15.0)}  # arms, legged robots
 PATIENCE = 2.0
 
@@ -80,36 +76,24 @@ class Motions:
         return np.concatenate([[0.0], *mujoco_.from_pinocchio(self.body, self.model, q, v)])
 
 
-def rollouts(case) -> Iterator[Comparison]:
+def rollouts(case: Case) -> Iterator[Comparison]:
     """Compare rollouts by the recursions, the interpreter and compiled C with MuJoCo's."""
-    motions = motions_of(case)
-    if motions is None:
+    if case.body is None or case.body.nv != case.ours.nv:
         return
-    theirs, model = motions.theirs(), motions.model
-    kernels = {
-        "interpreter": compile(model, "forward_dynamics"),
-        "cc": compile_c(model, ["forward_dynamics"]),
-    }
-    for how, goals in GOALS.items():
-        if how != "recursions" and kernels[how] is None:
-            continue
-        function = partial(rollout, model) if how == "recursions" else kernels[how].rollout
-        goal = goals[model.nv >= WHOLE_BODY]
-        what = f"rollout {COUNT} x {STEPS}, {how}"
-        ours = motions.ours(function)
-        yield Comparison("Rollouts", case.name, what, "MuJoCo", ours, theirs, goal, patience=PATIENCE)
+    motions = cache(partial(Motions, case.ours, case.body))
+    for how in ("recursions", *program_backends()):
+        what, goal = f"rollout {COUNT} x {STEPS}, {how}", GOALS[how][case.ours.nv >= WHOLE_BODY]
+        yield Comparison(
+            *("Rollouts", case.name, what, "MuJoCo"),
+            ours=lambda how=how: motions().ours(rollout_of(case, how)),
+            theirs=lambda: motions().theirs(),
+            goal=goal,
+            patience=PATIENCE,
+        )
 
 
-def motions_of(case) -> Motions | None:
-    """Return motions that stay finite; None where MuJoCo is missing or cannot load the robot."""
-    if not find_spec("mujoco"):
-        return None
-    from ...adapters import mujoco_
-
-    try:
-        body = mujoco_.load(case.path, case.floating)
-    except TreefactorError:
-        return None
-    if body.nv != case.ours.nv:
-        return None
-    return Motions(case.ours, body)
+def rollout_of(case: Case, how: str) -> Callable:
+    """Return our rollout of motions, by the recursions or a program."""
+    if how == "recursions":
+        return partial(rollout, case.ours)
+    return case.kernels(how, "forward_dynamics").rollout

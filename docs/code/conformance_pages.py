@@ -1,7 +1,7 @@
 """Make the pages of the comparison of engines from the stored results: tables, the matrix, upstream reports.
 
-``python docs/conformance_pages.py RESULT.json ...`` joins results of `treefactor check --json` and stores
-them; as an extension of Sphinx it writes the page robots x engines beside the others.
+``python docs/code/conformance_pages.py RESULT.json ...`` joins results of `treefactor check --json` and
+stores them; as an extension of Sphinx it writes the page robots x engines beside the others.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from treefactor.report.conformance.summary import (
 )
 
 ALIKE = ("schema", "treefactor", "seed", "samples")  # that runs must share to be joined
-STORED = Path(__file__).parent / "measured" / "conformance.json"
+STORED = Path(__file__).parents[1] / "measured" / "conformance.json"
 MATRIX = Path("conformance", "matrix.html")
 DIFFERENT = (EXPLAINED, EXPECTED, *FAILURES)
 NOTHING = "The stored comparison found no deviation."
@@ -87,17 +87,17 @@ def _is_there(cell: Cell) -> bool:
 
 def _groups(reports: Sequence[Report], part: str, key) -> dict:
     """Return the entries of a part of all reports by key."""
-    found: dict = {}
+    groups: dict = {}
     for report in reports:
         for one in getattr(report, part):
-            found.setdefault(key(one), []).append(one)
-    return found
+            groups.setdefault(key(one), []).append(one)
+    return groups
 
 
 def _require_one(what: str, name: str, values: Sequence) -> None:
     """Raise TreefactorError unless all values are the same."""
-    if len(found := list(dict.fromkeys(map(str, values)))) > 1:
-        raise TreefactorError(f"expected {what} with one {name}, got {' and '.join(found)}")
+    if len(different := list(dict.fromkeys(map(str, values)))) > 1:
+        raise TreefactorError(f"expected {what} with one {name}, got {' and '.join(different)}")
 
 
 def stored() -> Report:
@@ -121,12 +121,12 @@ def facts() -> None:
 def scores() -> Html:
     """Show how many results of every engine have which state."""
     report = stored()
-    total, found = total_counts(report), counts(report)
+    total, by_engine = total_counts(report), counts(report)
     states = [state for state in dict.fromkeys([AGREES, EXPLAINED, EXPECTED, *STATES]) if total[state]]
     versions = {engine.name: version_of(engine) for engine in report.engines}
     rows = [
-        [versions[engine], *(found[engine][state] or "" for state in states), cells_per_engine(report)]
-        for engine in found
+        [versions[engine], *(by_engine[engine][state] or "" for state in states), cells_per_engine(report)]
+        for engine in by_engine
     ]
     return grid(["", *states, "all"], rows)
 
@@ -143,9 +143,9 @@ def causes() -> Html:
     report = stored()
     versions = {engine.name: version_of(engine) for engine in report.engines}
     parts = []
-    for engine, found in groupby(causes_by_engine(report), key=lambda one: one.engine):
+    for engine, causes in groupby(causes_by_engine(report), key=lambda one: one.engine):
         parts.append(f'<tr><th scope="rowgroup" colspan="4">{escape(versions[engine])}</th></tr>')
-        for one in found:
+        for one in causes:
             first = f"{len(one.robots)} robots, such as " if len(one.robots) > 1 else ""
             robots = first + one.most[0]
             cells = [escape(one.text) + anchor(one.link), escape(robots), escape(effect(one.effect))]
@@ -164,8 +164,8 @@ def anchor(address: str) -> str:
 
 def reports() -> Html:
     """Show all defects: versions, minimal file, numbers, and a text to paste into a report."""
-    found = stored()
-    return Html("".join(_section(defect, found) for defect in DEFECTS))
+    report = stored()
+    return Html("".join(_section(defect, report) for defect in DEFECTS))
 
 
 def _section(defect: Defect, report: Report) -> str:

@@ -11,7 +11,7 @@ from pinocchio_turns import BATCH, CALL, WAYS, rows
 
 import treefactor as tf
 from treefactor import bench, constraints
-from treefactor.bench.comparisons import robot as robot_times
+from treefactor.bench.case import Case
 
 TWO = CALL, BATCH
 FORWARD = "pin.forwardKinematics(model, data, q)"
@@ -133,8 +133,8 @@ MASSES = (
 )
 PARTS = "J = pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL); "
 SPACE = (
-    f"{PARTS}K = pin.computeMinverse(model, data, q) @ J.T; found = np.linalg.inv(J @ K); "
-    "inverse = K @ found; "
+    f"{PARTS}K = pin.computeMinverse(model, data, q) @ J.T; inertia = np.linalg.inv(J @ K); "
+    "inverse = K @ inertia; "
 )
 TASK_BIAS = (
     "pin.forwardKinematics(model, data, q, v, zero); "
@@ -151,16 +151,16 @@ TASKS = (  # Pinocchio computes the parts, NumPy composes them
     (
         "operational_bias",
         "tf.operational_bias(robot, q, v, name)",
-        f"{SPACE}{TASK_BIAS}; inverse.T @ pin.nle(model, data, q, v) - found @ rate.vector",
+        f"{SPACE}{TASK_BIAS}; inverse.T @ pin.nle(model, data, q, v) - inertia @ rate.vector",
     ),
 )
 ROLLED = 20  # steps
 SIMULATED = "v = v + h * pin.aba(model, data, q, v, tau); q = pin.integrate(model, q, h * v)"
 
 
-def dynamics(case: robot_times.Case) -> Iterator[bench.Comparison]:
+def dynamics(case: Case) -> Iterator[bench.Comparison]:
     """Yield comparisons of functions of q, v and forces."""
-    moving, robot = case.moving, case.moving.ours
+    moving, robot = case, case.ours
     arrays = {"q": moving.q, "v": moving.v, "a": moving.a, "tau": moving.tau}
     for what, ours, theirs in DYNAMICS:
         parallel = {"aba": "forward_dynamics", "rnea": "rnea"}.get(what)
@@ -175,21 +175,21 @@ def dynamics(case: robot_times.Case) -> Iterator[bench.Comparison]:
     yield from rows(case, "computeStaticTorque", ours, theirs, arrays)
 
 
-def kinematics(case: robot_times.Case, frame: int) -> Iterator[bench.Comparison]:
+def kinematics(case: Case, frame: int) -> Iterator[bench.Comparison]:
     """Yield comparisons of one frame, of centres of mass and momentum, and of tasks."""
-    moving, robot, found = case.moving, case.moving.ours, case.model.frames[frame]
+    moving, robot, chosen = case, case.ours, case.model.frames[frame]
     arrays = {"q": moving.q, "v": moving.v, "a": moving.a}
-    placement = found.placement
+    placement = chosen.placement
     names = {
         "frame": frame,
-        "name": found.name,
-        "joint": int(found.parentJoint) - 1,
+        "name": chosen.name,
+        "joint": int(chosen.parentJoint) - 1,
         "R": placement.rotation.copy(),
         "p": placement.translation.copy(),
         "zero": np.zeros(robot.nv),
         "one": np.eye(robot.nv),
         "constraints": constraints,
-        "request": tf.Kinematics(robot, [found.name], jacobians=[found.name], center_of_mass=True),
+        "request": tf.Kinematics(robot, [chosen.name], jacobians=[chosen.name], center_of_mass=True),
         "everything": lambda task: (task.inertia, task.inverse, task.nullspace),
     }
     for what, ours, theirs in chain(FRAMES, MASSES):
@@ -203,9 +203,9 @@ def kinematics(case: robot_times.Case, frame: int) -> Iterator[bench.Comparison]
         yield from rows(case, what, ours, theirs, arrays, TWO, out=False, **names)
 
 
-def simulation(case: robot_times.Case) -> Iterator[bench.Comparison]:
+def simulation(case: Case) -> Iterator[bench.Comparison]:
     """Yield comparisons of time steps and trajectories with `aba` and `integrate`."""
-    moving = case.moving
+    moving = case
     arrays = {"q": moving.q, "v": moving.v, "tau": moving.tau}
     yield from rows(case, "step", "tf.step(robot, q, v, tau, h)", SIMULATED, arrays, TWO, h=1e-3)
 

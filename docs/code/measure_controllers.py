@@ -1,28 +1,20 @@
-"""Measure the examples of controllers beside their peers: `python docs/measure_controllers.py`.
+"""Measure the examples of controllers beside their peers.
 
 The functions are those of examples/: sampling MPC beside MuJoCo, inverse kinematics beside Pinocchio and
 Pink, differential dynamic programming beside Crocoddyl, and gradients of trajectories in JAX and PyTorch
-beside MJX, frax and adam. Times are processor times on one thread. A peer with its own Python is measured
-where a variable of the environment names that Python (VARIABLES); the stored figures of other peers are kept.
-Each peer is stored with our time from the same run. No path and no name of the machine is stored.
-`--small --out FILE` tries the command in small sizes.
+beside MJX, frax and adam. Each peer is stored with our time from the same run.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
-import treefactor as tf
-from treefactor import report
+from measure import output_of, python_of
 
-HERE = Path(__file__).parent
-FILE = HERE / "measured" / "controllers.json"
+import treefactor as tf
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 VARIABLES = {
     "Pink": "PINK_PYTHON",
     "Crocoddyl": "TREEFACTOR_CROCODDYL_PYTHON",
@@ -37,7 +29,6 @@ PACKAGES = {  # of a peer, whose versions are stored
     "frax": ("frax", "jax"),
     "adam": ("adam-robotics", "torch"),
 }
-OWN = ("numpy", "pin", "mujoco", "jax", "torch")
 FULL = {
     "mppi": {"samples": 1024, "horizon": 50, "steps": 150, "turns": 9},
     "ik_batch": {"targets": 1000, "rounds": 6, "steps": 20, "compared": 20},
@@ -52,41 +43,29 @@ SMALL = {
 }
 
 
-def main() -> None:
-    """Measure all examples and write controllers.json."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--small", action="store_true", help="take small sizes")
-    parser.add_argument("--out", type=Path, default=FILE, help="file to write")
-    options = parser.parse_args()
-    report.write_json(options.out, measured(SMALL if options.small else FULL, stored(FILE)))
-
-
-def measured(sizes: dict, before: dict) -> dict:
+def measured(before: dict, mppi: dict, ik_batch: dict, ddp_batch: dict, trajectories: dict) -> dict:
     """Return the figures of all examples; those of absent peers are taken from `before`."""
-    sys.path.insert(0, str(HERE.parent / "examples"))
+    sys.path.insert(0, str(EXAMPLES))
     peers = dict(before.get("peers", {}))
-    found = {
-        "config": tf.show_config("dicts"),
-        "versions": {name: version(name) for name in OWN},
-        "sizes": sizes,
-        "mppi": sampling(**sizes["mppi"]),
-        "ik_batch": inverse_kinematics(peers, **sizes["ik_batch"]),
-        "ddp_batch": dynamic_programming(peers, **sizes["ddp_batch"]),
+    figures = {
+        "mppi": sampling(**mppi),
+        "ik_batch": inverse_kinematics(peers, **ik_batch),
+        "ddp_batch": dynamic_programming(peers, **ddp_batch),
     }
     for name in ("trajectory_in_jax", "trajectory_in_torch"):
-        found[name] = gradients(name, peers, **sizes["trajectories"])
-    return found | {"peers": peers}
+        figures[name] = gradients(name, peers, **trajectories)
+    return figures | {"peers": peers}
 
 
 def sampling(samples: int, horizon: int, steps: int, turns: int) -> dict:
     """Return the figures of sampling MPC, robot by robot."""
     import mppi
 
-    found = {}
+    figures = {}
     for task in (mppi.panda(), mppi.solo12()):
         _, run = mppi.control(task, samples, horizon, steps)
-        found[task.robot] = {"run": run, "rollout": mppi.compare(task, samples, horizon, turns)}
-    return found
+        figures[task.robot] = {"run": run, "rollout": mppi.compare(task, samples, horizon, turns)}
+    return figures
 
 
 def inverse_kinematics(peers: dict, targets: int, rounds: int, steps: int, compared: int) -> dict:
@@ -109,11 +88,11 @@ def dynamic_programming(peers: dict, problems: int, steps: int, iterations: int,
     """Return the figures of differential dynamic programming; store those of Crocoddyl."""
     import ddp_batch
 
-    given = ddp_batch.problems(problems, steps)
-    _, costs, used, figures = ddp_batch.measure(given, iterations, repeats)
+    problem = ddp_batch.problems(problems, steps)
+    _, costs, used, figures = ddp_batch.measure(problem, iterations, repeats)
     python = named("Crocoddyl", peers)
     if python:
-        theirs = ddp_batch.crocoddyl(python, given, iterations, repeats)
+        theirs = ddp_batch.crocoddyl(python, problem, iterations, repeats)
         beside = ddp_batch.compare(theirs, costs, used)
         store(peers, "Crocoddyl", python, beside | {"ours": figures["seconds"]})
     return figures
@@ -135,12 +114,8 @@ def gradients(name: str, peers: dict, trajectories: int, steps: int, turns: int)
 
 
 def named(peer: str, peers: dict) -> str | None:
-    """Return the Python of a peer; None, with a printed sentence, where its variable is not set."""
-    python = os.environ.get(VARIABLES[peer])
-    if not python:
-        kept = "its stored figures are kept" if peer in peers else "there are no stored figures to keep"
-        print(f"{peer} is left out: {VARIABLES[peer]} is not set; {kept}")
-    return python
+    """Return the Python of a peer; None where its variable is not set."""
+    return python_of(peer, VARIABLES[peer], peer in peers)
 
 
 def store(peers: dict, peer: str, python: str, figures: dict) -> None:
@@ -150,15 +125,5 @@ def store(peers: dict, peer: str, python: str, figures: dict) -> None:
 
 def versions(python: str, peer: str) -> dict[str, str]:
     """Return the versions of the packages of a peer in its Python."""
-    text = "import sys, importlib.metadata as m\nprint(*map(m.version, sys.argv[1:]))"
-    done = subprocess.run([python, "-c", text, *PACKAGES[peer]], capture_output=True, text=True, check=True)
-    return dict(zip(PACKAGES[peer], done.stdout.split(), strict=True))
-
-
-def stored(path: Path) -> dict:
-    """Return the content of a file; an empty dict where there is no file."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-
-
-if __name__ == "__main__":
-    main()
+    code = "import sys, importlib.metadata as m\nprint(*map(m.version, sys.argv[1:]))"
+    return dict(zip(PACKAGES[peer], output_of(python, code, *PACKAGES[peer]).split(), strict=True))

@@ -1,4 +1,4 @@
-"""Draw the figure of tangents of a (cos, sin) or a quaternion: `python docs/tangents.py`."""
+"""Draw the figure of tangents of a (cos, sin) or a quaternion: `python docs/code/tangents.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from speed import DARK, GREY, INK, text
 
-FILE = Path(__file__).parent / "images" / "tangents.svg"
+FILE = Path(__file__).parents[1] / "images" / "tangents.svg"
 RADIUS, PANEL, HEIGHT, BASE = 220, 400, 355, 320  # px
 RED, LEFT = "#b4452f", 40
 ANGLE, STEP, CHANGE = radians(28), 0.62, (0.16, 0.62)  # of q; of integrate; of the entries of q

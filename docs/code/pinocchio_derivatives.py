@@ -9,13 +9,13 @@ import pinocchio as pin
 from pinocchio_turns import BATCH, CALL, WAYS, rows
 
 from treefactor import bench, constraints
-from treefactor.bench.comparisons import robot as robot_times
+from treefactor.bench.case import Case
 from treefactor.bench.comparisons.derivative_peers import Peers
 
 INVERSE = "pin.computeRNEADerivatives(model, data, q, v, a)"
 FORWARD = "pin.computeABADerivatives(model, data, q, v, tau)"
-LEFT = "w @ found[0], w @ found[1], w @ found[2]"
-RIGHT = "found[0] @ dq + found[1] @ dv + found[2] @"
+LEFT = "w @ matrices[0], w @ matrices[1], w @ matrices[2]"
+RIGHT = "matrices[0] @ dq + matrices[1] @ dv + matrices[2] @"
 MOTIONS = "pin.computeForwardKinematicsDerivatives(model, data, q, v, a); "
 FEW = 64  # configurations, where Pinocchio computes central differences
 MATRICES = (  # name of the row, ours, Pinocchio's
@@ -38,13 +38,13 @@ MATRICES = (  # name of the row, ours, Pinocchio's
     ),
     ("integrate_derivatives", "tf.integrate_derivatives(robot, q, v)", "pin.dIntegrate(model, q, v)"),
     ("difference_derivatives", "tf.difference_derivatives(robot, q, r)", "pin.dDifference(model, q, r)"),
-    ("rnea_vjp", "tf.rnea_vjp(robot, q, v, a, w)", f"found = {INVERSE}; {LEFT}"),
-    ("forward_dynamics_vjp", "tf.forward_dynamics_vjp(robot, q, v, tau, w)", f"found = {FORWARD}; {LEFT}"),
-    ("rnea_jvp", "tf.rnea_jvp(robot, q, v, a, dq, dv, da)", f"found = {INVERSE}; {RIGHT} da"),
+    ("rnea_vjp", "tf.rnea_vjp(robot, q, v, a, w)", f"matrices = {INVERSE}; {LEFT}"),
+    ("forward_dynamics_vjp", "tf.forward_dynamics_vjp(robot, q, v, tau, w)", f"matrices = {FORWARD}; {LEFT}"),
+    ("rnea_jvp", "tf.rnea_jvp(robot, q, v, a, dq, dv, da)", f"matrices = {INVERSE}; {RIGHT} da"),
     (
         "forward_dynamics_jvp",
         "tf.forward_dynamics_jvp(robot, q, v, tau, dq, dv, dtau)",
-        f"found = {FORWARD}; {RIGHT} dtau",
+        f"matrices = {FORWARD}; {RIGHT} dtau",
     ),
 )
 SECOND = {  # arguments of functions that Pinocchio's Python does not have
@@ -55,16 +55,16 @@ SECOND = {  # arguments of functions that Pinocchio's Python does not have
 }
 
 
-def derivatives(case: robot_times.Case, frame: int) -> Iterator[bench.Comparison]:
+def derivatives(case: Case, frame: int) -> Iterator[bench.Comparison]:
     """Yield comparisons of matrices and products, and of second derivatives with central differences."""
-    moving, rng = case.moving, np.random.default_rng(1)
+    moving, rng = case, np.random.default_rng(1)
     names = ("q", "v", "a", "tau")
     arrays = {name: getattr(moving, name) for name in names} | {"r": np.roll(moving.q, 1, axis=0)}
     arrays |= {name: rng.normal(size=moving.v.shape) for name in ("w", "dq", "dv", "da", "dtau")}
-    found = {"frame": frame, "name": case.model.frames[frame].name}
+    named = {"frame": frame, "name": case.model.frames[frame].name}
     for what, ours, theirs in MATRICES:
         read = {name: x for name, x in arrays.items() if name in arguments(ours)}
-        yield from rows(case, what, ours, theirs, read, WAYS, **found)
+        yield from rows(case, what, ours, theirs, read, WAYS, **named)
     peers = Peers(case.model, frame)
     for what, given in SECOND.items():
         read = {name: arrays[name][:FEW] for name in given.split(", ")}
@@ -72,13 +72,13 @@ def derivatives(case: robot_times.Case, frame: int) -> Iterator[bench.Comparison
         yield from rows(case, what, ours, theirs, read, (CALL, BATCH), peers=peers)
 
 
-def constrained(case: robot_times.Case, frames: list[int]) -> Iterator[bench.Comparison]:
+def constrained(case: Case, frames: list[int]) -> Iterator[bench.Comparison]:
     """Yield comparisons of derivatives with the points of these frames held."""
-    model, data, moving = case.model, case.data, case.moving
+    model, data, moving = case.model, case.data, case
     models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     for frame in frames:
-        found = model.frames[frame]
-        at = found.parentJoint, found.placement
+        contact = model.frames[frame]
+        at = contact.parentJoint, contact.placement
         models.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, *at, pin.LOCAL))
         datas.append(models[-1].createData())
     pin.initConstraintDynamics(model, data, models, datas)

@@ -1,27 +1,21 @@
-"""Measure the times of loops, contacts and time steps for the page on choosing an algorithm: `make measure`.
-
-Processor times, taken in turns; no path and no name of the machine is stored.
-"""
+"""Measure loops, contacts and time steps, for the page on choosing an algorithm."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
-from time import process_time
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 import treefactor as tf
-from treefactor import bench, constraints, mechanisms, mlcp, report
+from treefactor import bench, constraints, mechanisms, mlcp
 from treefactor.bench.comparisons import loops as loops_times
 from treefactor.bench.comparisons import mlcp as mlcp_times
 from treefactor.bench.comparisons import piles
 from treefactor.bench.comparisons.mlcp_peers import CLARABEL, DANTZIG, DAQP, PROXQP, PeerInput
 from treefactor.mlcp.families import FAMILIES
 
-FILE = Path(__file__).parent / "measured" / "constraints.json"
 LOOPED = ("four-bar", "five-bar", "stewart")
 TOUCHING = {"robot": "legs on one base", "spheres": "spheres"}
 ROWS = (10, 20, 50, 100, 200, 500)
@@ -29,14 +23,14 @@ PATIENCE = 1.0  # seconds
 RUN = 20  # steps in a run
 
 
-def main() -> None:
-    """Measure and write constraints.json."""
+def measured(_: dict) -> dict:
+    """Return the figures of loops, contacts and a pile."""
     with threadpool_limits(1):
-        loops = {name: seconds(closing(name)) for name in LOOPED}
-        contacts = {status: list(touching(family)) for family, status in TOUCHING.items()}
-        pile = stepping()
-    content = {"config": tf.show_config("dicts"), "loops": loops, "contacts": contacts, "pile": pile}
-    report.write_json(FILE, content)
+        return {
+            "loops": {name: bench.median_times(closing(name), patience=PATIENCE) for name in LOOPED},
+            "contacts": {status: list(touching(family)) for family, status in TOUCHING.items()},
+            "pile": stepping(),
+        }
 
 
 def closing(name: str) -> dict:
@@ -59,15 +53,15 @@ def touching(family: str) -> Iterator[dict]:
     """Yield seconds for problems of a family against their number of rows."""
     for m in ROWS:
         problem = FAMILIES[family](m, mlcp_times.SEED)
-        given, later = PeerInput(problem), mlcp_times.changed(problem)
+        copied, later = PeerInput(problem), mlcp_times.changed(problem)
         ways = {
             "mlcp.solve": partial(mlcp.solve, problem),
             "mlcp.solve, warm": partial(mlcp.solve, later, mlcp.solve(problem)),
         }
         for peer in (DANTZIG, DAQP, CLARABEL, PROXQP):
             if peer.available():
-                ways[f"{peer.name}, A given" if peer is DANTZIG else peer.name] = peer.prepare(given)
-        yield {"count": problem.m, "seconds": seconds(ways)}
+                ways[f"{peer.name}, A given" if peer is DANTZIG else peer.name] = peer.prepare(copied)
+        yield {"count": problem.m, "seconds": bench.median_times(ways, patience=PATIENCE)}
 
 
 def stepping() -> dict[str, dict[str, float]]:
@@ -77,22 +71,12 @@ def stepping() -> dict[str, dict[str, float]]:
     ways = {
         "Stepper.step": bench.Call(partial(pile.step, RUN), RUN),
         "Stepper.run, states only": bench.Call(partial(pile.run, RUN), RUN),
-        "MuJoCo": bench.Call(mujoco[0]),
-        "PyBullet": bench.Call(pybullet[0]),
+        "MuJoCo": mujoco[0],
+        "PyBullet": pybullet[0],
     }
-    times = np.median(bench.times_in_turns(list(ways.values()), process_time, PATIENCE), axis=0)
+    times = bench.median_times(ways, patience=PATIENCE)
     reached = [pile.step(RUN), pile.run(RUN), mujoco[1](), pybullet[1]()]
     return {
         way: {"seconds": time, "overlap": max(pile.overlap(q), 0.0)}
-        for way, time, q in zip(ways, times.tolist(), reached, strict=True)
+        for way, time, q in zip(ways, times.values(), reached, strict=True)
     }
-
-
-def seconds(ways: dict) -> dict[str, float]:
-    """Return median seconds of each way, taken in turns."""
-    times = bench.times_in_turns([bench.Call(run) for run in ways.values()], process_time, PATIENCE)
-    return dict(zip(ways, np.median(times, axis=0).tolist(), strict=True))
-
-
-if __name__ == "__main__":
-    main()

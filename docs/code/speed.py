@@ -1,12 +1,12 @@
-"""Draw the README's figure from the times in docs/measured: `python docs/speed.py`."""
+"""Draw the README's figure from the times in docs/measured: `python docs/code/speed.py`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-HERE = Path(__file__).parent
-FILE = HERE / "images" / "speed.svg"
+DOCS = Path(__file__).parents[1]
+FILE = DOCS / "images" / "speed.svg"
 ROBOTS = {
     "ur5_robot": "UR5, 6 freedoms",
     "panda": "Panda, 9",
@@ -27,18 +27,18 @@ DARK, LIGHT, GREY, INK = "#33659c", "#7ea6d2", "#b6bec8", "#1c2430"
 
 def ratios() -> dict[str, list[float]]:
     """Return how many times faster than Pinocchio each way is, by robot."""
-    found = {}
+    by_robot = {}
     for robot in ROBOTS:
-        results = json.loads((HERE / "measured" / f"{robot}.json").read_text(encoding="utf-8"))["results"]
+        results = json.loads((DOCS / "measured" / f"{robot}.json").read_text(encoding="utf-8"))["results"]
         by_what = {row["what"]: row["ratio"] for row in results if row["peer"] == "Pinocchio"}
-        found[robot] = [by_what[what] for what in WAYS]
-    return found
+        by_robot[robot] = [by_what[what] for what in WAYS]
+    return by_robot
 
 
 def draw() -> str:
     """Draw the figure as SVG: a panel for each robot, a bar for each way, Pinocchio as the line at 1."""
-    found = ratios()
-    scale = (PANEL - 34) / max(map(max, found.values()))
+    by_robot = ratios()
+    scale = (PANEL - 34) / max(map(max, by_robot.values()))
     parts = [
         text(16, 26, "Forward dynamics: how many times faster than Pinocchio, one thread", 15, bold=True),
         text(
@@ -53,7 +53,7 @@ def draw() -> str:
     for column, (robot, title) in enumerate(ROBOTS.items()):
         x = LABELS + column * (PANEL + GAP)
         parts.append(text(x, TOP - 14, title, 12, bold=True))
-        for k, ratio in enumerate(found[robot]):
+        for k, ratio in enumerate(by_robot[robot]):
             y, width = TOP + k * ROW, ratio * scale
             colour = DARK if "generated" in list(WAYS.values())[k] else LIGHT
             parts.append(f'<rect x="{x}" y="{y}" width="{width:.1f}" height="{BAR}" rx="2" fill="{colour}"/>')

@@ -10,7 +10,7 @@ from pinocchio_turns import BATCH, CALL, WAYS, rows
 
 import treefactor as tf
 from treefactor import bench, se3, so3
-from treefactor.bench.comparisons import robot as robot_times
+from treefactor.bench.case import Case
 
 TWO = CALL, BATCH
 STEPS = (  # name of the row, ours, Pinocchio's
@@ -74,9 +74,9 @@ ROTATIONS = (  # R and S are matrices, z a quaternion
 )
 
 
-def configurations(case: robot_times.Case) -> Iterator[bench.Comparison]:
+def configurations(case: Case) -> Iterator[bench.Comparison]:
     """Yield comparisons of steps between configurations, and of new configurations."""
-    moving, model = case.moving, case.model
+    moving, model = case, case.model
     q, v = moving.q, moving.v
     arrays = {"q": q, "s": q.copy(), "v": v, "r": tf.integrate(moving.ours, q, 0.3 * v)}
     for what, ours, theirs in STEPS:
@@ -100,9 +100,9 @@ def configurations(case: robot_times.Case) -> Iterator[bench.Comparison]:
         yield from rows(case, f"{what} of the model", ours, theirs, {"q": q}, (CALL,), out=False, **names)
 
 
-def poses(case: robot_times.Case) -> Iterator[bench.Comparison]:
+def poses(case: Case) -> Iterator[bench.Comparison]:
     """Yield comparisons of `treefactor.se3` and `treefactor.so3`."""
-    rng, count = np.random.default_rng(0), len(case.moving.q)
+    rng, count = np.random.default_rng(0), len(case.q)
     v, x, y = rng.normal(size=(count, 6)), *rng.normal(size=(2, count, 3))
     M, N = se3.exp(v), se3.exp(v[::-1])
     A, B = ([pin.SE3(one[:, :3], one[:, 3]) for one in many] for many in (M, N))

@@ -1,4 +1,4 @@
-"""Measure programs on an NVIDIA GPU with PyTorch: `python docs/measure_cuda.py [ROBOT ...]`.
+"""Measure programs on an NVIDIA GPU with PyTorch: `python docs/code/measure_cuda.py [ROBOT ...]`.
 
 Prints for every function the deviation from the interpreter, configurations per second, and the rate of
 reading arguments and writing results as a share of that of a copy on the same GPU.
@@ -53,8 +53,8 @@ def measure(torch, model, program, name: str, copied: float) -> None:
     stream = torch.cuda.current_stream().cuda_stream
     call = partial(kernels.call, name, *arrays, out=out, stream=stream)
     call()
-    found = out[:COMPARED].cpu().numpy().reshape(expected.shape)
-    deviation = np.abs(found - expected).max() / np.abs(expected).max()
+    results = out[:COMPARED].cpu().numpy().reshape(expected.shape)
+    deviation = np.abs(results - expected).max() / np.abs(expected).max()
     time, entries = seconds(torch, call), sum(size for _, size in function.inputs) + function.output.size
     rate = 8 * entries * COUNT / time
     print(

@@ -284,10 +284,10 @@ joint = model.addJoint(0, pin.JointModelUniversal(x, y), pin.SE3.Identity(), "un
 inertia = pin.Inertia(1.0, np.array([0.1, 0.2, 0.3]), np.eye(3))
 model.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
 data, q, v, a = model.createData(), np.array([0.3, 0.4]), np.ones(2), np.ones(2)
-found = np.array(pin.computeRNEADerivatives(model, data, q, v, a)[0])
+theirs = np.array(pin.computeRNEADerivatives(model, data, q, v, a)[0])
 h = 1e-6
 forces = [[pin.rnea(model, data, q + s * h * e, v, a) for e in np.eye(2)] for s in (1, -1)]
-print(np.abs(found - (np.array(forces[0]) - forces[1]).T / (2 * h)).max())  # 0.47543
+print(np.abs(theirs - (np.array(forces[0]) - forces[1]).T / (2 * h)).max())  # 0.47543
 """,
     ),
     Defect(

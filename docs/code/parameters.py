@@ -25,14 +25,14 @@ def inertias() -> Html:
 
 def loops() -> Html:
     """Show the time of aba with own inertias beside loops over Pinocchio that set them, and that do not."""
-    found = measured(NAME)
+    figures = measured(NAME)
     rows = []
-    for name, one in found["robots"].items():
+    for name, one in figures["robots"].items():
         own, *theirs = one["loop"].values()
         times = (text for spent in theirs for text in (duration(spent), ratio(spent / own)))
         rows.append((name, duration(own), *times))
     titles = ["sets model.inertias", "times slower", "leaves them", "times slower"]
-    return grid(["", f"batch of {found['sizes']['loop']:,}", *titles], rows)
+    return grid(["", f"batch of {figures['sizes']['loop']:,}", *titles], rows)
 
 
 def regressors() -> Html:
@@ -58,14 +58,14 @@ def base_parameters() -> Html:
 
 def samples() -> Html:
     """Show the time to take samples of an arm into an Identification, and those of its peers' regressors."""
-    found = measured(NAME)
-    sizes, spent = found["sizes"], found["identification"]
+    figures = measured(NAME)
+    sizes, spent = figures["sizes"], figures["identification"]
     rows = [
         (f"{sizes['samples']:,} samples: regressor and triangle", duration(spent["samples"])),
         (f"Pinocchio, {sizes['calls']:,} regressors, no triangle", duration(spent["calls"])),
     ]
-    if found["figaroh"]:
-        times = found["figaroh"]["seconds"]
+    if figures["figaroh"]:
+        times = figures["figaroh"]["seconds"]
         rows.append((f"figaroh, {sizes['calls']:,} regressors", duration(sizes["calls"] * times["figaroh"])))
     return grid(["ur5", "time"], rows)
 

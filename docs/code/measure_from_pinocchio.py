@@ -1,9 +1,9 @@
-"""Measure the page *From Pinocchio to treefactor*: `python docs/measure_from_pinocchio.py`.
+"""Measure the page *From Pinocchio to treefactor*.
 
 Each function is timed in turns with the one of Pinocchio in one process, each called the fastest way that it
 offers: for many configurations the batches of Pinocchio on one thread, or a loop in Python where it has none.
-A generated program is compiled beforehand. No path and no name of the machine are stored. With the names of
-robots it prints what takes longer than Pinocchio's on them, and stores nothing.
+A generated program is compiled beforehand. `python docs/code/measure_from_pinocchio.py ROBOT ...` prints what
+takes longer than Pinocchio's on some robots, and stores nothing.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from importlib.metadata import version
-from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
@@ -24,11 +22,10 @@ from pinocchio_turns import BATCH, BOUND, CALL, rows, turns
 from rich.progress import track
 
 import treefactor as tf
-from treefactor import bench, report, robots
+from treefactor import bench, robots
 from treefactor.adapters import pinocchio_
-from treefactor.bench.comparisons import robot as robot_times
+from treefactor.bench.case import Case
 
-HERE = Path(__file__).parent
 ROBOTS = {  # with the frames that touch the ground or hold a tool
     "panda": ("panda_hand_tcp",),
     "solo12": ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"),
@@ -36,23 +33,20 @@ ROBOTS = {  # with the frames that touch the ground or hold a tool
 }
 
 
-def main(*names: str) -> None:
-    """Measure all robots and write from_pinocchio.json, or print what is slower on some robots."""
-    if names:
-        for name in names:
-            print_slower(name)
-        return
-    found = {name: [one.measure().as_dict() for one in of_robot(name)] for name in track(ROBOTS, "timing")}
-    versions = {name: version(name) for name in ("pin", "numpy")}
-    content = {"config": tf.show_config("dicts"), "versions": versions, "robots": found}
-    report.write_json(HERE / "measured" / "from_pinocchio.json", content)
+def measured(_: dict) -> dict:
+    """Return the results of all comparisons, robot by robot."""
+    return {
+        "robots": {
+            name: [one.measure().as_dict() for one in of_robot(name)] for name in track(ROBOTS, "timing")
+        }
+    }
 
 
 def print_slower(name: str) -> None:
     """Print the comparisons of a robot whose ratio is below 1."""
-    found = [one.measure() for one in of_robot(name)]
-    print(f"{name}: {len(found)} comparisons")
-    for one in sorted((one for one in found if one.ratio < 1.0), key=lambda one: one.ratio):
+    results = [one.measure() for one in of_robot(name)]
+    print(f"{name}: {len(results)} comparisons")
+    for one in sorted((one for one in results if one.ratio < 1.0), key=lambda one: one.ratio):
         print(
             f"  {one.ratio:5.2f}  {one.what}, {one.target}: {1e6 * one.ours:.2f}, {1e6 * one.theirs:.2f} us"
         )
@@ -60,7 +54,7 @@ def print_slower(name: str) -> None:
 
 def of_robot(name: str) -> Iterator[bench.Comparison]:
     """Yield all comparisons for a robot."""
-    case = robot_times.Case(robots.find(name))
+    case = Case(robots.find(name))
     contacts = [case.model.getFrameId(frame) for frame in ROBOTS.get(name, ())]
     model = case.model
     depths = [len(model.supports[frame.parentJoint]) for frame in model.frames]
@@ -76,9 +70,9 @@ def of_robot(name: str) -> Iterator[bench.Comparison]:
     )
 
 
-def programs(case: robot_times.Case) -> Iterator[bench.Comparison]:
+def programs(case: Case) -> Iterator[bench.Comparison]:
     """Yield comparisons of generated programs."""
-    kernels, q = tf.compile(case.moving.ours, ["minv", "bias"]), case.moving.q
+    kernels, q = tf.compile(case.ours, ["minv", "bias"]), case.q
     theirs = "pin.computeMinverse(model, data, q)"
     yield from rows(
         case, "computeMinverse", "kernels.minv(q)", theirs, {"q": q}, (CALL, BATCH), kernels=kernels
@@ -86,13 +80,13 @@ def programs(case: robot_times.Case) -> Iterator[bench.Comparison]:
     bound = kernels.bind("minv", q[0], out=kernels.minv(q[0]))
     peer = partial(pin.computeMinverse, case.model, case.data, q[0])
     yield turns(BOUND, case, "computeMinverse", bound, peer)
-    arrays, theirs = {"q": q, "v": case.moving.v}, "pin.nle(model, data, q, v)"
+    arrays, theirs = {"q": q, "v": case.v}, "pin.nle(model, data, q, v)"
     yield from rows(
         case, "nle of a program", "kernels.bias(q, v)", theirs, arrays, (CALL, BATCH), kernels=kernels
     )
 
 
-def linear_algebra(case: robot_times.Case) -> Iterator[bench.Comparison]:
+def linear_algebra(case: Case) -> Iterator[bench.Comparison]:
     """Yield comparisons of the factor of ``data.M`` and of solutions."""
     model, data, b = case.model, case.data, case.b[0]
     np.copyto(data.M, case.H[0])
@@ -115,7 +109,7 @@ def linear_algebra(case: robot_times.Case) -> Iterator[bench.Comparison]:
         ("solve", "tf.solve(H, tree, b)", f"{decompose}; {solve}"),
     ):
         yield from rows(case, what, ours, theirs, {"b": [b]}, (CALL,), out=False, **names)
-    batch = case.H[: len(case.moving.q)]
+    batch = case.H[: len(case.q)]
     every = f"data.M[:] = H; {decompose}"
     names["factor"] = tf.factor(batch, case.tree)
     del names["H"]
@@ -126,17 +120,16 @@ def linear_algebra(case: robot_times.Case) -> Iterator[bench.Comparison]:
     yield from rows(case, "solve", ours, every, arrays, (BATCH,), out=False, **names)
 
 
-def delassus(case: robot_times.Case, frames: list[int]) -> Iterator[bench.Comparison]:
+def delassus(case: Case, frames: list[int]) -> Iterator[bench.Comparison]:
     """Yield comparisons of J H^-1 J^T of all frames that touch something: from q, and from a given J."""
-    model, data, q = case.model, case.data, case.moving.q[0]
+    model, data, q = case.model, case.data, case.q[0]
     models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     for frame in frames:
-        found = model.frames[frame]
-        at = found.parentJoint, found.placement
+        at = model.frames[frame].parentJoint, model.frames[frame].placement
         models.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, model, *at, pin.LOCAL))
         datas.append(models[-1].createData())
     pin.initConstraintDynamics(model, data, models, datas)
-    robot, f_names = case.moving.ours, [model.frames[frame].name for frame in frames]
+    robot, f_names = case.ours, [model.frames[frame].name for frame in frames]
     names = {"models": models, "datas": datas, "frames": f_names}
     names["J"] = tf.frame_jacobian(robot, q, f_names).reshape(-1, model.nv)
     pin.crba(model, data, q)
@@ -156,11 +149,12 @@ def delassus(case: robot_times.Case, frames: list[int]) -> Iterator[bench.Compar
     yield from rows(case, "mass_matrix", ours, theirs, {"q": [q]}, (CALL,), out=False, adapter=pinocchio_)
 
 
-def loader(case: robot_times.Case) -> Callable[[], pin.Model]:
+def loader(case: Case) -> Callable[[], pin.Model]:
     """Return Pinocchio's reader of URDF files."""
     base: Mapping = {"root_joint": pin.JointModelFreeFlyer()} if case.floating else {}
     return partial(pin.buildModelFromUrdf, str(case.path), *base.values())
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    for robot in sys.argv[1:]:
+        print_slower(robot)

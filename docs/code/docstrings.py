@@ -18,7 +18,7 @@ LISTS = ("Parameters", "Other Parameters", "Attributes", "Raises")
 Entry = tuple[str, list[str]]  # the line of names and type, and the lines of text below it
 
 
-def expand(lines: Sequence[str], found) -> list[str]:
+def expand(lines: Sequence[str], documented) -> list[str]:
     """Return the lines of the docstring of an object with all references replaced by what they refer to."""
     parts = sections(lines)
     errors: list[Entry] = []
@@ -29,7 +29,7 @@ def expand(lines: Sequence[str], found) -> list[str]:
             if match is None:
                 entries.append(entry)
                 continue
-            other, rest = named(match[1], found), " ".join(entry[1])[match.end() :]
+            other, rest = named(match[1], documented), " ".join(entry[1])[match.end() :]
             entries += [*replaced(entry[0], other, title), *([("", [rest])] if rest else [])]
             errors = listed(other, "Raises") if match[2] else errors
         parts[title] = written(entries)
@@ -40,33 +40,33 @@ def expand(lines: Sequence[str], found) -> list[str]:
     return [line for title, text in parts.items() for line in (*heads[title], *text)]
 
 
-def process(app, what, name, found, options, lines) -> None:
+def process(app, what, name, documented, options, lines) -> None:
     """Replace the lines of a docstring, for Sphinx's event ``autodoc-process-docstring``."""
-    lines[:] = expand(lines, found)
+    lines[:] = expand(lines, documented)
 
 
 def sections(lines: Sequence[str]) -> dict[str, list[str]]:
     """Return the lines of each section by its title; those before the first section have the title ""."""
-    found: dict[str, list[str]] = {"": []}
+    parts: dict[str, list[str]] = {"": []}
     title = ""
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if line and re.fullmatch("-{3,}", following) and len(following) == len(line):
             title = line
-            found[title] = []
-        elif not (line and re.fullmatch("-{3,}", line) and len(line) == len(title) and not found[title]):
-            found[title].append(line)
-    return found
+            parts[title] = []
+        elif not (line and re.fullmatch("-{3,}", line) and len(line) == len(title) and not parts[title]):
+            parts[title].append(line)
+    return parts
 
 
 def entries_of(text: Sequence[str]) -> list[Entry]:
     """Return the entries of a list of parameters or errors."""
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for line in filter(str.strip, text):
         if line[0] != " ":
-            found.append((line, []))
+            entries.append((line, []))
         else:
-            found[-1][1].append(line.removeprefix("    "))
-    return found
+            entries[-1][1].append(line.removeprefix("    "))
+    return entries
 
 
 def written(entries: Sequence[Entry]) -> list[str]:
@@ -88,16 +88,16 @@ def replaced(head: str, other, title: str) -> list[Entry]:
     Entries that share a text stay together; names that the other object does not list raise LookupError.
     """
     wanted, own = names_of(head), head.partition(" : ")[2]
-    found: list[Entry] = []
+    chosen: list[Entry] = []
     for theirs, text in listed(other, title):
         names = [name for name in names_of(theirs) if name in wanted]
         if names:
             kind = own if own and len(wanted) == 1 else kind_of(theirs, names)
-            found.append((", ".join(names) + (f" : {kind}" if kind else ""), text))
-    missing = set(wanted) - {name for entry in found for name in names_of(entry[0])}
+            chosen.append((", ".join(names) + (f" : {kind}" if kind else ""), text))
+    missing = set(wanted) - {name for entry in chosen for name in names_of(entry[0])}
     if missing:
         raise LookupError(f"{title} of {other.__name__} do not list {', '.join(sorted(missing))}")
-    return found
+    return chosen
 
 
 def kind_of(head: str, names: Sequence[str]) -> str:

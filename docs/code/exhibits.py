@@ -21,7 +21,7 @@ from treefactor.papers.tables import Table
 from treefactor.report import duration, ratio
 from treefactor.report.html import table_html
 
-MEASURED = Path(__file__).parent / "measured"
+MEASURED = Path(__file__).parents[1] / "measured"
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "treefactor", "font.family": "sans-serif", "font.size": 10}
 
 
@@ -49,17 +49,17 @@ def measured(name: str) -> dict:
 
 def ratios(robots: Sequence[str], subject: str) -> Html:
     """Show how many times faster than a peer we are, robot by robot, with the quartiles of the runs."""
-    found = {name: {key(row): row for row in measured(name)["results"]} for name in robots}
-    keys = dict.fromkeys(k for rows in found.values() for k in rows if k[0] in SUBJECTS[subject])
+    by_robot = {name: {key(row): row for row in measured(name)["results"]} for name in robots}
+    keys = dict.fromkeys(k for rows in by_robot.values() for k in rows if k[0] in SUBJECTS[subject])
     return grid(
         ["", "compared with", *robots],
-        ([k[1], k[2], *(spread(rows[k]) if k in rows else "" for rows in found.values())] for k in keys),
+        ([k[1], k[2], *(spread(rows[k]) if k in rows else "" for rows in by_robot.values())] for k in keys),
     )
 
 
 def distribution() -> Html:
     """Show the distribution over all robots of how many times faster than Pinocchio we are."""
-    found = measured("all_robots")["distribution"]
+    quantities = measured("all_robots")["distribution"]
     return grid(
         ["", "Pinocchio's", "least", "quartile", "median", "quartile", "most", "least on"],
         [
@@ -68,7 +68,7 @@ def distribution() -> Html:
                 *(ratio(one[name]) for name in ("least", "low", "median", "high", "most")),
                 one["worst"],
             ]
-            for one in found
+            for one in quantities
         ],
     )
 
@@ -91,11 +91,11 @@ def all_robots() -> Html:
 def history() -> Html:
     """Show medians over some robots of how many times faster than Pinocchio we are, commit by commit."""
     records = measured("history")["records"]
-    whats = dict.fromkeys(what for one in records for found in one["ratios"].values() for what in found)
+    whats = dict.fromkeys(what for one in records for of_robot in one["ratios"].values() for what in of_robot)
     rows = []
     for what in whats:
-        found = [[ratios[what] for ratios in one["ratios"].values() if what in ratios] for one in records]
-        rows.append([what, *(ratio(float(np.median(one))) if one else "–" for one in found)])
+        by_commit = [[ratios[what] for ratios in one["ratios"].values() if what in ratios] for one in records]
+        rows.append([what, *(ratio(float(np.median(one))) if one else "–" for one in by_commit)])
     operations = [sum(sum(counts.values()) for counts in one["operations"].values()) for one in records]
     rows.append(["operations of the programs", *(f"{count:,}" for count in operations)])
     titles = (f"{one['commit']}, {one['date'][:10]}, {one['config']['used']}" for one in records)
@@ -133,7 +133,7 @@ def ways_of_derivatives() -> Html:
 def frameworks() -> Html:
     """Show times of functions for JAX and PyTorch, and in brackets in multiples of what they compare with."""
     robots = measured("frameworks")["robots"]
-    found = {
+    by_robot = {
         name: {(row["what"], row["peer"]): row for row in one["results"]} for name, one in robots.items()
     }
     rows = (
@@ -141,10 +141,10 @@ def frameworks() -> Html:
             *pair,
             *(
                 f"{duration(rows[pair]['ours'])} ({ratio(1.0 / rows[pair]['ratio'])})"
-                for rows in found.values()
+                for rows in by_robot.values()
             ),
         ]
-        for pair in next(iter(found.values()))
+        for pair in next(iter(by_robot.values()))
     )
     titles = (f"{name}, nv = {one['nv']}" for name, one in robots.items())
     return grid(["", "compared with", *titles], rows)
@@ -182,7 +182,7 @@ def slower() -> Html:
     for name, results in robots.items():
         for row in results:
             times.setdefault((row["what"], row["target"]), {})[name] = 1.0 / row["ratio"]
-    found = [
+    lines = [
         [
             row.measured,
             row.ours,
@@ -195,7 +195,7 @@ def slower() -> Html:
         for how in HOW
         if max((taken := times.get((row.measured, how), {})).values(), default=0.0) > 1.0
     ]
-    return grid(["Pinocchio", "treefactor", "how", *robots, "why"], found)
+    return grid(["Pinocchio", "treefactor", "how", *robots, "why"], lines)
 
 
 def without_counterpart() -> Html:
@@ -241,9 +241,9 @@ def span(low: float, high: float) -> str:
 
 def comparisons(name: str, subject: str) -> Html:
     """Show what was timed with what: both times, their ratio, and the status that the peer reported."""
-    found = [row for row in measured(name)["results"] if row["target"] in SUBJECTS[subject]]
-    found = [row for row in found if row["peer"] != "solved"]  # our own time without making the problem
-    times = [(duration(row["ours"]), duration(row["theirs"]), spread(row)) for row in found]
+    results = [row for row in measured(name)["results"] if row["target"] in SUBJECTS[subject]]
+    results = [row for row in results if row["peer"] != "solved"]  # our own time without making the problem
+    times = [(duration(row["ours"]), duration(row["theirs"]), spread(row)) for row in results]
     return grid(
         ["", "compared with", "ours", "theirs", "times faster", "their result"],
         [
@@ -253,7 +253,7 @@ def comparisons(name: str, subject: str) -> Html:
                 *time,
                 row["note"].replace(", residual", ","),
             ]
-            for row, time in zip(found, times, strict=True)
+            for row, time in zip(results, times, strict=True)
         ],
     )
 

@@ -14,14 +14,14 @@ import pinocchio as pin
 
 import treefactor as tf
 from treefactor import bench
-from treefactor.bench.comparisons import robot as robot_times
+from treefactor.bench.case import Case
 
 CALL, BOUND, BATCH = WAYS = "one call", "bound call", "batch of 1024"
 PATIENCE = 0.3  # seconds for each comparison; batches in Python loops are slow
 
 
 def turns(
-    how: str, case: robot_times.Case, what: str, ours: Callable, peer: Callable, count: int = 1
+    how: str, case: Case, what: str, ours: Callable, peer: Callable, count: int = 1
 ) -> bench.Comparison:
     """Compare a function with Pinocchio's, each called for `count` configurations."""
     calls = bench.Call(ours, count), bench.Call(peer, count)
@@ -29,7 +29,7 @@ def turns(
 
 
 def rows(
-    case: robot_times.Case,
+    case: Case,
     what: str,
     ours: str,
     theirs: str,
@@ -62,19 +62,21 @@ def rows(
         Other names in the source code.
     """
     same = {"tf": tf, "pin": pin, "np": np, "model": case.model, "data": case.data, **names}
-    same.setdefault("robot", case.moving.ours)
+    same.setdefault("robot", case.ours)
     first = {name: array[0] for name, array in arrays.items()}
     one = written(theirs, same, first)
     if CALL in ways:
         yield turns(CALL, case, what, written(ours, same, first), one)
-    found = eval(ours, same | dict(arrays)) if out else None
+    results = eval(ours, same | dict(arrays)) if out else None
     if BOUND in ways:
         function, _, arguments = ours.partition("(")
-        result = tuple(np.array(x[0]) for x in found) if isinstance(found, tuple) else np.array(found[0])
+        result = (
+            tuple(np.array(x[0]) for x in results) if isinstance(results, tuple) else np.array(results[0])
+        )
         bound = eval(f"tf.bind({function}, {arguments[:-1]}, out=out)", same | first | {"out": result})
         yield turns(BOUND, case, what, written("bound()", {"bound": bound}), one)
     if BATCH in ways:
-        whole = written(f"{ours[:-1]}, out=out)" if out else ours, same, {**arrays, "out": found})
+        whole = written(f"{ours[:-1]}, out=out)" if out else ours, same, {**arrays, "out": results})
         read = [name for name in arrays if name in theirs]
         loop = f"for {', '.join(read)}, in zip({', '.join(f'each_{name}' for name in read)}): {theirs}"
         each = {f"each_{name}": arrays[name] for name in read}

@@ -1,34 +1,26 @@
-"""Measure what inertial parameters cost: `python docs/measure_parameters.py`.
+"""Measure what inertial parameters cost.
 
 Inertias of every element of a batch beside those of the model, and beside a loop over Pinocchio that sets
 ``model.inertias``; regressors beside those of Pinocchio and beside inverse dynamics; base parameters; a least
-squares problem of samples; operations of programs with parameters as inputs. Times are processor times on one
-thread, taken in turns in one process. figaroh is measured where FIGAROH_PYTHON names a Python that has it;
-its stored figures are kept otherwise. No path and no name of the machine is stored.
-`--small --out FILE` tries the command in small sizes.
+squares problem of samples; operations of programs with parameters as inputs; figaroh, where FIGAROH_PYTHON
+names a Python that has it.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import subprocess
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import version
-from pathlib import Path
-from time import process_time
 
 import numpy as np
 import pinocchio as pin
+from measure import output_of, python_of
 from rich.progress import track
 
 import treefactor as tf
-from treefactor import bench, report, robots
-from treefactor.bench.comparisons import robot as robot_times
+from treefactor import bench, robots
+from treefactor.bench.case import Case
 
-FILE = Path(__file__).parent / "measured" / "parameters.json"
 ROBOTS = ("ur5_robot", "panda", "solo12", "talos_reduced")
 FUNCTIONS = {"crba": "q", "rnea": "q v a", "aba": "q v tau", "forward_dynamics": "q v tau"}
 PROGRAMS = ("rnea", "crba", "forward_dynamics")
@@ -39,24 +31,10 @@ SMALL = {"counts": [8], "loop": 16, "cache": 16, "samples": 100, "calls": 20}
 PATIENCE = 0.2  # seconds of a comparison
 
 
-def main() -> None:
-    """Measure every robot and write parameters.json."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--small", action="store_true", help="take small sizes")
-    parser.add_argument("--out", type=Path, default=FILE, help="file to write")
-    options = parser.parse_args()
-    before = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
-    report.write_json(options.out, measured(SMALL if options.small else FULL, before))
-
-
-def measured(sizes: dict, before: dict) -> dict:
+def measured(before: dict, **sizes) -> dict:
     """Return all figures; those of figaroh are taken from `before` where it is absent."""
-    robots_ = {name: of_robot(name, sizes) for name in track(ROBOTS, "timing")}
     return {
-        "config": tf.show_config("dicts"),
-        "versions": {name: version(name) for name in ("pin", "numpy")},
-        "sizes": sizes,
-        "robots": robots_,
+        "robots": {name: of_robot(name, sizes) for name in track(ROBOTS, "timing")},
         "identification": identification(sizes["samples"], sizes["calls"]),
         "figaroh": figaroh(sizes["calls"], before.get("figaroh")),
     }
@@ -64,9 +42,9 @@ def measured(sizes: dict, before: dict) -> dict:
 
 def of_robot(name: str, sizes: dict) -> dict:
     """Return the figures of a robot."""
-    case = robot_times.Case(robots.find(name))
+    case = Case(robots.find(name))
     return {
-        "nv": case.moving.ours.nv,
+        "nv": case.ours.nv,
         "inertias": [
             {"function": function, "count": count, "seconds": of_inertias(case, function, count)}
             for function in FUNCTIONS
@@ -75,21 +53,19 @@ def of_robot(name: str, sizes: dict) -> dict:
         "loop": beside_a_loop(case, sizes["loop"]),
         "regressors": of_regressors(case, sizes["cache"], sizes["loop"]),
         "base parameters": of_base_parameters(case),
-        "operations": operations(case.moving.ours),
+        "operations": operations(case.ours),
     }
 
 
 def seconds(calls: dict[str, tuple[Callable, int]]) -> dict[str, float]:
-    """Return processor times per element of calls with their numbers of elements, taken in turns."""
-    timed = [bench.Call(*call) for call in calls.values()]
-    taken = np.median(bench.times_in_turns(timed, process_time, PATIENCE), axis=0)
-    return dict(zip(calls, taken.tolist(), strict=True))
+    """Return processor times per element of calls with their numbers of elements."""
+    return bench.median_times({way: bench.Call(*call) for way, call in calls.items()}, patience=PATIENCE)
 
 
-def states(case: robot_times.Case, names: str, count: int) -> list[np.ndarray]:
+def states(case: Case, names: str, count: int) -> list[np.ndarray]:
     """Return arrays of a batch."""
-    found = (getattr(case.moving, name) for name in names.split())
-    return [np.resize(x, (count, x.shape[1])) for x in found]
+    arrays = (getattr(case, name) for name in names.split())
+    return [np.resize(x, (count, x.shape[1])) for x in arrays]
 
 
 def varied(model: tf.Model, count: int) -> np.ndarray:
@@ -98,9 +74,9 @@ def varied(model: tf.Model, count: int) -> np.ndarray:
     return model.parameters * rng.uniform(0.8, 1.2, (count, model.njoints, 1))
 
 
-def of_inertias(case: robot_times.Case, function: str, count: int) -> dict[str, float]:
+def of_inertias(case: Case, function: str, count: int) -> dict[str, float]:
     """Return seconds per element with the model's inertias, own ones, and chosen ones."""
-    model, arrays = case.moving.ours, states(case, FUNCTIONS[function], count)
+    model, arrays = case.ours, states(case, FUNCTIONS[function], count)
     run = partial(getattr(tf, function), model, *arrays)
     run = partial(run, out=run())
     which = np.random.default_rng(1).integers(0, SETS, count)
@@ -113,9 +89,9 @@ def of_inertias(case: robot_times.Case, function: str, count: int) -> dict[str, 
     return seconds({form: (partial(run, inertias=one), count) for form, one in forms.items()})
 
 
-def beside_a_loop(case: robot_times.Case, count: int) -> dict[str, float]:
+def beside_a_loop(case: Case, count: int) -> dict[str, float]:
     """Return seconds per element of aba with own inertias, and of a loop that sets Pinocchio's."""
-    model, data, ours = case.model.copy(), case.model.createData(), case.moving.ours
+    model, data, ours = case.model.copy(), case.model.createData(), case.ours
     q, v, tau = states(case, "q v tau", count)
     pi = varied(ours, count)
     inertias, out = tf.Inertias(ours, pi), np.empty_like(v)
@@ -135,10 +111,10 @@ def beside_a_loop(case: robot_times.Case, count: int) -> dict[str, float]:
     return seconds({name: (call, count) for name, call in calls.items()})
 
 
-def of_regressors(case: robot_times.Case, few: int, many: int) -> dict[str, dict[str, float]]:
+def of_regressors(case: Case, few: int, many: int) -> dict[str, dict[str, float]]:
     """Return seconds per sample of regressors in the cache and in memory, of rnea, and of Pinocchio's."""
-    model, data, ours = case.model, case.model.createData(), case.moving.ours
-    found = {}
+    model, data, ours = case.model, case.model.createData(), case.ours
+    times = {}
     for where, count, layouts in (("cache", few, ("lanes", "packed", "dense")), ("memory", many, ("dense",))):
         q, v, a, lam = states(case, "q v a tau", count)
         ways = {layout: partial(tf.regressor, ours, q, v, a, layout=layout) for layout in layouts}
@@ -146,8 +122,8 @@ def of_regressors(case: robot_times.Case, few: int, many: int) -> dict[str, dict
         ways["rnea"] = partial(tf.rnea, ours, q, v, a)
         calls = {name: (partial(run, out=run()), count) for name, run in ways.items()}
         calls["Pinocchio"] = partial(pinocchio_loop, model, data, q[:few], v[:few], a[:few]), few
-        found[where] = seconds(calls)
-    return found
+        times[where] = seconds(calls)
+    return times
 
 
 def pinocchio_loop(model, data, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:
@@ -156,9 +132,9 @@ def pinocchio_loop(model, data, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> 
         pin.computeJointTorqueRegressor(model, data, q[k], v[k], a[k])
 
 
-def of_base_parameters(case: robot_times.Case) -> dict:
+def of_base_parameters(case: Case) -> dict:
     """Return the number of base parameters with armature, and seconds of finding them."""
-    model = case.moving.ours
+    model = case.ours
     taken = seconds({"base": (partial(tf.base_parameters, model), 1)})
     return {"count": tf.base_parameters(model).count, "seconds": taken["base"]}
 
@@ -170,18 +146,18 @@ def operations(model: tf.Model) -> dict[str, dict[str, int]]:
         "base": {"parameters": "base"},
         "base, zeros": {"parameters": "base", "zeros": "model"},
     }
-    found: dict[str, dict[str, int]] = {name: {} for name in PROGRAMS}
+    counts: dict[str, dict[str, int]] = {name: {} for name in PROGRAMS}
     for form, options in forms.items():
         for name in PROGRAMS:
             count = tf.generate(model, [name], **options).operations[name]
-            found[name][form] = count.total - count.trig
-    return found
+            counts[name][form] = count.total - count.trig
+    return counts
 
 
 def identification(samples: int, calls: int) -> dict[str, float]:
     """Return seconds for all samples of an arm, and for calls of Pinocchio's regressor."""
-    case = robot_times.Case(robots.find("ur5_robot"))
-    model, data, ours = case.model, case.model.createData(), case.moving.ours
+    case = Case(robots.find("ur5_robot"))
+    model, data, ours = case.model, case.model.createData(), case.ours
     rng = np.random.default_rng(2)
     q, v, a = (rng.uniform(-1.0, 1.0, (samples, ours.nv)) for _ in range(3))
     tau = tf.rnea(ours, q, v, a)
@@ -212,25 +188,16 @@ spent = {"figaroh": [], "Pinocchio": []}
 for _ in range(5):
     for name, call in (("figaroh", theirs), ("Pinocchio", loop)):
         start = time.process_time(); call(); spent[name].append((time.process_time() - start) / len(q))
-found = {name: float(np.median(x)) for name, x in spent.items()}
+medians = {name: float(np.median(x)) for name, x in spent.items()}
 from importlib.metadata import version
-print(json.dumps({"seconds": found, "versions": {name: version(name) for name in ("figaroh", "pin")}}))
+print(json.dumps({"seconds": medians, "versions": {name: version(name) for name in ("figaroh", "pin")}}))
 """
 
 
 def figaroh(count: int, before: dict | None) -> dict | None:
     """Return seconds per sample of figaroh's regressor of an arm, and of Pinocchio's in the same process."""
-    python = os.environ.get(VARIABLE)
+    python = python_of("figaroh", VARIABLE, bool(before))
     if not python:
-        kept = "its stored figures are kept" if before else "there are no stored figures to keep"
-        print(f"figaroh is left out: {VARIABLE} is not set; {kept}")
         return before
     path = str(robots.find("ur5_robot").path)
-    done = subprocess.run(
-        [python, "-c", FIGAROH, path, str(count)], capture_output=True, text=True, check=True
-    )
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-if __name__ == "__main__":
-    main()
+    return json.loads(output_of(python, FIGAROH, path, str(count)).splitlines()[-1])

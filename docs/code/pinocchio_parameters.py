@@ -8,7 +8,7 @@ import numpy as np
 from pinocchio_turns import rows
 
 from treefactor import bench, identification
-from treefactor.bench.comparisons import robot as robot_times
+from treefactor.bench.case import Case
 
 TORQUES = "pin.computeJointTorqueRegressor(model, data, q, v, a)"
 REGRESSORS = (  # name of the row, ours, Pinocchio's
@@ -46,13 +46,13 @@ REGRESSORS = (  # name of the row, ours, Pinocchio's
 )
 
 
-def parameters(case: robot_times.Case) -> Iterator[bench.Comparison]:
+def parameters(case: Case) -> Iterator[bench.Comparison]:
     """Yield comparisons of regressors; Pinocchio has those of momentum as torques without gravity."""
     weightless = case.model.copy()
     weightless.gravity.linear = np.zeros(3)
     still = np.zeros(case.model.nv)
     names = {"weightless": weightless, "weightless_data": weightless.createData(), "still": still}
-    moving = case.moving
+    moving = case
     arrays = {"q": moving.q, "v": moving.v, "a": moving.a, "w": moving.tau}
     for what, ours, theirs in REGRESSORS:
         read = {name: x for name, x in arrays.items() if f", {name}" in ours}

@@ -1,14 +1,12 @@
-"""Measure the times for the page on choosing an algorithm: `make measure`.
+"""Measure forward dynamics against the size of a batch and the number of forces, for the page on choosing.
 
-The times of every sweep are taken in turns; no path and no name of the machine is stored.
+Wall-clock times, since a script waits for these.
 """
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from importlib.metadata import version
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
@@ -17,47 +15,43 @@ import pinocchio as pin
 from rich.progress import track
 
 import treefactor as tf
-from treefactor import bench, report, robots
-from treefactor.bench.comparisons import dynamics as dynamics_times
-from treefactor.bench.comparisons import robot as robot_times
+from treefactor import bench, robots
+from treefactor.bench.case import Case, Moving
 
-HERE = Path(__file__).parent
 ROBOTS = ("panda", "solo12", "talos_reduced")
 BATCHES = [4**k for k in range(6)]
 COLUMNS = [2**k for k in range(8)]
 BACKENDS = ("interp", "cc")
+PATIENCE = 1.0  # seconds
 
-bench.timing.PATIENCE = 1.0
 
-
-def main() -> None:
-    """Measure every robot and write choosing.json."""
+def measured(_: dict) -> dict:
+    """Return the figures of every robot."""
     steps = [(name, sweep) for name in ROBOTS for sweep in (programs, batches, columns)]
-    found: dict[str, dict] = {name: {} for name in ROBOTS}
+    figures: dict[str, dict] = {name: {} for name in ROBOTS}
     with TemporaryDirectory() as cache:  # nothing is compiled yet
         os.environ["XDG_CACHE_HOME"] = cache
         for name, sweep in track(steps, "timing"):
-            case = robot_times.Case(robots.find(name))
-            found[name] |= {"nv": case.model.nv, sweep.__name__: list(sweep(case.moving))}
-    versions = {name: version(name) for name in ("pin", "numpy")}
-    content = {"config": tf.show_config("dicts"), "versions": versions, "robots": found}
-    report.write_json(HERE / "measured" / "choosing.json", content)
+            case = Case(robots.find(name))
+            figures[name] |= {"nv": case.model.nv, sweep.__name__: list(sweep(case))}
+    return {"robots": figures}
 
 
-def batches(moving: dynamics_times.Moving) -> Iterator[dict]:
+def batches(moving: Moving) -> Iterator[dict]:
     """Yield seconds per configuration of forward dynamics against the size of the batch, with `out=`."""
     kernels = dict(compiled(moving.ours, "forward_dynamics"))
     for count in BATCHES:
         states = [array[:count] for array in moving.states("forward_dynamics")]
         out = np.empty_like(states[1])
         ways = {
-            "Pinocchio aba, a loop in Python": partial(loop, moving.theirs, moving.data, *states),
+            "Pinocchio aba, a loop in Python": partial(loop, moving.model, moving.data, *states),
             "aba": partial(tf.aba, moving.ours, *states, out=out),
             "forward_dynamics": partial(tf.forward_dynamics, moving.ours, *states, out=out),
         }
         for backend, kernel in kernels.items():
             ways[f"program, {backend}"] = partial(kernel.forward_dynamics, *states, out=out)
-        yield {"count": count, "seconds": seconds(ways, count)}
+        calls = {way: bench.Call(run, count) for way, run in ways.items()}
+        yield {"count": count, "seconds": bench.median_times(calls, perf_counter, PATIENCE)}
 
 
 def loop(model: pin.Model, data: pin.Data, q, v, tau) -> None:
@@ -66,10 +60,10 @@ def loop(model: pin.Model, data: pin.Data, q, v, tau) -> None:
         pin.aba(model, data, *state)
 
 
-def columns(moving: dynamics_times.Moving) -> Iterator[dict]:
+def columns(moving: Moving) -> Iterator[dict]:
     """Yield seconds for accelerations at one configuration against the number of forces."""
     q, v = moving.first("bias")
-    model, data = moving.theirs, moving.data
+    model, data = moving.model, moving.data
     H, h = np.empty((model.nv, model.nv)), np.empty(model.nv)
     crba, bias = tf.bind(tf.crba, moving.ours, q, out=H), tf.bind(tf.bias, moving.ours, q, v, out=h)
     crba()
@@ -98,7 +92,7 @@ def columns(moving: dynamics_times.Moving) -> Iterator[dict]:
         }
         for backend, minv in inverses.items():
             ways[f"program minv, {backend}, then a product"] = partial(multiply, minv)
-        yield {"count": count, "seconds": seconds(ways, 1)}
+        yield {"count": count, "seconds": bench.median_times(ways, perf_counter, PATIENCE)}
 
 
 def every(model: pin.Model, data: pin.Data, q, v, forces) -> None:
@@ -107,7 +101,7 @@ def every(model: pin.Model, data: pin.Data, q, v, forces) -> None:
         pin.aba(model, data, q, v, tau)
 
 
-def programs(moving: dynamics_times.Moving) -> Iterator[dict]:
+def programs(moving: Moving) -> Iterator[dict]:
     """Return seconds from a model to a program that can be called."""
     begin = perf_counter()
     program = tf.generate(moving.ours, ["forward_dynamics"])
@@ -127,13 +121,3 @@ def compiled(model: tf.Model, function: str) -> Iterator[tuple[str, tf.Kernels]]
             kernels = tf.compile(model, [function], backend)
             if kernels.backend == backend:
                 yield backend, kernels
-
-
-def seconds(ways: dict[str, Callable[[], object]], count: int) -> dict[str, float]:
-    """Return median seconds per item of each way, taken in turns."""
-    times = bench.times_in_turns([bench.Call(run, count) for run in ways.values()])
-    return dict(zip(ways, np.median(times, axis=0).tolist(), strict=True))
-
-
-if __name__ == "__main__":
-    main()

@@ -35,9 +35,9 @@ class Goal:
     reason: str
     percent: bool = False
 
-    def cells(self, found: dict) -> tuple[str, str, str]:
+    def cells(self, figures: dict) -> tuple[str, str, str]:
         """Return what, the target, and the measured value with the reason where it is missed."""
-        value = self.value(found)
+        value = self.value(figures)
         if value is None:
             verdict = "not measured"
         elif value < self.least:
@@ -54,8 +54,8 @@ class Goal:
 def rollouts(robot: str) -> Callable[[dict], float | None]:
     """Return a function that computes how many times faster than mujoco.rollout compiled C is."""
 
-    def value(found: dict) -> float | None:
-        compared = found["mppi"][robot]["rollout"]
+    def value(figures: dict) -> float | None:
+        compared = figures["mppi"][robot]["rollout"]
         if compared is None or "program, cc" not in compared["seconds"]:
             return None
         return compared["seconds"]["mujoco.rollout"] / compared["seconds"]["program, cc"]
@@ -63,14 +63,14 @@ def rollouts(robot: str) -> Callable[[dict], float | None]:
     return value
 
 
-def per_iteration(found: dict) -> float:
+def per_iteration(figures: dict) -> float:
     """Return how many times faster than a loop over Pinocchio an iteration is."""
-    return found["ik_batch"]["beside"]["Pinocchio"] / found["ik_batch"]["beside"]["treefactor"]
+    return figures["ik_batch"]["beside"]["Pinocchio"] / figures["ik_batch"]["beside"]["treefactor"]
 
 
-def per_problem(found: dict) -> float | None:
+def per_problem(figures: dict) -> float | None:
     """Return how many times faster than SolverDDP the problems are solved."""
-    peer = found["peers"].get("Crocoddyl")
+    peer = figures["peers"].get("Crocoddyl")
     return peer and peer["seconds"] / peer["ours"]
 
 
@@ -84,7 +84,7 @@ GOALS = {
         Goal(
             "targets reached",
             0.95,
-            lambda found: found["ik_batch"]["run"]["solved"]["all"],
+            lambda figures: figures["ik_batch"]["run"]["solved"]["all"],
             "more rounds of restarts find more",
             percent=True,
         ),
@@ -103,15 +103,15 @@ GOALS = {
 
 def goals(example: str) -> Html:
     """Show the targets of an example, and whether the stored figures meet them."""
-    found = measured(NAME)
-    return grid(["", "target", "measured"], (goal.cells(found) for goal in GOALS[example]))
+    figures = measured(NAME)
+    return grid(["", "target", "measured"], (goal.cells(figures) for goal in GOALS[example]))
 
 
 def machine(*examples: str) -> str:
     """Return the processor's instruction set and the versions behind the figures of some examples."""
-    found = measured(NAME)
-    config, peers = found["config"], found["peers"]
-    versions = {name: found["versions"][name] for example in examples for name in LIBRARIES[example]}
+    figures = measured(NAME)
+    config, peers = figures["config"], figures["peers"]
+    versions = {name: figures["versions"][name] for example in examples for name in LIBRARIES[example]}
     parts = [
         f"{config['machine']} with {SETS[config['used']]}, one thread; treefactor {config['treefactor']}, "
     ]
@@ -124,8 +124,10 @@ def machine(*examples: str) -> str:
 
 def sampling() -> Html:
     """Show the time of a step of a rollout of treefactor and of MuJoCo, robot by robot."""
-    found = measured(NAME)["mppi"]
-    seconds = {robot: one["rollout"]["seconds"] for robot, one in found.items() if one["rollout"] is not None}
+    robots = measured(NAME)["mppi"]
+    seconds = {
+        robot: one["rollout"]["seconds"] for robot, one in robots.items() if one["rollout"] is not None
+    }
     titles = [title for robot in seconds for title in (robot, "times faster")]
     ways = dict.fromkeys(way for one in seconds.values() for way in one)
     return grid(["time per step", *titles], ([way, *beside(seconds, way)] for way in ways))
@@ -142,18 +144,18 @@ def beside(seconds: dict, way: str) -> Iterator[str]:
 
 def control() -> Html:
     """Show how far the robots come, and the time of a control step."""
-    found = {robot: one["run"] for robot, one in measured(NAME)["mppi"].items()}
+    runs = {robot: one["run"] for robot, one in measured(NAME)["mppi"].items()}
     rows = [
-        ("control steps", [str(one["steps"]) for one in found.values()]),
-        ("distance to the goal", [millimetres(one.get("distance")) for one in found.values()]),
-        ("angle to the goal", [f"{one['angle'][0]:.1f}° → {one['angle'][1]:.1f}°" for one in found.values()]),
-        ("time of a control step", [duration(sum(one["seconds"].values())) for one in found.values()]),
+        ("control steps", [str(one["steps"]) for one in runs.values()]),
+        ("distance to the goal", [millimetres(one.get("distance")) for one in runs.values()]),
+        ("angle to the goal", [f"{one['angle'][0]:.1f}° → {one['angle'][1]:.1f}°" for one in runs.values()]),
+        ("time of a control step", [duration(sum(one["seconds"].values())) for one in runs.values()]),
     ]
-    parts = dict.fromkeys(part for one in found.values() for part in one["seconds"])
+    parts = dict.fromkeys(part for one in runs.values() for part in one["seconds"])
     for part in parts:
-        shares = (one["seconds"][part] / sum(one["seconds"].values()) for one in found.values())
+        shares = (one["seconds"][part] / sum(one["seconds"].values()) for one in runs.values())
         rows.append((f"of which {part}", [f"{share:.0%}" for share in shares]))
-    return grid(["", *found], ([what, *cells] for what, cells in rows))
+    return grid(["", *runs], ([what, *cells] for what, cells in rows))
 
 
 def millimetres(distances: list | None) -> str:
@@ -163,8 +165,8 @@ def millimetres(distances: list | None) -> str:
 
 def inverse_kinematics() -> Html:
     """Show the time of an iteration for a target by treefactor, a loop over Pinocchio, and Pink."""
-    found = measured(NAME)
-    own, loop = (found["ik_batch"]["beside"][name] for name in ("treefactor", "Pinocchio"))
+    figures = measured(NAME)
+    own, loop = (figures["ik_batch"]["beside"][name] for name in ("treefactor", "Pinocchio"))
     rows = [
         ("treefactor, all targets at once", duration(own), ""),
         (
@@ -173,7 +175,7 @@ def inverse_kinematics() -> Html:
             ratio(loop / own),
         ),
     ]
-    pink = found["peers"].get("Pink")
+    pink = figures["peers"].get("Pink")
     if pink:
         rows.append(
             (
@@ -199,8 +201,8 @@ def solved() -> Html:
 
 def dynamic_programming() -> Html:
     """Show the times of differential dynamic programming per problem beside those of Crocoddyl."""
-    found = measured(NAME)
-    own, peer = found["ddp_batch"], found["peers"].get("Crocoddyl")
+    figures = measured(NAME)
+    own, peer = figures["ddp_batch"], figures["peers"].get("Crocoddyl")
     rows = [(f"treefactor, {own['problems']} problems at once", *per(own["seconds"], own["iterations"]), "")]
     if peer:
         times = per(peer["seconds"], peer["iterations"])
@@ -232,12 +234,12 @@ def parts() -> Html:
 
 def gradients() -> Html:
     """Show the times of gradients of trajectories by treefactor in JAX and PyTorch beside their peers."""
-    found = measured(NAME)
+    figures = measured(NAME)
     rows = []
     for example in ("trajectory_in_jax", "trajectory_in_torch"):
-        own = found[example]
+        own = figures[example]
         for name in FOUND_BY[example]:
-            if peer := found["peers"].get(name):
+            if peer := figures["peers"].get(name):
                 times = (
                     duration(peer["ours"]),
                     duration(peer["seconds"]),

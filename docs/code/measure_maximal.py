@@ -1,27 +1,23 @@
-"""Measure mechanisms in maximal coordinates: `python docs/measure_maximal.py`.
+"""Measure mechanisms in maximal coordinates.
 
 Entries of L and CPU seconds, by kind of tree and number of bodies, of the tree order, of "bodies first", of
-SciPy's SuperLU on the same K, and of the joint-space route `tf.aba`, timed in turns in one process. The
-rows of H on a long chain are too many to store: above MOST of them `tf.aba` is left out.
+SciPy's SuperLU on the same K, and of the joint-space route `tf.aba`. The rows of H on a long chain are too
+many to store: above MOST of them `tf.aba` is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from importlib.metadata import version
-from pathlib import Path
-from time import process_time
 
 import numpy as np
 from scipy.sparse.linalg import splu
 
 import treefactor as tf
-from treefactor import bench, report
+from treefactor import bench
 from treefactor._util.rotations import about
 from treefactor.constraints import BodyJoint, BodyStates, MaximalCoordinates
 
-HERE = Path(__file__).parent
 SIZES = (10, 100, 1000, 10_000, 100_000)
 TREES = {
     "chain": lambda n: np.arange(n) - 1,
@@ -36,15 +32,12 @@ ARM = (0.1, 0.0, 0.0)
 ROD = tf.Inertia(1.0, [0.05, 0.0, 0.0], np.diag([1e-3, 2e-3, 3e-3]))
 
 
-def main() -> None:
-    """Measure all trees and write maximal.json."""
-    found = {name: list(measured(name)) for name in TREES}
-    versions = {name: version(name) for name in ("numpy", "scipy")}
-    content = {"config": tf.show_config("dicts"), "versions": versions, "trees": found}
-    report.write_json(HERE / "measured" / "maximal.json", content)
+def measured(_: dict) -> dict:
+    """Return the figures of all trees."""
+    return {"trees": {name: list(of_trees(name)) for name in TREES}}
 
 
-def measured(name: str) -> Iterator[dict]:
+def of_trees(name: str) -> Iterator[dict]:
     """Yield entries and seconds for all sizes of a kind of tree."""
     for n in SIZES:
         parent, rng = TREES[name](n), np.random.default_rng(n)
@@ -67,7 +60,7 @@ def measured(name: str) -> Iterator[dict]:
             ways["bodies first"] = partial(factor_and_solve, other, x)
         if name != "star" or n <= WIDEST["SuperLU"]:
             ways["SuperLU"] = partial(lambda K, x: splu(K).solve(x), K, x)
-        found = {"bodies": n, "entries": entries, "residual": residual(K, made, x)}
+        figures = {"bodies": n, "entries": entries, "residual": residual(K, made, x)}
         if tf.Tree(parent).nnz <= MOST:
             joints = [
                 tf.Joint(i, "revolute", above, p=ARM, axis=np.eye(3)[axis], inertia=ROD)
@@ -75,12 +68,11 @@ def measured(name: str) -> Iterator[dict]:
             ]
             model = tf.Model(joints)
             expected = tf.aba(model, q, v, tau)
-            found["difference"] = float(np.abs(a - expected).max() / np.abs(expected).max())
+            figures["difference"] = float(np.abs(a - expected).max() / np.abs(expected).max())
             ways["aba"] = partial(tf.aba, model, q, v, tau)
-        times = bench.times_in_turns([bench.Call(run) for run in ways.values()], process_time, PATIENCE)
-        seconds = dict(zip(ways, np.median(times, axis=0).tolist(), strict=True))
-        print(name, n, entries, seconds, found.get("difference"), found["residual"], flush=True)
-        yield found | {"seconds": seconds}
+        figures["seconds"] = bench.median_times(ways, patience=PATIENCE)
+        print(name, figures, flush=True)
+        yield figures
 
 
 def moving(parent: np.ndarray, q: np.ndarray, v: np.ndarray) -> BodyStates:
@@ -118,7 +110,3 @@ def residual(K, made: MaximalCoordinates, x: np.ndarray) -> float:
     """Return the backward error of a solution, relative to K and the solution."""
     y = factor_and_solve(made, x)
     return float(np.abs(K @ y - x).max() / (np.abs(K).sum(axis=1).max() * np.abs(y).max()))
-
-
-if __name__ == "__main__":
-    main()
