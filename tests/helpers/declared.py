@@ -66,7 +66,7 @@ class Case(NamedTuple):
         """Return results of a batch with the batch first, lanes undone."""
         arrays = self.parts(results)
         if self.layout == "lanes":
-            arrays = [np.moveaxis(x, -1, 1).reshape(-1, x.shape[1])[:count] for x in arrays]
+            arrays = [np.moveaxis(x, -1, 1).reshape(8 * len(x), x.shape[1])[:count] for x in arrays]
         return arrays
 
 

@@ -106,8 +106,8 @@ forward_dynamics = Quantity(
     source="Featherstone (2008), section 6.1",
     notes='With "factor", a single state and the same state in a batch may differ in their last bits, '
     "because a single H and a batch are factorized by different kernels. So may the results of "
-    "`inverse_inertia` and `coriolis_matrix`. Strides never change a bit; in all other functions of the "
-    "dynamics a batch does not, either.",
+    "`inverse_inertia`, `coriolis_matrix`, `kinetic_energy` and `mechanical_energy`. Strides never change a "
+    "bit; in all other functions of the dynamics a batch does not, either.",
 )
 joint_forces = Quantity(
     "joint_forces",
