@@ -256,8 +256,9 @@ def test_models_threads_and_options_that_are_wrong(case):
         with pytest.raises(TypeError, match=r"model must be a treefactor\.Model, got"):
             case._replace(model=model).call(arrays)
     for threads in (0, -2):
-        with pytest.raises(ValueError, match="num_threads"):
-            case.call(arrays, num_threads=threads)
+        for given in (arrays, {name: x[0] for name, x in arrays.items()}):
+            with pytest.raises(ValueError, match="num_threads"):
+                case.call(given, num_threads=threads)
     for option in case.quantity.options:
         if option.kind == "choice":
             with pytest.raises(
@@ -341,7 +342,19 @@ def test_layouts_hold_the_entries_of_the_dense_result(case, count):
         entries = [np.sort(np.abs(x[x != 0])) for x in (row[0], np.tril(whole[0]) + np.triu(whole[0], 1))]
         assert set(entries[0]) == set(entries[1])
     if case.layout == "lanes":
+        for results in (own, case.call(arrays, out=case.empty(own))):
+            assert_padded(case, results, count)
         assert all(x.ctypes.data % 64 == 0 for x in case.parts(own))
+
+
+def assert_padded(case, results, count):
+    """Assert that lanes behind the last element are identity matrices, or 0 where no matrix is symmetric."""
+    tree = case.model.tree
+    identity = tree.pack(np.eye(tree.n))
+    for array, result in zip(case.quantity.results, case.parts(results), strict=True):
+        padding = np.moveaxis(result, -1, 1).reshape(8 * len(result), result.shape[1])[count:]
+        expected = identity if array.packed == "nnz" else np.zeros(result.shape[1])
+        np.testing.assert_array_equal(padding, np.broadcast_to(expected, padding.shape))
 
 
 @of_all_kinds
