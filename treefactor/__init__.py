@@ -7,20 +7,12 @@ from ._util._explained_calls import explain
 from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
-from .derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
 from .derivatives.kinematics import (
     centroidal_derivatives,
     com_derivatives,
     difference_derivatives,
     frame_derivatives,
     integrate_derivatives,
-)
-from .derivatives.products import forward_dynamics_jvp, forward_dynamics_vjp, rnea_jvp, rnea_vjp
-from .derivatives.second_order import (
-    forward_dynamics_hessian,
-    forward_dynamics_hvp,
-    rnea_hessian,
-    rnea_hvp,
 )
 from .dynamics import (
     aba,
@@ -61,14 +53,6 @@ from .exceptions import (
 )
 from .identification.base_parameters import BaseParameters, base_parameters
 from .identification.identification import Identification
-from .identification.regressors import (
-    gravity_regressor,
-    kinetic_energy_regressor,
-    momentum_regressor,
-    potential_energy_regressor,
-    regressor,
-    regressor_transpose_times,
-)
 from .kinematics.all_terms import all_terms
 from .kinematics.centroidal import (
     center_of_mass,
@@ -109,6 +93,24 @@ from .model.configuration import (
 )
 from .model.configuration_derivatives import d_difference, d_integrate
 from .model.configuration_distances import distance, is_same_configuration, squared_distance
+from .quantities.functions import (
+    forward_dynamics_derivatives,
+    forward_dynamics_hessian,
+    forward_dynamics_hvp,
+    forward_dynamics_jvp,
+    forward_dynamics_vjp,
+    gravity_regressor,
+    kinetic_energy_regressor,
+    momentum_regressor,
+    potential_energy_regressor,
+    regressor,
+    regressor_transpose_times,
+    rnea_derivatives,
+    rnea_hessian,
+    rnea_hvp,
+    rnea_jvp,
+    rnea_vjp,
+)
 from .streams import stream
 from .tree import OperationCount, Tree
 

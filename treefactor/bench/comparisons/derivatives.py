@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 
 from ...codegen import Kernels, compile
-from ...derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
 from ...derivatives.kinematics import (
     centroidal_derivatives,
     com_derivatives,
@@ -16,20 +15,21 @@ from ...derivatives.kinematics import (
     frame_derivatives,
     integrate_derivatives,
 )
-from ...derivatives.products import (
+from ...dynamics.recursions import bind
+from ...quantities.functions import (
+    forward_dynamics,
+    forward_dynamics_derivatives,
+    forward_dynamics_hessian,
+    forward_dynamics_hvp,
     forward_dynamics_jvp,
     forward_dynamics_vjp,
+    rnea,
+    rnea_derivatives,
+    rnea_hessian,
+    rnea_hvp,
     rnea_jvp,
     rnea_vjp,
 )
-from ...derivatives.second_order import (
-    forward_dynamics_hessian,
-    forward_dynamics_hvp,
-    rnea_hessian,
-    rnea_hvp,
-)
-from ...dynamics.recursions import bind
-from ...quantities.functions import forward_dynamics, rnea
 from ..timing import Call, Comparison
 from .derivative_peers import Peers
 from .dynamics import Moving, spoken
