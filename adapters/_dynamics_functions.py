@@ -13,11 +13,11 @@ from functools import partial
 import numpy as np
 
 from .. import dynamics
-from ..derivatives import products, second_order
 from ..dynamics.inertias import Inertias
 from ..model import configuration
 from ..model.gravity import without_gravity
 from ..model.model import Model
+from ..quantities import functions
 from ._maps import Argument, ArrayFunction, unit_vectors
 
 
@@ -105,8 +105,8 @@ def _of_state(
     inputs = [configuration_of(model), vector(model, "v"), vector(model, third), *extras.inputs]
     inverse = name == "rnea"
     family = "rnea" if inverse else "forward_dynamics"
-    jvp, vjp = (getattr(products, f"{family}_{kind}") for kind in ("jvp", "vjp"))
-    hvp = getattr(second_order, f"{family}_hvp")
+    jvp, vjp = (getattr(functions, f"{family}_{kind}") for kind in ("jvp", "vjp"))
+    hvp = getattr(functions, f"{family}_hvp")
 
     def run_value(inputs, outputs):
         if extras.inputs:
@@ -156,18 +156,18 @@ def _bias(model: Model, options: tuple, fext: bool = False, inertias: bool = Fal
         half = len(inputs) // 2
         (q, v, *others), (dq, dv, *changes) = inputs[:half], inputs[half:]
         given, (forces, change) = extras.given(others), extras.changes(changes)
-        products.rnea_jvp(model, q, v, rest, dq, dv, None, out=outputs[0], **given, **forces)
+        functions.rnea_jvp(model, q, v, rest, dq, dv, None, out=outputs[0], **given, **forces)
         if change:
             outputs[0][:] += dynamics.bias(model, q, v, **change)
 
     def run_vjp(inputs, outputs):
         q, v, *others, w = inputs
-        found = products.rnea_vjp(model, q, v, rest, w, **extras.given(others), **extras.wanted)
+        found = functions.rnea_vjp(model, q, v, rest, w, **extras.given(others), **extras.wanted)
         _take(found, ("q", "v", *extras.results), outputs)
 
     def run_hvp(inputs, outputs):
         q, v, w, dq, dv = inputs
-        _take(second_order.rnea_hvp(model, q, v, rest, w, dq, dv, None), ("q", "v"), outputs)
+        _take(functions.rnea_hvp(model, q, v, rest, w, dq, dv, None), ("q", "v"), outputs)
 
     runs = {"value": run_value, "jvp": run_jvp, "vjp": run_vjp}
     if not extras.inputs:
@@ -193,18 +193,18 @@ def _h_times(model: Model, options: tuple, inertias: bool = False) -> ArrayFunct
         half = len(inputs) // 2
         (q, x, *others), (dq, dx, *changes) = inputs[:half], inputs[half:]
         given, (_, change) = extras.given(others), extras.changes(changes)
-        products.rnea_jvp(still, q, rest, x, dq, None, dx, out=outputs[0], **given)
+        functions.rnea_jvp(still, q, rest, x, dq, None, dx, out=outputs[0], **given)
         if change:
             outputs[0][:] += dynamics.h_times(still, q, x, **change)
 
     def run_vjp(inputs, outputs):
         q, x, *others, w = inputs
-        found = products.rnea_vjp(still, q, rest, x, w, **extras.given(others), **extras.wanted)
+        found = functions.rnea_vjp(still, q, rest, x, w, **extras.given(others), **extras.wanted)
         _take(found, ("q", "a", *extras.results), outputs)
 
     def run_hvp(inputs, outputs):
         q, x, w, dq, dx = inputs
-        _take(second_order.rnea_hvp(still, q, rest, x, w, dq, None, dx), ("q", "a"), outputs)
+        _take(functions.rnea_hvp(still, q, rest, x, w, dq, None, dx), ("q", "a"), outputs)
 
     runs = {"value": run_value, "jvp": run_jvp, "vjp": run_vjp}
     if not inertias:
@@ -231,7 +231,7 @@ def _crba(model: Model, options: tuple, inertias: bool = False) -> ArrayFunction
         (q, *others), (dq, *changes) = inputs[:half], inputs[half:]
         every, units = unit_vectors(n, batch, q)
         directions = np.repeat(dq, n, axis=0)
-        found = products.rnea_jvp(still, every, rest, units, directions, None, None, **columns(others))
+        found = functions.rnea_jvp(still, every, rest, units, directions, None, None, **columns(others))
         outputs[0][:] = found.reshape(batch, n, n)
         _, change = extras.changes(changes)
         if change:
@@ -241,7 +241,7 @@ def _crba(model: Model, options: tuple, inertias: bool = False) -> ArrayFunction
         (q, *others, weights), batch = inputs, len(inputs[0])
         every, units = unit_vectors(n, batch, q)
         w = np.swapaxes(weights, 1, 2).reshape(batch * n, n)
-        found = products.rnea_vjp(still, every, rest, units, w, **columns(others), **extras.wanted)
+        found = functions.rnea_vjp(still, every, rest, units, w, **columns(others), **extras.wanted)
         for name, output in zip(("q", *extras.results), outputs, strict=True):
             each = getattr(found, name)
             output[:] = each.reshape(batch, n, *each.shape[1:]).sum(axis=1)
@@ -250,7 +250,7 @@ def _crba(model: Model, options: tuple, inertias: bool = False) -> ArrayFunction
         batch = len(inputs[0])
         q, units = unit_vectors(n, batch, inputs[0])
         w = np.swapaxes(inputs[1], 1, 2).reshape(batch * n, n)
-        found = second_order.rnea_hvp(still, q, rest, units, w, np.repeat(inputs[2], n, axis=0), None, None)
+        found = functions.rnea_hvp(still, q, rest, units, w, np.repeat(inputs[2], n, axis=0), None, None)
         outputs[0][:] = found.q.reshape(batch, n, n).sum(axis=1)
 
     runs = {"value": run_value, "jvp": run_jvp, "vjp": run_vjp}

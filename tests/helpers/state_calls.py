@@ -61,6 +61,8 @@ MOVING = {  # functions of a model; by name: the function, and the names of its 
     "coriolis_matrix": (tf.coriolis_matrix, "q v"),
     "coriolis_matrix packed": (partial(tf.coriolis_matrix, layout="packed"), "q v"),
     "inverse_inertia": (tf.inverse_inertia, "q"),
+    "rnea_derivatives": (lambda m, *x, **o: tf.rnea_derivatives(m, *x, "packed", True, **o), "q v a f"),
+    "forward_dynamics_derivatives": (tf.forward_dynamics_derivatives, "q v a f"),
     "rnea_jvp": (lambda m, q, v, a, *d, **o: tf.rnea_jvp(m, q, v, a, *d, True, **o), "q v a dq dv da f df"),
     "rnea_vjp": (
         lambda m, q, v, a, w, f, **o: tf.rnea_vjp(m, q, v, a, w, f, True, True, True, **o),

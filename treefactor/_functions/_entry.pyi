@@ -10,6 +10,7 @@ class Entry:
     function: Any
     number: int
     names: tuple[str, ...]
+    directed: bool
     def __init__(
         self,
         quantity: Any,
@@ -18,4 +19,5 @@ class Entry:
         names: tuple[str, ...],
         defaults: tuple[Any, ...],
     ) -> None: ...
-    def keep(self, model: Any, options: tuple[Any, ...], function: CompiledFunction) -> CompiledFunction: ...
+    def kept_function(self, model: Any, values: tuple[Any, ...]) -> CompiledFunction | None: ...
+    def keep(self, model: Any, values: tuple[Any, ...], function: CompiledFunction) -> CompiledFunction: ...

@@ -9,12 +9,14 @@ cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
 
+from .._util._fast_arrays cimport is_real
 from ..model._compiled_parts cimport CompiledParts
 from ._compiled_function cimport MOST_ARRAYS, CompiledFunction
 
 import sys
 
 from .._util.messages import misfit
+from .._util.validation import shape_of
 from . import general_path as general
 
 cnp.import_array()
@@ -85,7 +87,10 @@ cdef class Entry:
     cdef PyObject *choice[MOST_OPTIONS][MOST_CHOICES]
     cdef tuple kept                      # their owners
     cdef int out_at, threads_at, inertias_at
-    cdef bint keyed                      # whether an option is a KEY
+    cdef bint keyed                      # whether functions are kept in a dict: an option is a KEY, or directed
+    cdef readonly bint directed          # whether arguments are directions, of which a state may have several
+    cdef int axes[MOST_ARRAYS]           # of every input, for one configuration
+    cdef bint is_direction[MOST_ARRAYS]
 
     def __init__(self, quantity, owner, str docstring not None, tuple names not None, tuple defaults not None):
         cdef int k, j
@@ -99,6 +104,9 @@ cdef class Entry:
         self.inputs, self.options = len(quantity.inputs), len(quantity.options)
         for k, array in enumerate(quantity.inputs):
             self.input_at[k] = names.index(array.name)
+            self.axes[k], self.is_direction[k] = len(array.shape), array.role == "direction"
+            self.directed |= self.is_direction[k]
+        self.keyed = self.directed
         self.kept = tuple([tuple([sys.intern(choice) for choice in one.choices]) for one in quantity.options])
         for k, option in enumerate(quantity.options):
             self.option_at[k] = names.index(option.name)
@@ -153,9 +161,10 @@ cdef class Entry:
         named = {name: <object> x[count + k] for k, name in enumerate(names)}
         raise TypeError(misfit(self.function, places, named))
 
-    cdef CompiledFunction find(self, model, PyObject **slot):
-        """Return the compiled function of a model for the options given; None if it is new."""
+    cdef CompiledFunction find(self, model, PyObject **slot, Py_ssize_t vectors):
+        """Return the compiled function of a model for the options and directions given; None if it is new."""
         cdef object kept
+        cdef list key
         cdef int code = 0, k, j
         cdef PyObject *given
         if not isinstance(model, CompiledParts):
@@ -166,7 +175,7 @@ cdef class Entry:
         kept = (<list> kept)[self.number]
         if kept is None:
             return None
-        if self.options == 0:
+        if self.options == 0 and not self.keyed:
             return <CompiledFunction> kept
         for k in range(self.options):
             given = slot[self.option_at[k]]
@@ -187,31 +196,78 @@ cdef class Entry:
                 else:
                     return None
             code = self.choices[k] * code + j
-        if self.keyed:
-            try:
-                return (<dict> kept).get((code, *[<object> slot[self.option_at[k]] for k in range(self.options)
-                                                  if self.choices[k] == KEY]))
-            except TypeError:    # not hashable
-                return None
-        return <CompiledFunction> (<list> kept)[code]
-
-    def keep(self, model, tuple options not None, CompiledFunction function not None):
-        """Keep a function of a model under its options, values of the declaration; return the one that is kept."""
-        cdef CompiledParts parts = model
-        cdef int code = 0, codes = 1, k
-        cdef list key = []
-        for k, (option, value) in enumerate(zip(self.quantity.options, options, strict=True)):
+        if not self.keyed:
+            return <CompiledFunction> (<list> kept)[code]
+        key = [code]
+        for k in range(self.options):
             if self.choices[k] == KEY:
-                key.append(value)
+                key.append(<object> slot[self.option_at[k]])
+        if self.directed:
+            key.append(vectors)
+        try:
+            return (<dict> kept).get(tuple(key))
+        except TypeError:        # not hashable
+            return None
+
+    cdef Py_ssize_t vectors_of(self, PyObject **slot) except -2:
+        """Return how many directions every state has: the axis beyond those of the batch of states; -1: none.
+
+        For one state there is no such axis: directions of shape (m, nv) are a batch.
+        """
+        cdef Py_ssize_t lead = 0, most = -MOST_ARRAYS, axes
+        cdef PyObject *longest = NULL
+        cdef PyObject *array
+        cdef int k
+        for k in range(self.inputs):
+            array = slot[self.input_at[k]]
+            if array == <PyObject *> None:
                 continue
-            number = 2 if self.choices[k] == FLAG else self.choices[k]
-            code = number * code + (bool(value) if self.choices[k] == FLAG else self.kept[k].index(value))
-            codes *= number
+            if is_real(<object> array):
+                axes = cnp.PyArray_NDIM(<cnp.ndarray> array) - self.axes[k]
+            else:
+                axes = len(shape_of(<object> array)) - self.axes[k]
+            if not self.is_direction[k]:
+                lead = max(lead, axes)
+            elif axes > most:
+                most, longest = axes, array
+        return shape_of(<object> longest)[lead] if lead > 0 and most == lead + 1 else -1
+
+    cdef tuple place_of(self, tuple values):
+        """Return the number of a function among those of other options, and its key, from valid values."""
+        cdef int code = 0, k
+        cdef list key = []
+        for k in range(self.options):
+            if self.choices[k] == KEY:
+                key.append(values[k])
+            elif self.choices[k] == FLAG:
+                code = 2 * code + bool(values[k])
+            else:
+                code = self.choices[k] * code + <int> self.kept[k].index(values[k])
+        return code, (code, *key, *values[self.options:])
+
+    def kept_function(self, model, tuple values not None):
+        """Return the function of a model that is kept under values of its options; None if it is new."""
+        cdef list functions = (<CompiledParts?> model).functions
+        code, key = self.place_of(values)
+        if functions is None or functions[self.number] is None:
+            return None
+        if self.keyed:
+            return functions[self.number].get(key)
+        return functions[self.number][code] if self.options else functions[self.number]
+
+    def keep(self, model, tuple values not None, CompiledFunction function not None):
+        """Keep a function of a model under values of its options; return the one that is kept."""
+        cdef CompiledParts parts = model
+        cdef int codes = 1, k
+        code, key = self.place_of(values)
+        for k in range(self.options):
+            if self.choices[k] != KEY:
+                codes *= 2 if self.choices[k] == FLAG else self.choices[k]
         with cython.critical_section(model):         # readers need no lock: what is kept never changes
             if parts.functions is None:
                 parts.functions = [None] * MOST_ENTRIES
             functions = <list> parts.functions
-            if self.options == 0:
+            if self.options == 0 and not self.keyed:
                 if functions[self.number] is None:
                     functions[self.number] = function
                 return functions[self.number]
@@ -219,7 +275,7 @@ cdef class Entry:
                 if functions[self.number] is None:
                     functions[self.number] = {}
                 general.forget_oldest(functions[self.number])
-                return functions[self.number].setdefault((code, *key), function)
+                return functions[self.number].setdefault(key, function)
             if functions[self.number] is None:
                 functions[self.number] = [None] * codes
             if functions[self.number][code] is None:
@@ -234,6 +290,7 @@ cdef object call(int number, PyObject *const *x, Py_ssize_t count, PyObject *key
     cdef PyObject *arrays[MOST_ARRAYS]
     cdef object model, returned = None, out, threads
     cdef CompiledFunction function
+    cdef Py_ssize_t vectors = -1
     cdef int k
     entry.bind(x, count, keywords, slot)
     model = <object> slot[0]
@@ -242,13 +299,17 @@ cdef object call(int number, PyObject *const *x, Py_ssize_t count, PyObject *key
     for k in range(entry.inputs):
         arrays[k] = slot[entry.input_at[k]]
     out, threads = <object> slot[entry.out_at], <object> slot[entry.threads_at]
-    function = entry.find(model, slot)
+    if entry.directed:
+        vectors = entry.vectors_of(slot)
+    function = entry.find(model, slot, vectors)
     if function is not None:
         returned = function.run(arrays, out, threads)
     if returned is None:
+        options = [<object> slot[entry.option_at[k]] for k in range(entry.options)]
+        if entry.directed:
+            options.append(vectors)
         returned = general.general_path(
-            entry, model, tuple([<object> slot[entry.option_at[k]] for k in range(entry.options)]),
-            tuple([<object> arrays[k] for k in range(entry.inputs)]), out, threads)
+            entry, model, tuple(options), tuple([<object> arrays[k] for k in range(entry.inputs)]), out, threads)
     return returned
 
 

@@ -25,7 +25,7 @@ def _bind(entry: Entry, function, model: Model, given: dict[str, Any], out) -> B
     for option in entry.quantity.options:
         if "lanes" in option.choices:
             check_choice(option.name, given[option.name], tuple(x for x in option.choices if x != "lanes"))
-    options = tuple(given[option.name] for option in entry.quantity.options)
+    options = tuple(given[option.name] for option in entry.quantity.options) + (-1,) * entry.directed
     validated = partial(function, model, **given, out=out)
     return bound(compiled_function(entry, model, options), given, out, validated)
 

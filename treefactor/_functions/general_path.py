@@ -54,12 +54,19 @@ def general_path(entry: Entry, model: Model, options: tuple, arrays: tuple, out,
 
 
 def compiled_function(entry: Entry, model: Model, options: tuple) -> CompiledFunction:
-    """Return the compiled function of a model, and keep it."""
-    values = tuple(map(option_value, entry.quantity.options, options))
+    """Return the compiled function of a model, and keep it.
+
+    Where there are directions, their number follows the options: -1, or that of the vectors for every state.
+    """
+    declared = entry.quantity.options
+    values = (*map(option_value, declared, options), *options[len(declared) :])
     require_model(model)
-    function = imported(entry.quantity.kernel)(model, *values)
-    function.close()
-    return entry.keep(model, values, function)
+    function = entry.kept_function(model, values)
+    if function is None:
+        function = imported(entry.quantity.kernel)(model, *values)
+        function.close()
+        function = entry.keep(model, values, function)
+    return function
 
 
 def option_value(option, given) -> Any:
@@ -70,7 +77,7 @@ def option_value(option, given) -> Any:
         value = getattr(given, "name", given) if option.name == "reference" else given  # Pinocchio's enum
         check_choice(option.name, value, option.choices)
         return str(value)
-    return given
+    return imported(option.read)(given) if option.read else given
 
 
 def run_validated(model: Model, function: CompiledFunction, given: tuple, out, num_threads: int):

@@ -16,13 +16,13 @@ import numpy as np
 from .. import dynamics, kinematics
 from .._util.protocol import MIMIC, Base, EngineJoint
 from .._util.validation import as_vector
-from ..derivatives import first_order
 from ..linalg.factorization import factor
 from ..model import _urdf
 from ..model._urdf_joints import KINDS as URDF_KINDS
 from ..model.configuration import integrate, neutral
 from ..model.joints import SIZES, Inertia
 from ..model.model import Model
+from ..quantities import functions
 from ..tree.tree import Tree
 from .robots import Robot, model_of
 
@@ -196,7 +196,7 @@ def potential_energy(body: Body, q) -> float:
 
 def rnea_derivatives(body: Body, q, v, a) -> tuple[np.ndarray, np.ndarray]:
     """Return the derivatives of inverse dynamics by q and by v."""
-    return first_order.rnea_derivatives(body.model, q, v, a)[:2]
+    return functions.rnea_derivatives(body.model, q, v, a)[:2]
 
 
 def factors(body: Body, q) -> tuple[np.ndarray, np.ndarray]:

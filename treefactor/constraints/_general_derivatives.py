@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..derivatives.first_order import rnea_derivatives
 from ..kinematics.jacobians import BodyMotions
+from ..quantities.functions import rnea_derivatives
 from ._constrained_dynamics import States, solve_states
 from ._row_derivatives import ConstraintRows
 

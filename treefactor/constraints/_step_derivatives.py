@@ -7,13 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import mlcp
-from ..derivatives.first_order import rnea_derivatives
 from ..kinematics.jacobians import BodyMotions
 from ..mlcp.sensitivities import negligible
 from ..model import so3
 from ..model.gravity import without_gravity
 from ..model.model import Model
-from ..quantities.functions import bias
+from ..quantities.functions import bias, rnea_derivatives
 from ._constrained_dynamics import prepared_rows
 from ._contact_derivatives import to_v, touching
 from ._frame_derivatives import freedoms_of, unit_motions

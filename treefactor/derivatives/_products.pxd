@@ -50,6 +50,7 @@ cdef class Product(ModelFunction):
     cdef tuple axis              # (vectors,), or empty
     cdef bint fext, inertia, value   # results beyond the others
 
+    cdef void set_vectors(self, Py_ssize_t vectors)
     cdef void add_state(self)
     cdef void declare_gradients(self, type kind, tuple fields, bint fext, bint inertia, bint value)
     cdef void declare_derivative(self, type kind, tuple fields, bint value)

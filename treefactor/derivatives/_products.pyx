@@ -1,7 +1,5 @@
 """Multiply vectors by derivatives of inverse and forward dynamics: compiled functions of one model."""
 
-cimport numpy as cnp
-from .._util._fast_arrays cimport is_real
 from ..dynamics._coupling cimport reduce_forces, reduce_inertia
 from ..dynamics._kernel_calls cimport factor_and_solve
 from ..dynamics._recursions cimport FACTOR, Mechanism
@@ -12,12 +10,8 @@ from ..dynamics._model_function cimport ModelFunction
 
 from functools import partial
 
-
-from .._util.validation import shape_of
 from .product_results import (
     ForwardDynamicsGradients, ForwardDynamicsJvpWithValue, RneaGradients, RneaJvpWithValue, gradients_with)
-
-cnp.import_array()
 
 cdef extern from *:
     """
@@ -30,42 +24,20 @@ cdef extern from *:
 cdef const Products *products = products_for(active.name)
 
 
-cdef Py_ssize_t axes_of(object x) except -1:
-    """Return the number of axes of an argument, 0 of None and of what validation refuses."""
-    if x is None:
-        return 0
-    if is_real(x):
-        return cnp.PyArray_NDIM(<cnp.ndarray> x)
-    return len(shape_of(x))
-
-
-def vectors_per_state(tuple states not None, fext, tuple directions not None, dfext=None):
-    """Return how many vectors every state has: the axis of directions beyond those of the batch; -1: none.
-
-    For one state there is no such axis: vectors of shape (m, nv) are a batch.
-    """
-    cdef Py_ssize_t lead = axes_of(fext) - 1, most = axes_of(dfext) - 1, axes
-    cdef object x, longest = dfext
-    for x in states:
-        lead = max(lead, axes_of(x))
-    for x in directions:
-        axes = axes_of(x)
-        if axes > most:
-            most, longest = axes, x
-    return shape_of(longest)[lead - 1] if lead > 1 and most == lead + 1 else -1
-
-
 cdef class Product(ModelFunction):
     """Product of vectors, one or several for a state, with derivatives of the dynamics.
 
     Parameters
     ----------
     model : Model
+    *wanted
+        Results beyond the others: see the subclass.
     vectors : int
         Number of vectors for every state, in an axis of their own; -1: one, without that axis.
     """
 
-    def __init__(self, model, vectors, *_):
+    cdef void set_vectors(self, Py_ssize_t vectors):
+        """Set the number of vectors of every state."""
         self.vectors = 1 if vectors < 0 else vectors
         self.axis = () if vectors < 0 else (vectors,)
 
@@ -176,8 +148,8 @@ cdef class SolvingProduct(Product):
 cdef class RneaVjp(Product):
     """Gradients of w . rnea: see `treefactor.rnea_vjp`."""
 
-    def __init__(self, model, vectors, fext_gradient, inertia_gradient, with_value):
-        super().__init__(model, vectors)
+    def __init__(self, model, fext_gradient, inertia_gradient, with_value, vectors):
+        self.set_vectors(vectors)
         self.declare_gradients(RneaGradients, ("q", "v", "a"), fext_gradient, inertia_gradient, with_value)
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
@@ -211,8 +183,8 @@ cdef class RneaVjp(Product):
 cdef class ForwardDynamicsVjp(SolvingProduct):
     """Gradients of w . forward_dynamics: see `treefactor.forward_dynamics_vjp`."""
 
-    def __init__(self, model, vectors, fext_gradient, inertia_gradient, with_value):
-        super().__init__(model, vectors)
+    def __init__(self, model, fext_gradient, inertia_gradient, with_value, vectors):
+        self.set_vectors(vectors)
         self.may_fail = True
         self.declare_gradients(ForwardDynamicsGradients, ("q", "v", "tau"), fext_gradient, inertia_gradient,
                                with_value)
@@ -260,8 +232,8 @@ cdef class ForwardDynamicsVjp(SolvingProduct):
 cdef class RneaJvp(Product):
     """Derivative of rnea along directions: see `treefactor.rnea_jvp`."""
 
-    def __init__(self, model, vectors, with_value):
-        super().__init__(model, vectors)
+    def __init__(self, model, with_value, vectors):
+        self.set_vectors(vectors)
         self.declare_derivative(RneaJvpWithValue, ("q", "v", "a"), with_value)
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
@@ -291,8 +263,8 @@ cdef class RneaJvp(Product):
 cdef class ForwardDynamicsJvp(SolvingProduct):
     """Derivative of forward_dynamics along directions: see `treefactor.forward_dynamics_jvp`."""
 
-    def __init__(self, model, vectors, with_value):
-        super().__init__(model, vectors)
+    def __init__(self, model, with_value, vectors):
+        self.set_vectors(vectors)
         self.may_fail = True
         self.declare_derivative(ForwardDynamicsJvpWithValue, ("q", "v", "tau"), with_value)
 

@@ -193,13 +193,13 @@ cdef class RneaHessian(ModelFunction):
     Parameters
     ----------
     model : Model
-    layout : {"dense", "packed", "lanes"}
     symmetric : bool
+    layout : {"dense", "packed", "lanes"}
     """
 
     cdef bint symmetric
 
-    def __init__(self, model, str layout="dense", bint symmetric=True):
+    def __init__(self, model, bint symmetric=True, str layout="dense"):
         cdef Py_ssize_t n = self.bodies.nv, nnz = self.bodies.nnz
         declare_state(self, False)
         self.names = ("q", "v", "a", "w", "fext")
@@ -233,7 +233,7 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
     cdef bint symmetric
 
     def __init__(self, model, bint symmetric=True):
-        super().__init__(model, -1)
+        self.set_vectors(-1)
         declare_state(self, True)
         self.names = ("q", "v", "tau", "w", "dq", "dv", "dtau", "dw", "fext")
         self.symmetric, self.gather, self.may_fail = symmetric, ForwardDynamicsVectors._make, True

@@ -21,6 +21,14 @@ from ..model.parameters import (
     pseudo_inertia,
     to_log_cholesky,
 )
+from ..quantities.functions import (
+    gravity_regressor,
+    kinetic_energy_regressor,
+    momentum_regressor,
+    potential_energy_regressor,
+    regressor,
+    regressor_transpose_times,
+)
 from .base_parameters import BaseParameters, Direction, base_parameters
 from .columns import column_names, regressor_pattern
 from .estimate import Estimate, PhysicalEstimate, Residuals
@@ -32,15 +40,7 @@ from .measured_fit import FittedParameter, JointResidual, MeasuredFit, fit_measu
 from .measurements import Measurements, read_measurements
 from .payload import Payload, PayloadIdentification, identify_payload
 from .physical import PhysicalFit, fit_physical
-from .regressors import (
-    center_of_mass_regressor,
-    gravity_regressor,
-    kinetic_energy_regressor,
-    momentum_regressor,
-    potential_energy_regressor,
-    regressor,
-    regressor_transpose_times,
-)
+from .regressors import center_of_mass_regressor
 from .samples import TorqueDelay, slow_rows, torque_delay
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.configuration import random_configuration
+from ..quantities.functions import regressor
 from ._unfelt import Directions, columns_of, order_of, size_of, units_of, weak_directions
-from .regressors import regressor
 
 MORE_ROWS = 2.0  # rows over columns
 SLIDING = ("prismatic", "planar", "translation", "freeflyer")  # kinds with lengths in q

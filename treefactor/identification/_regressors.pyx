@@ -14,7 +14,7 @@ from ..tree._pattern cimport FACTORIZED, active
 
 import numpy as np
 
-from .columns import extended_pairs, follows, regressor_pattern, single_entries
+from .columns import INERTIA, extended_pairs, follows, regressor_pattern, single_entries
 
 cnp.import_array()
 
@@ -273,7 +273,9 @@ cdef class PairFunction(RegressorFunction):
 cdef class Regressor(PairFunction):
     """Regressor of rnea: see `treefactor.regressor`."""
 
-    def __init__(self, model, layout, columns):
+    def __init__(self, model, str layout, tuple columns):
+        if layout != "dense" and columns != INERTIA:
+            raise ValueError(f"layout {layout!r} has the columns {INERTIA} only, got {columns}; use 'dense'")
         super().__init__(model, columns, layout)
         self.add_arguments(("q", "v", "a"))
 

@@ -6,17 +6,16 @@ import math
 
 import numpy as np
 
+from .._functions.general_path import compiled_function
 from .._util.validation import Sealed, as_real, require_finite
-from ..derivatives._general_path import compiled_function
 from ..dynamics import rnea
 from ..exceptions import ShapeError
 from ..model.model import Model
+from ..quantities.functions import ENTRIES, regressor
 from ._column_sizes import column_sizes
-from ._regressors import Regressor
 from ._triangles import update
 from .base_parameters import BaseParameters
 from .columns import INERTIA, column_names, regressor_pattern, single_entries
-from .regressors import regressor
 
 NUMBERS = 2**20  # most numbers of rows that are in memory at a time: 8 MB
 
@@ -166,7 +165,8 @@ class SampleRows(Sealed):
         q, v, a, tau = (np.ascontiguousarray(array) for array in arrays)
         tau = (tau if mask is None else np.where(mask, tau, 0.0)) - self.known(q, v, a)
         use = np.ones((1, self.model.nv)) if mask is None else mask.astype(float)
-        function = compiled_function(self.model, Regressor, ("lanes", INERTIA)) if self.base else None
+        entry = ENTRIES["regressor"]
+        function = compiled_function(entry, self.model, ("lanes", INERTIA)) if self.base else None
         parts = tuple(map(np.ascontiguousarray, self.parts(v, a, tau, use, extra)))
         bad = update(function, (q, v, a), parts, len(q), self.counts, self.entries, self.uses, triangles)
         if bad >= 0:

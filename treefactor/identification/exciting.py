@@ -12,7 +12,7 @@ from .._util.validation import Array, ReadOnly, as_count, as_number, as_real, re
 from ..exceptions import InvalidModelError, ShapeError
 from ..model.configuration import integrate, neutral
 from ..model.model import Model, require_model
-from .regressors import regressor
+from ..quantities.functions import regressor
 
 SAMPLES = 16  # samples of the motion for every harmonic
 STARTS = 50  # random motions, of which the best are improved

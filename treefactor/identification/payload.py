@@ -13,10 +13,10 @@ from ..model.frames import body_number
 from ..model.inertia import Inertia
 from ..model.model import Model, require_model
 from ..model.parameters import PARAMETERS
+from ..quantities.functions import regressor
 from ._column_sizes import column_sizes, enlarged, largest_of
 from ._least_squares import require_samples, solve, triangle_of
 from .columns import regressor_pattern
-from .regressors import regressor
 
 TOLERANCE = 1e-9  # smallest singular value of independent columns, scaled to unit norm
 SAMPLES = 1024  # most samples whose regressor is in memory at a time

@@ -22,9 +22,13 @@ class Array(NamedTuple):
     role : {"vector", "configuration", "direction"}
         A direction may have an axis more than the state, for several vectors of every state.
     optional : bool
-        Whether an argument may be None.
+        Whether an argument may be None, which is its default.
+    needed : bool
+        Whether an optional argument has no default, so that None must be passed.
     packed : str
-        Entries of a result in the layouts "packed" and "lanes", if it has them.
+        Entries of a result in the layout "packed", if it has that.
+    lanes : str
+        Entries in the layout "lanes", where they are not those of "packed".
     when : str
         Flag that asks for this result; always there if empty.
     """
@@ -35,7 +39,9 @@ class Array(NamedTuple):
     axes: str = ""
     role: str = "vector"
     optional: bool = False
+    needed: bool = False
     packed: str = ""
+    lanes: str = ""
     when: str = ""
 
 
@@ -48,13 +54,15 @@ class Option(NamedTuple):
     choices : tuple of str
         The first is the default. Empty for other kinds.
     kind : {"choice", "flag", "key"}
-        A key is any object that `read` of the quantity's kernel makes hashable.
+        A key is any object that `read` makes hashable.
     text : str
         For the docstring.
     default : object
-        Of a key.
+        Of a flag or a key.
     type : str
         Of a key, in the docstring and for type checkers.
+    read : str
+        "module:function" that returns the valid value of a key, or raises; imported when first needed.
     """
 
     name: str
@@ -63,13 +71,14 @@ class Option(NamedTuple):
     text: str = ""
     default: object = None
     type: str = ""
+    read: str = ""
 
     @property
     def default_value(self) -> object:
         """Value that the option has if it is not given."""
         if self.kind == "choice":
             return self.choices[0]
-        return False if self.kind == "flag" else self.default
+        return bool(self.default) if self.kind == "flag" else self.default
 
 
 class Counterpart(NamedTuple):
@@ -122,7 +131,10 @@ class Quantity(NamedTuple):
     bound : bool
         Whether `bind` accepts it.
     gathered : str
-        Type of the named tuple that holds several results, in the docstring and for type checkers.
+        Type of the named tuple that holds several results, in the docstring and for type checkers; empty where
+        results but the first are there on request only.
+    invalid : tuple of str
+        When ValueError is raised, besides choices that there are not.
     derivative : Derivative, optional
     program : str
         Routine of `treefactor.generate`; empty: cannot be generated.
@@ -153,6 +165,7 @@ class Quantity(NamedTuple):
     mimic: bool = True
     bound: bool = True
     gathered: str = ""
+    invalid: tuple[str, ...] = ()
     derivative: Derivative | None = None
     program: str = ""
     counterparts: tuple[Counterpart, ...] = ()
@@ -166,7 +179,9 @@ class Quantity(NamedTuple):
     @property
     def arguments(self) -> dict[str, object]:
         """Names of all arguments in their order, with their defaults; those without have `NEEDED`."""
-        defaults: dict[str, object] = {one.name: None if one.optional else NEEDED for one in self.inputs}
+        defaults: dict[str, object] = {
+            one.name: None if one.optional and not one.needed else NEEDED for one in self.inputs
+        }
         defaults |= {one.name: one.default_value for one in self.options} | {"out": None}
         order = self.parameters or tuple(defaults)
         arguments = {"model": NEEDED} | {name: defaults[name] for name in order} | {"num_threads": 1}

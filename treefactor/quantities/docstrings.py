@@ -26,6 +26,8 @@ def docstring(quantity: Quantity) -> str:
 
 def _parameters(quantity: Quantity) -> Iterator[str]:
     for name, default in quantity.arguments.items():
+        if type(default) is tuple:  # `inspect.signature` drops the comma of a tuple of one
+            default = list(default)
         yield name if default is NEEDED else f"{name}={default!r}"
 
 
@@ -48,12 +50,13 @@ def _lines(quantity: Quantity) -> Iterator[str]:
         yield _text(quantity.fails)
     yield "ShapeError, NonFiniteError, ConfigurationError"
     yield _text("If an argument does not fit the model; ConfigurationError names the joint.")
-    reasons = [f"if there is no such {one.name}" for one in quantity.options if one.kind == "choice"]
+    conditions = [f"if {one.name} has another value" for one in quantity.options if one.kind == "choice"]
     if not quantity.mimic:
-        reasons.append('if the model has mimic joints: use ``forward_dynamics(..., method="factor")``')
-    if reasons:
+        conditions.append('if the model has mimic joints: use ``forward_dynamics(..., method="factor")``')
+    conditions += quantity.invalid
+    if conditions:
         yield "ValueError"
-        yield _text(_sentence("; ".join(reasons)))
+        yield _text(_sentence("; ".join(conditions)))
     yield from _notes(quantity)
     if quantity.examples:
         yield from _section("Examples")
@@ -80,13 +83,19 @@ def _parameter(quantity: Quantity, name: str) -> tuple[str, str]:
         return "model : Model", "" if quantity.mimic else "Must not have mimic joints."
     if name == "out":
         optional = "tuple of ndarray" if quantity.gathered else "ndarray"
+        if not quantity.gathered and len(quantity.results) > 1:
+            text = f"Receives the result; {_on_request(quantity)} tuple of all."
+            return f"out : {optional}, optional", text
         return f"out : {optional}, optional", "Receives the result" + "s" * bool(quantity.gathered) + "."
     if name in COMMON:
         return COMMON[name]
     for array in quantity.inputs:
         if array.name == name:
-            optional = ", optional" if array.optional else ""
-            return f"{name} : array_like, shape {shape_text(array)}{optional}", _with_unit(array)
+            optional = (", or None" if array.needed else ", optional") if array.optional else ""
+            shapes = shape_text(array)
+            if array.role == "direction":
+                shapes += f" or {shape_text(array._replace(shape=('m', *array.shape)))}"
+            return f"{name} : array_like, shape {shapes}{optional}", _with_unit(array)
     option = next(one for one in quantity.options if one.name == name)
     return f"{name} : {option_type(option)}", option.text
 
@@ -112,20 +121,32 @@ def _with_unit(array: Array) -> str:
 
 def _returned(quantity: Quantity) -> Iterator[str]:
     if not quantity.gathered:
-        (array,) = quantity.results
+        array = quantity.results[0]
         layouts = next((one.choices for one in quantity.options if one.name == "layout"), ())
         shapes = [shape_text(array)] + [f"(..., {array.packed})"] * ("packed" in layouts)
-        shapes += [f"(blocks, {array.packed}, 8)"] * ("lanes" in layouts)
+        shapes += [f"(blocks, {array.lanes or array.packed}, 8)"] * ("lanes" in layouts)
+        shapes += [shape_text(array._replace(shape=("m", *array.shape)))] * (array.role == "direction")
         kind = "ndarray" if array.shape else "float64 or ndarray"
         yield f"{kind}, shape {' or '.join([', '.join(shapes[:-1]), shapes[-1]] if shapes[1:] else shapes)}"
-        yield _text(" ".join(filter(None, [_with_unit(array), _counterparts(quantity), BATCHES])))
+        asked = ""
+        if quantity.results[1:]:
+            together = ", ".join(one.name for one in quantity.results)
+            asked = f"{_sentence(_on_request(quantity))[:-1]} named tuple ({together})."
+        yield _text(" ".join(filter(None, [_with_unit(array), asked, _counterparts(quantity), BATCHES])))
         return
     yield quantity.gathered
     yield _text("Named tuple of")
     for array in quantity.results:
         asked = f" If ``{array.when}``." if array.when else ""
-        yield _text(f"- {array.name}, shape {shape_text(array)}: {_with_unit(array)}{asked}")
+        packed = f", packed (..., {array.packed}) or (blocks, {array.packed}, 8)" if array.packed else ""
+        vectors = f" or {shape_text(array._replace(shape=('m', *array.shape)))}" * (array.role == "direction")
+        yield _text(f"- {array.name}, shape {shape_text(array)}{vectors}{packed}: {_with_unit(array)}{asked}")
     yield _text(" ".join(filter(None, [_counterparts(quantity), BATCHES])))
+
+
+def _on_request(quantity: Quantity) -> str:
+    """Return "with" and the flag that asks for a second result, and the article of what is returned then."""
+    return f"with ``{quantity.results[1].when}`` a"
 
 
 def _counterparts(quantity: Quantity) -> str:

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from .._functions import general_path
-from ..derivatives import _products, _second_order
-from ..derivatives._general_path import compiled_function
 from ..dynamics._rollouts import METHODS, Recursive
 from ..kinematics import masses
 from ..kinematics import plans as kinds
@@ -22,11 +20,11 @@ from ._plans import Plan
 
 DYNAMICS = ("forward_dynamics", "aba", "rnea", "bias", "h_times", "crba")
 FAMILIES = {  # by name: the functions whose products with derivatives are its own
-    "forward_dynamics": "ForwardDynamics",
-    "aba": "ForwardDynamics",
-    "rnea": "Rnea",
-    "bias": "Rnea",
-    "h_times": "Rnea",
+    "forward_dynamics": "forward_dynamics",
+    "aba": "forward_dynamics",
+    "rnea": "rnea",
+    "bias": "rnea",
+    "h_times": "rnea",
 }
 KINEMATICS = {  # by name: the kind of request, and whether v is needed
     "frame_placement": (kinds.PLACEMENT, False),
@@ -114,9 +112,8 @@ def _derivative(model: Model, name: str, kind: str, options: dict):
     options_of, arguments, results = build[kind](states, count, x, forces)
     if name == "h_times":
         model = without_gravity(model)
-    module = _second_order if kind == "hvp" else _products
-    made = getattr(module, FAMILIES[name] + kind.capitalize())
-    return compiled_function(model, made, options_of), arguments, results
+    entry = ENTRIES[f"{FAMILIES[name]}_{kind}"]
+    return general_path.compiled_function(entry, model, options_of), arguments, results
 
 
 def _directions(states: tuple, start: int) -> list:
@@ -127,13 +124,13 @@ def _directions(states: tuple, start: int) -> list:
 def _jvp(states: tuple, count: int, x: list, forces):
     """Map q, v, x, fext, dq, dv, dx, dfext to the arguments of a derivative along directions."""
     change = None if forces is None else count + forces
-    return (-1, False), [*x, *_directions(states, count), forces, change], [0]
+    return (False, -1), [*x, *_directions(states, count), forces, change], [0]
 
 
 def _vjp(states: tuple, count: int, x: list, forces):
     """Map q, v, x, fext, w to the arguments of gradients."""
     results = list(states) if forces is None else [*states, forces]
-    return (-1, forces is not None, False, False), [*x, count, forces], results
+    return (forces is not None, False, False, -1), [*x, count, forces], results
 
 
 def _hvp(states: tuple, count: int, x: list, forces):

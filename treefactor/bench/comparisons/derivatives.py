@@ -8,8 +8,9 @@ from functools import partial
 import numpy as np
 
 from ... import dynamics
-from ...derivatives import first_order, kinematics, products, second_order
+from ...derivatives import kinematics
 from ...dynamics.recursions import bind
+from ...quantities import functions
 from ..case import Moving, program_backends, spoken
 from ..timing import Call, Comparison
 from .derivative_peers import Peers
@@ -34,7 +35,7 @@ ARGUMENTS = {
     "integrate_derivatives": "q v",
     "difference_derivatives": "q q1",
 }
-MODULES = (first_order, products, second_order, kinematics)
+MODULES = (functions, kinematics)
 FUNCTIONS = {
     name: next(getattr(module, name) for module in MODULES if hasattr(module, name)) for name in ARGUMENTS
 }
