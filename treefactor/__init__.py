@@ -8,13 +8,7 @@ from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
 from .derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
-from .derivatives.kinematics import (
-    centroidal_derivatives,
-    com_derivatives,
-    difference_derivatives,
-    frame_derivatives,
-    integrate_derivatives,
-)
+from .derivatives.kinematics import difference_derivatives, integrate_derivatives
 from .derivatives.products import forward_dynamics_jvp, forward_dynamics_vjp, rnea_jvp, rnea_vjp
 from .derivatives.second_order import (
     forward_dynamics_hessian,
@@ -69,8 +63,8 @@ from .identification.regressors import (
     regressor,
     regressor_transpose_times,
 )
-from .kinematics.all_terms import all_terms
-from .kinematics.centroidal import (
+from .kinematics import (
+    all_terms,
     center_of_mass,
     center_of_mass_jacobian,
     centroidal_inertia,
@@ -78,9 +72,6 @@ from .kinematics.centroidal import (
     centroidal_map_dot,
     centroidal_momentum,
     centroidal_momentum_rate,
-)
-from .kinematics.delassus import delassus
-from .kinematics.frames import (
     frame_acceleration,
     frame_jacobian,
     frame_jacobian_dot,
@@ -89,6 +80,7 @@ from .kinematics.frames import (
     joint_jacobian,
     joint_placements,
 )
+from .kinematics.delassus import delassus
 from .kinematics.fused import Kinematics
 from .kinematics.operational_space import (
     OperationalSpace,
@@ -109,6 +101,7 @@ from .model.configuration import (
 )
 from .model.configuration_derivatives import d_difference, d_integrate
 from .model.configuration_distances import distance, is_same_configuration, squared_distance
+from .quantities.functions import centroidal_derivatives, com_derivatives, frame_derivatives
 from .streams import stream
 from .tree import OperationCount, Tree
 

@@ -5,7 +5,6 @@ Built-in functions have no data of their own, so that each gets one of a fixed n
 pass on their number.
 """
 
-cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
 
@@ -13,8 +12,10 @@ from ..model._compiled_parts cimport CompiledParts
 from ._compiled_function cimport MOST_ARRAYS, CompiledFunction
 
 import sys
+from threading import RLock
 
 from .._util.messages import misfit
+from ..model.frames import Frame
 from . import general_path as general
 
 cnp.import_array()
@@ -48,14 +49,9 @@ cdef extern from *:
     PyObject *PyTuple_GET_ITEM(PyObject *, Py_ssize_t)
     int PyUnicode_Compare(PyObject *, PyObject *) except? -2
 
-cdef enum:
-    MOST_PARAMETERS = 24         # of a function
-    MOST_OPTIONS = 6
-    MOST_CHOICES = 8
-    FLAG = -1                    # number of choices of an option that is true or false
-    KEY = -2                     # of one that is any hashable object
-
 cdef list entries = []
+cdef object changing = RLock()
+cdef object WHOLE = object()    # key of functions of a whole model
 
 
 cdef class Entry:
@@ -71,22 +67,6 @@ cdef class Entry:
         Its parameters, as in ``(model, q, v, out=None)``; defaults are literals.
     """
 
-    cdef readonly object quantity
-    cdef readonly object function
-    cdef readonly int number
-    cdef readonly tuple names            # of all parameters
-    cdef object signature                # bytes, which the function refers to
-    cdef tuple defaults                  # of the last parameters
-    cdef int count, required             # parameters, and those without default
-    cdef int inputs, options
-    cdef int input_at[MOST_ARRAYS]       # parameter of every input
-    cdef int option_at[MOST_OPTIONS]
-    cdef int choices[MOST_OPTIONS]       # number of them, FLAG or KEY
-    cdef PyObject *choice[MOST_OPTIONS][MOST_CHOICES]
-    cdef tuple kept                      # their owners
-    cdef int out_at, threads_at, inertias_at
-    cdef bint keyed                      # whether an option is a KEY
-
     def __init__(self, quantity, owner, str docstring not None, tuple names not None, tuple defaults not None):
         cdef int k, j
         cdef PyMethodDef *method
@@ -97,13 +77,17 @@ cdef class Entry:
         self.defaults, self.count = defaults, len(names)
         self.required = self.count - <int> len(defaults)
         self.inputs, self.options = len(quantity.inputs), len(quantity.options)
+        self.frame_option = -1
         for k, array in enumerate(quantity.inputs):
             self.input_at[k] = names.index(array.name)
         self.kept = tuple([tuple([sys.intern(choice) for choice in one.choices]) for one in quantity.options])
         for k, option in enumerate(quantity.options):
             self.option_at[k] = names.index(option.name)
-            self.choices[k] = {"choice": len(option.choices), "flag": FLAG, "key": KEY}[option.kind]
-            self.keyed |= option.kind == "key"
+            kinds = {"flag": FLAG, "frame": FRAME, "presence": PRESENCE}
+            self.choices[k] = kinds.get(option.kind, len(option.choices))
+            self.has_name[k] = option.kind == "reference"
+            if option.kind == "frame":
+                self.frame_option = k
             for j in range(len(self.kept[k])):
                 self.choice[k][j] = <PyObject *> self.kept[k][j]
         self.out_at, self.threads_at = names.index("out"), names.index("num_threads")
@@ -153,11 +137,42 @@ cdef class Entry:
         named = {name: <object> x[count + k] for k, name in enumerate(names)}
         raise TypeError(misfit(self.function, places, named))
 
-    cdef CompiledFunction find(self, model, PyObject **slot):
-        """Return the compiled function of a model for the options given; None if it is new."""
-        cdef object kept
+    cdef int code_of(self, PyObject **chosen) except -2:
+        """Return the number of the choices of all options but the frame; -1 if there is no such choice."""
         cdef int code = 0, k, j
         cdef PyObject *given
+        cdef object name
+        for k in range(self.options):
+            given = chosen[k]
+            if self.choices[k] == FRAME:
+                continue
+            if self.choices[k] == FLAG:
+                code = 2 * code + (given == <PyObject *> True or given != <PyObject *> False and bool(<object> given))
+                continue
+            if self.choices[k] == PRESENCE:
+                code = 2 * code + (given != <PyObject *> None)
+                continue
+            for j in range(self.choices[k]):
+                if given == self.choice[k][j]:
+                    break
+            else:
+                name = <object> given
+                if self.has_name[k] and type(name) is not str:
+                    name = getattr(name, "name", None)
+                if type(name) is not str:
+                    return -1
+                for j in range(self.choices[k]):
+                    if name == <object> self.choice[k][j]:
+                        break
+                else:
+                    return -1
+            code = self.choices[k] * code + j
+        return code
+
+    cdef CompiledFunction find(self, model, PyObject **chosen):
+        """Return the compiled function of a model for the options given; None if it is new."""
+        cdef object kept, frame
+        cdef int code
         if not isinstance(model, CompiledParts):
             return None
         kept = (<CompiledParts> model).functions
@@ -168,46 +183,42 @@ cdef class Entry:
             return None
         if self.options == 0:
             return <CompiledFunction> kept
-        for k in range(self.options):
-            given = slot[self.option_at[k]]
-            if self.choices[k] == FLAG:
-                code = 2 * code + (given == <PyObject *> True or given != <PyObject *> False and bool(<object> given))
-                continue
-            if self.choices[k] == KEY:
-                continue
-            for j in range(self.choices[k]):
-                if given == self.choice[k][j]:
-                    break
-            else:
-                if type(<object> given) is not str:
+        if self.frame_option >= 0:
+            frame = <object> chosen[self.frame_option]
+            if not is_frame(frame):
+                frame = key_of_frames(frame)
+                if frame is None:
                     return None
-                for j in range(self.choices[k]):
-                    if <object> given == <object> self.choice[k][j]:
-                        break
-                else:
-                    return None
-            code = self.choices[k] * code + j
-        if self.keyed:
-            try:
-                return (<dict> kept).get((code, *[<object> slot[self.option_at[k]] for k in range(self.options)
-                                                  if self.choices[k] == KEY]))
-            except TypeError:    # not hashable
+            kept = (<dict> kept).get(frame)
+            if kept is None:
                 return None
-        return <CompiledFunction> (<list> kept)[code]
+        code = self.code_of(chosen)
+        return None if code < 0 else <CompiledFunction> (<list> kept)[code]
+
+    def kept_function(self, model, tuple options not None):
+        """Return the compiled function of a model for options of any form; None if it is new."""
+        cdef PyObject *chosen[MOST_OPTIONS]
+        cdef int k
+        for k in range(self.options):
+            chosen[k] = <PyObject *> options[k]
+        return self.find(model, chosen)
 
     def keep(self, model, tuple options not None, CompiledFunction function not None):
-        """Keep a function of a model under its options, values of the declaration; return the one that is kept."""
+        """Keep a function of a model under its options, values of the declaration; return the one that is kept.
+
+        The functions of frames without a key are not kept.
+        """
         cdef CompiledParts parts = model
-        cdef int code = 0, codes = 1, k
-        cdef list key = []
-        for k, (option, value) in enumerate(zip(self.quantity.options, options, strict=True)):
-            if self.choices[k] == KEY:
-                key.append(value)
-                continue
-            number = 2 if self.choices[k] == FLAG else self.choices[k]
-            code = number * code + (bool(value) if self.choices[k] == FLAG else self.kept[k].index(value))
-            codes *= number
-        with cython.critical_section(model):         # readers need no lock: what is kept never changes
+        cdef PyObject *chosen[MOST_OPTIONS]
+        cdef int codes = 1, code, k
+        cdef object frame
+        for k in range(self.options):
+            chosen[k] = <PyObject *> options[k]
+            if self.choices[k] != FRAME:
+                codes *= max(self.choices[k], 2) if self.choices[k] < 0 else self.choices[k]
+        code = self.code_of(chosen)
+        assert code >= 0
+        with changing:                               # readers need no lock: what is kept never changes
             if parts.functions is None:
                 parts.functions = [None] * MOST_ENTRIES
             functions = <list> parts.functions
@@ -215,16 +226,45 @@ cdef class Entry:
                 if functions[self.number] is None:
                     functions[self.number] = function
                 return functions[self.number]
-            if self.keyed:
+            if self.frame_option >= 0:
+                frame = <object> chosen[self.frame_option]
+                frame = frame if is_frame(frame) else key_of_frames(frame)
+                if frame is None:
+                    return function
                 if functions[self.number] is None:
                     functions[self.number] = {}
-                general.forget_oldest(functions[self.number])
-                return functions[self.number].setdefault((code, *key), function)
-            if functions[self.number] is None:
-                functions[self.number] = [None] * codes
-            if functions[self.number][code] is None:
-                functions[self.number][code] = function
-            return functions[self.number][code]
+                of_frames = functions[self.number]
+                if frame not in of_frames:
+                    general.forget_oldest(of_frames)
+                    of_frames[frame] = [None] * codes
+                of_options = of_frames[frame]
+            else:
+                if functions[self.number] is None:
+                    functions[self.number] = [None] * codes
+                of_options = functions[self.number]
+            if of_options[code] is None:
+                of_options[code] = function
+            return of_options[code]
+
+
+cdef bint is_frame(object frame) noexcept:
+    """Return whether a frame is given by a name, by a number, or as a Frame."""
+    cdef object kind = type(frame)
+    return kind is str or kind is Frame or kind is int
+
+
+cdef object key_of_frames(frames):
+    """Return the key of a list of frames, which is a tuple, or of the whole model; None if there is none."""
+    if frames is None:
+        return WHOLE
+    if type(frames) is list:
+        frames = tuple(<list> frames)
+    if type(frames) is not tuple:
+        return None
+    for one in <tuple> frames:
+        if not is_frame(one):
+            return None
+    return frames
 
 
 cdef object call(int number, PyObject *const *x, Py_ssize_t count, PyObject *keywords):
@@ -232,6 +272,7 @@ cdef object call(int number, PyObject *const *x, Py_ssize_t count, PyObject *key
     cdef Entry entry = <Entry> (<list> entries)[number]
     cdef PyObject *slot[MOST_PARAMETERS]
     cdef PyObject *arrays[MOST_ARRAYS]
+    cdef PyObject *chosen[MOST_OPTIONS]
     cdef object model, returned = None, out, threads
     cdef CompiledFunction function
     cdef int k
@@ -242,12 +283,14 @@ cdef object call(int number, PyObject *const *x, Py_ssize_t count, PyObject *key
     for k in range(entry.inputs):
         arrays[k] = slot[entry.input_at[k]]
     out, threads = <object> slot[entry.out_at], <object> slot[entry.threads_at]
-    function = entry.find(model, slot)
+    for k in range(entry.options):
+        chosen[k] = slot[entry.option_at[k]]
+    function = entry.find(model, chosen)
     if function is not None:
         returned = function.run(arrays, out, threads)
     if returned is None:
         returned = general.general_path(
-            entry, model, tuple([<object> slot[entry.option_at[k]] for k in range(entry.options)]),
+            entry, model, tuple([<object> chosen[k] for k in range(entry.options)]),
             tuple([<object> arrays[k] for k in range(entry.inputs)]), out, threads)
     return returned
 

@@ -14,7 +14,7 @@ class Array(NamedTuple):
     ----------
     name : str
     shape : tuple of str or int
-        Axes: numbers, or names of numbers such as nq, nv, njoints, nnz.
+        Axes: numbers, or names of numbers such as nq, nv, njoints, nnz. "frames" is there for lists of them only.
     unit : str
         Of results also their meaning.
     axes : str
@@ -23,10 +23,12 @@ class Array(NamedTuple):
         A direction may have an axis more than the state, for several vectors of every state.
     optional : bool
         Whether an argument may be None.
+    needed : bool
+        Whether an optional argument has no default, so that callers pass None.
     packed : str
         Entries of a result in the layouts "packed" and "lanes", if it has them.
     when : str
-        Flag that asks for this result; always there if empty.
+        Option that asks for this result; always there if empty.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Array(NamedTuple):
     axes: str = ""
     role: str = "vector"
     optional: bool = False
+    needed: bool = False
     packed: str = ""
     when: str = ""
 
@@ -47,14 +50,15 @@ class Option(NamedTuple):
     name : str
     choices : tuple of str
         The first is the default. Empty for other kinds.
-    kind : {"choice", "flag", "key"}
-        A key is any object that `read` of the quantity's kernel makes hashable.
+    kind : {"choice", "reference", "flag", "frame", "presence"}
+        A reference may also be given by Pinocchio's enum. A frame has no choices: models keep the compiled
+        functions of a bounded number of them. A presence says whether the optional argument of this name is given.
     text : str
         For the docstring.
     default : object
-        Of a key.
+        Of a frame.
     type : str
-        Of a key, in the docstring and for type checkers.
+        Of a frame, in the docstring and for type checkers.
     """
 
     name: str
@@ -67,9 +71,7 @@ class Option(NamedTuple):
     @property
     def default_value(self) -> object:
         """Value that the option has if it is not given."""
-        return {"choice": self.choices[0] if self.choices else None, "flag": False}.get(
-            self.kind, self.default
-        )
+        return self.choices[0] if self.choices else False if self.kind == "flag" else self.default
 
 
 class Counterpart(NamedTuple):
@@ -117,6 +119,8 @@ class Quantity(NamedTuple):
         Whether it depends on inertial parameters, and so takes the argument ``inertias``.
     fails : str
         When single calls raise NotPositiveDefiniteError.
+    errors : tuple of pairs of str
+        Further exceptions, and when they are raised.
     mimic : bool
         Whether models with mimic joints are supported.
     bound : bool
@@ -150,6 +154,7 @@ class Quantity(NamedTuple):
     parameters: tuple[str, ...] = ()
     inertias: bool = False
     fails: str = ""
+    errors: tuple[tuple[str, str], ...] = ()
     mimic: bool = True
     bound: bool = True
     gathered: str = ""
@@ -166,7 +171,9 @@ class Quantity(NamedTuple):
     @property
     def arguments(self) -> dict[str, object]:
         """Names of all arguments in their order, with their defaults; those without have `NEEDED`."""
-        defaults: dict[str, object] = {one.name: None if one.optional else NEEDED for one in self.inputs}
+        defaults: dict[str, object] = {
+            one.name: None if one.optional and not one.needed else NEEDED for one in self.inputs
+        }
         defaults |= {one.name: one.default_value for one in self.options} | {"out": None}
         order = self.parameters or tuple(defaults)
         arguments = {"model": NEEDED} | {name: defaults[name] for name in order} | {"num_threads": 1}

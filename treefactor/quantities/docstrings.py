@@ -46,9 +46,14 @@ def _lines(quantity: Quantity) -> Iterator[str]:
     if quantity.fails:
         yield "NotPositiveDefiniteError"
         yield _text(quantity.fails)
-    yield "ShapeError, NonFiniteError, ConfigurationError"
+    for name, reason in quantity.errors:
+        yield name
+        yield _text(reason)
+    kinds = ["ShapeError", "DtypeError", "NonFiniteError", "ConfigurationError"]
+    own = [name for name, _ in quantity.errors]
+    yield ", ".join(name for name in kinds if name not in own)
     yield _text("If an argument does not fit the model; ConfigurationError names the joint.")
-    reasons = [f"if there is no such {one.name}" for one in quantity.options if one.kind == "choice"]
+    reasons = [f"if there is no such {one.name}" for one in quantity.options if one.choices]
     if not quantity.mimic:
         reasons.append('if the model has mimic joints: use ``forward_dynamics(..., method="factor")``')
     if reasons:
@@ -79,13 +84,19 @@ def _parameter(quantity: Quantity, name: str) -> tuple[str, str]:
     if name == "model":
         return "model : Model", "" if quantity.mimic else "Must not have mimic joints."
     if name == "out":
-        optional = "tuple of ndarray" if quantity.gathered else "ndarray"
-        return f"out : {optional}, optional", "Receives the result" + "s" * bool(quantity.gathered) + "."
+        several = len(quantity.results) > 1
+        optional = "ndarray or tuple of ndarray" if quantity.results[-1].when else "ndarray"
+        return (
+            f"out : {quantity.gathered or optional}, optional",
+            "Result of an earlier call of these shapes, to be overwritten."
+            if quantity.gathered
+            else "Receives the result" + "s" * several + ".",
+        )
     if name in COMMON:
         return COMMON[name]
     for array in quantity.inputs:
         if array.name == name:
-            optional = ", optional" if array.optional else ""
+            optional = "" if not array.optional else ", or None" if array.needed else ", optional"
             return f"{name} : array_like, shape {shape_text(array)}{optional}", _with_unit(array)
     option = next(one for one in quantity.options if one.name == name)
     return f"{name} : {option_type(option)}", option.text
@@ -93,13 +104,17 @@ def _parameter(quantity: Quantity, name: str) -> tuple[str, str]:
 
 def option_type(option: Option) -> str:
     """Return the type of an option as docstrings write it."""
-    if option.kind == "choice":
-        return "{" + ", ".join(f'"{one}"' for one in option.choices) + "}"
+    if option.choices:
+        names = "{" + ", ".join(f'"{one}"' for one in option.choices) + "}"
+        return f"{names} or Pinocchio's enum" if option.kind == "reference" else names
     return "bool" if option.kind == "flag" else option.type
 
 
 def shape_text(array: Array) -> str:
     """Return the shape of an array with its leading axes."""
+    if array.shape[:1] == ("frames",):
+        one = array._replace(shape=array.shape[1:])
+        return f"{shape_text(one)} or {shape_text(one._replace(shape=('k', *one.shape)))}"
     return "(" + ", ".join(["...", *map(str, array.shape)]) + ")"
 
 
@@ -112,13 +127,16 @@ def _with_unit(array: Array) -> str:
 
 def _returned(quantity: Quantity) -> Iterator[str]:
     if not quantity.gathered:
-        (array,) = quantity.results
+        array, *others = quantity.results
         layouts = next((one.choices for one in quantity.options if one.name == "layout"), ())
         shapes = [shape_text(array)] + [f"(..., {array.packed})"] * ("packed" in layouts)
         shapes += [f"(blocks, {array.packed}, 8)"] * ("lanes" in layouts)
         kind = "ndarray" if array.shape else "float64 or ndarray"
         yield f"{kind}, shape {' or '.join([', '.join(shapes[:-1]), shapes[-1]] if shapes[1:] else shapes)}"
         yield _text(" ".join(filter(None, [_with_unit(array), _counterparts(quantity), BATCHES])))
+        for array in others:
+            yield f"ndarray, shape {shape_text(array)}"
+            yield _text(f"{_with_unit(array)} If ``{array.when}``.")
         return
     yield quantity.gathered
     yield _text("Named tuple of")

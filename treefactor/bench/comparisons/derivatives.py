@@ -9,13 +9,7 @@ import numpy as np
 
 from ...codegen import Kernels, compile
 from ...derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
-from ...derivatives.kinematics import (
-    centroidal_derivatives,
-    com_derivatives,
-    difference_derivatives,
-    frame_derivatives,
-    integrate_derivatives,
-)
+from ...derivatives.kinematics import difference_derivatives, integrate_derivatives
 from ...derivatives.products import (
     forward_dynamics_jvp,
     forward_dynamics_vjp,
@@ -29,7 +23,13 @@ from ...derivatives.second_order import (
     rnea_hvp,
 )
 from ...dynamics.recursions import bind
-from ...quantities.functions import forward_dynamics, rnea
+from ...quantities.functions import (
+    centroidal_derivatives,
+    com_derivatives,
+    forward_dynamics,
+    frame_derivatives,
+    rnea,
+)
 from ..timing import Call, Comparison
 from .derivative_peers import Peers
 from .dynamics import Moving, spoken

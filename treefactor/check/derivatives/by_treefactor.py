@@ -10,11 +10,11 @@ import numpy as np
 
 from ... import dynamics, kinematics
 from ...derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
-from ...derivatives.kinematics import centroidal_derivatives, frame_derivatives
 from ...derivatives.products import forward_dynamics_jvp, forward_dynamics_vjp, rnea_jvp, rnea_vjp
 from ...derivatives.second_order import rnea_hessian
 from ...exceptions import NotPositiveDefiniteError
 from ...model.model import Model
+from ...quantities.functions import centroidal_derivatives, frame_derivatives
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 Matrices = dict[tuple[str, str], np.ndarray]
