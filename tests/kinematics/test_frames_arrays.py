@@ -8,7 +8,7 @@ import pytest
 from helpers.dynamics_cases import MODELS, arguments
 
 import treefactor as tf
-from treefactor.kinematics import kept_requests
+from treefactor._functions import general_path
 
 pytestmark = pytest.mark.parametrize("name", [name for name in MODELS if name != "nothing"])
 
@@ -231,11 +231,11 @@ def test_requests_of_frames_that_are_gone_are_forgotten(name):
     gone = weakref.ref(frame)
     tf.frame_placement(model, q, frame)
     del frame
-    for k in range(kept_requests.MOST_KEPT):
+    for k in range(general_path.MOST_KEPT):
         tf.frame_placement(model, q, tf.Frame("f", 0, p=[0.0, 0.0, k]))
     gc.collect()
     assert gone() is None
-    assert len(model._requests) <= kept_requests.MOST_KEPT
+    assert len(model._requests) <= general_path.MOST_KEPT
 
 
 def test_what_cannot_be_bound_is_named(name):

@@ -8,5 +8,10 @@ from ._compiled_function import CompiledFunction
 
 class BoundFunction(BoundCall):
     def __init__(
-        self, function: CompiledFunction, arrays: tuple[Any, ...], out: Any, general_path: Callable[..., Any]
+        self,
+        function: CompiledFunction,
+        arrays: tuple[Any, ...],
+        out: Any,
+        general_path: Callable[..., Any],
+        returned: Any = None,
     ) -> None: ...

@@ -3,7 +3,7 @@
 from cpython.object cimport PyObject
 
 from .._util._bound_call cimport BoundCall
-from ._compiled_function cimport MOST_ARRAYS, CompiledFunction
+from ._compiled_function cimport MOST_ARRAYS, MOST_RESULTS, CompiledFunction
 
 
 cdef class BoundFunction(BoundCall):
@@ -17,6 +17,8 @@ cdef class BoundFunction(BoundCall):
     out : ndarray, or tuple of them
     general_path : callable
         Does the same with validation, and raises the error that names the bad argument.
+    returned : object, optional
+        What calls return; by default out.
 
     Raises
     ------
@@ -26,9 +28,10 @@ cdef class BoundFunction(BoundCall):
 
     cdef CompiledFunction function
     cdef const double *x[MOST_ARRAYS]
-    cdef double *y[MOST_ARRAYS]
+    cdef double *y[MOST_RESULTS]
 
-    def __cinit__(self, CompiledFunction function not None, tuple arrays not None, out, general_path):
+    def __cinit__(self, CompiledFunction function not None, tuple arrays not None, out, general_path,
+                  returned=None):
         cdef tuple results = function.as_results(out)
         cdef PyObject *given[MOST_ARRAYS]
         cdef int k
@@ -41,7 +44,7 @@ cdef class BoundFunction(BoundCall):
                 "expected contiguous float64 arrays of the right shapes, out apart from the others"
             )
         self.function, self.kept = function, (arrays, out)
-        self.out, self.general_path = out, general_path
+        self.out, self.general_path = out if returned is None else returned, general_path
 
     cdef bint run(self) noexcept:
         return self.function.run_one(self.x, self.y)

@@ -8,7 +8,8 @@ from ..tree._pattern cimport Pattern
 from ._arrays cimport PAIR, PLAIN, SPARSE, SYMMETRIC, Array, Form
 
 cdef enum:
-    MOST_ARRAYS = 16             # arguments of a function, or results of one that has no table of its own
+    MOST_ARRAYS = 16             # arguments of a function
+    MOST_RESULTS = 64
     STACK_DOUBLES = 6144         # workspace on the C stack; larger functions allocate theirs on the heap
 
 
@@ -28,7 +29,7 @@ cdef class CompiledFunction:
     # Set by add_input, add_result and close
     cdef readonly int inputs, results
     cdef Array input[MOST_ARRAYS]
-    cdef Array result[MOST_ARRAYS]
+    cdef Array *result           # the table is allocated: few functions have many results
     cdef Py_ssize_t units        # unit vectors in the arguments of a configuration, which stand side by side
     cdef const Py_ssize_t *unit  # first entry and size of each
     cdef object unit_entries     # the array of these

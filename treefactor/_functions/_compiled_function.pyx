@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from libc.math cimport NAN
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from .._util._fast_arrays cimport all_finite, is_real, may_overlap
@@ -50,6 +50,9 @@ cdef class CompiledFunction:
     def __cinit__(self, *_):
         self.elements, self.one_axis = -1, True
 
+    def __dealloc__(self):
+        free(self.result)
+
     cdef int add_input(self, tuple shape, bint optional=False, units=None) except -1:
         """Declare the next argument, with its shape for one configuration.
 
@@ -74,9 +77,17 @@ cdef class CompiledFunction:
     cdef int add_result(self, tuple shape, Form form=PLAIN, Py_ssize_t computed=0,
                         const int *at=NULL) except -1:
         """Declare the next result; for SPARSE, at has for every entry the computed one, or their number."""
-        cdef Array *array = &self.result[self.results]
+        cdef Array *table = self.result
+        cdef Array *array
         cdef Py_ssize_t nnz
-        assert self.results < MOST_ARRAYS and len(shape) < MOST_AXES
+        assert len(shape) < MOST_AXES
+        if self.results == MOST_RESULTS:
+            raise ValueError(f"a function has at most {MOST_RESULTS} results")
+        table = <Array *> realloc(table, (self.results + 1) * sizeof(Array))
+        if table == NULL:
+            raise MemoryError("cannot allocate the table of the results of a function")
+        self.result, array = table, &table[self.results]
+        memset(array, 0, sizeof(Array))
         describe_shape(array, shape)
         array.form = form
         if form == SPARSE:
@@ -147,6 +158,8 @@ cdef class CompiledFunction:
 
     cpdef object make(self, tuple results):
         """Return the results as the function returns them."""
+        if self.gather is tuple:
+            return results
         return results[0] if self.gather is None else self.gather(results)
 
     cdef bint is_apart(self, int k) noexcept nogil:
@@ -162,7 +175,7 @@ cdef class CompiledFunction:
         cdef double local[STACK_DOUBLES]
         cdef double *work = local
         cdef double *end
-        cdef double *y[MOST_ARRAYS]
+        cdef double *y[MOST_RESULTS]
         cdef Py_ssize_t failed = FACTORIZED
         cdef int k
         for k in range(self.inputs):
@@ -257,7 +270,7 @@ cdef class CompiledFunction:
     cdef object run_vectors(self, PyObject **arrays, object out):
         """Compute one configuration given as contiguous arrays; None if the general path must handle it."""
         cdef const double *x[MOST_ARRAYS]
-        cdef double *y[MOST_ARRAYS]
+        cdef double *y[MOST_RESULTS]
         cdef double number = 0.0
         cdef tuple results
         cdef object only
@@ -365,7 +378,7 @@ cdef class CompiledFunction:
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
                          Py_ssize_t first, Py_ssize_t stop) except False:
         """Run blocks as `batch` does; failed may be NULL."""
-        cdef char *to[MOST_ARRAYS]
+        cdef char *to[MOST_RESULTS]
         cdef bint done
         cdef int k
         for k in range(self.results):
@@ -383,8 +396,8 @@ cdef class CompiledFunction:
         cdef Py_ssize_t ignored[LANES]
         cdef Py_ssize_t *status
         cdef double *x[MOST_ARRAYS]
-        cdef double *y[MOST_ARRAYS]
-        cdef double *packed[MOST_ARRAYS]
+        cdef double *y[MOST_RESULTS]
+        cdef double *packed[MOST_RESULTS]
         cdef double *work = <double *> malloc(self.need_lanes * sizeof(double))
         cdef double *of_block
         cdef double *end

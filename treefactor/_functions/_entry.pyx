@@ -5,7 +5,6 @@ Built-in functions have no data of their own, so that each gets one of a fixed n
 pass on their number.
 """
 
-cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
 
@@ -14,9 +13,11 @@ from ..model._compiled_parts cimport CompiledParts
 from ._compiled_function cimport MOST_ARRAYS, CompiledFunction
 
 import sys
+from threading import RLock
 
 from .._util.messages import misfit
 from .._util.validation import shape_of
+from ..model.frames import Frame
 from . import general_path as general
 
 cnp.import_array()
@@ -50,14 +51,9 @@ cdef extern from *:
     PyObject *PyTuple_GET_ITEM(PyObject *, Py_ssize_t)
     int PyUnicode_Compare(PyObject *, PyObject *) except? -2
 
-cdef enum:
-    MOST_PARAMETERS = 24         # of a function
-    MOST_OPTIONS = 6
-    MOST_CHOICES = 8
-    FLAG = -1                    # number of choices of an option that is true or false
-    KEY = -2                     # of one that is any hashable object
-
 cdef list entries = []
+cdef object changing = RLock()
+cdef object WHOLE = object()    # key of functions of a whole model
 
 
 cdef class Entry:
@@ -73,25 +69,6 @@ cdef class Entry:
         Its parameters, as in ``(model, q, v, out=None)``; defaults are literals.
     """
 
-    cdef readonly object quantity
-    cdef readonly object function
-    cdef readonly int number
-    cdef readonly tuple names            # of all parameters
-    cdef object signature                # bytes, which the function refers to
-    cdef tuple defaults                  # of the last parameters
-    cdef int count, required             # parameters, and those without default
-    cdef int inputs, options
-    cdef int input_at[MOST_ARRAYS]       # parameter of every input
-    cdef int option_at[MOST_OPTIONS]
-    cdef int choices[MOST_OPTIONS]       # number of them, FLAG or KEY
-    cdef PyObject *choice[MOST_OPTIONS][MOST_CHOICES]
-    cdef tuple kept                      # their owners
-    cdef int out_at, threads_at, inertias_at
-    cdef bint keyed                      # whether functions are kept in a dict: an option is a KEY, or directed
-    cdef readonly bint directed          # whether arguments are directions, of which a state may have several
-    cdef int axes[MOST_ARRAYS]           # of every input, for one configuration
-    cdef bint is_direction[MOST_ARRAYS]
-
     def __init__(self, quantity, owner, str docstring not None, tuple names not None, tuple defaults not None):
         cdef int k, j
         cdef PyMethodDef *method
@@ -102,16 +79,20 @@ cdef class Entry:
         self.defaults, self.count = defaults, len(names)
         self.required = self.count - <int> len(defaults)
         self.inputs, self.options = len(quantity.inputs), len(quantity.options)
+        self.key_option = -1
         for k, array in enumerate(quantity.inputs):
             self.input_at[k] = names.index(array.name)
             self.axes[k], self.is_direction[k] = len(array.shape), array.role == "direction"
             self.directed |= self.is_direction[k]
-        self.keyed = self.directed
         self.kept = tuple([tuple([sys.intern(choice) for choice in one.choices]) for one in quantity.options])
         for k, option in enumerate(quantity.options):
             self.option_at[k] = names.index(option.name)
-            self.choices[k] = {"choice": len(option.choices), "flag": FLAG, "key": KEY}[option.kind]
-            self.keyed |= option.kind == "key"
+            kinds = {"flag": FLAG, "frame": KEY, "key": KEY, "presence": PRESENCE}
+            self.choices[k] = kinds.get(option.kind, len(option.choices))
+            self.has_name[k] = option.kind == "reference"
+            if self.choices[k] == KEY:
+                assert self.key_option < 0
+                self.key_option, self.is_frame = k, option.kind == "frame"
             for j in range(len(self.kept[k])):
                 self.choice[k][j] = <PyObject *> self.kept[k][j]
         self.out_at, self.threads_at = names.index("out"), names.index("num_threads")
@@ -161,55 +142,76 @@ cdef class Entry:
         named = {name: <object> x[count + k] for k, name in enumerate(names)}
         raise TypeError(misfit(self.function, places, named))
 
-    cdef CompiledFunction find(self, model, PyObject **slot, Py_ssize_t vectors):
-        """Return the compiled function of a model for the options and directions given; None if it is new."""
-        cdef object kept
-        cdef list key
+    cdef int code_of(self, PyObject **chosen) except -2:
+        """Return the number of the choices of all options without a key; -1 if there is no such choice."""
         cdef int code = 0, k, j
         cdef PyObject *given
-        if not isinstance(model, CompiledParts):
-            return None
-        kept = (<CompiledParts> model).functions
-        if kept is None or len(<list> kept) <= self.number:
-            return None
-        kept = (<list> kept)[self.number]
-        if kept is None:
-            return None
-        if self.options == 0 and not self.keyed:
-            return <CompiledFunction> kept
+        cdef object name
         for k in range(self.options):
-            given = slot[self.option_at[k]]
+            given = chosen[k]
+            if self.choices[k] == KEY:
+                continue
             if self.choices[k] == FLAG:
                 code = 2 * code + (given == <PyObject *> True or given != <PyObject *> False and bool(<object> given))
                 continue
-            if self.choices[k] == KEY:
+            if self.choices[k] == PRESENCE:
+                code = 2 * code + (given != <PyObject *> None)
                 continue
             for j in range(self.choices[k]):
                 if given == self.choice[k][j]:
                     break
             else:
-                if type(<object> given) is not str:
-                    return None
+                name = <object> given
+                if self.has_name[k] and type(name) is not str:
+                    name = getattr(name, "name", None)
+                if type(name) is not str:
+                    return -1
                 for j in range(self.choices[k]):
-                    if <object> given == <object> self.choice[k][j]:
+                    if name == <object> self.choice[k][j]:
                         break
                 else:
-                    return None
+                    return -1
             code = self.choices[k] * code + j
-        if not self.keyed:
-            return <CompiledFunction> (<list> kept)[code]
-        key = [code]
-        for k in range(self.options):
-            if self.choices[k] == KEY:
-                key.append(<object> slot[self.option_at[k]])
-        if self.directed:
-            key.append(vectors)
-        try:
-            return (<dict> kept).get(tuple(key))
-        except TypeError:        # not hashable
-            return None
+        return code
 
-    cdef Py_ssize_t vectors_of(self, PyObject **slot) except -2:
+    cdef object key_of(self, PyObject **chosen, Py_ssize_t vectors):
+        """Return the key under which functions are kept: a frame, columns, or the number of directions."""
+        cdef object key = None
+        if self.key_option >= 0:
+            key = <object> chosen[self.key_option]
+            if self.is_frame and not is_frame(key):
+                key = key_of_frames(key)
+            return (key, vectors) if self.directed else key
+        return vectors
+
+    cdef CompiledFunction find(self, model, PyObject **chosen, Py_ssize_t vectors):
+        """Return the compiled function of a model for the options and directions given; None if it is new."""
+        cdef object kept, key
+        cdef int code
+        if not isinstance(model, CompiledParts):
+            return None
+        kept = (<CompiledParts> model).functions
+        if kept is None:
+            return None
+        kept = (<list> kept)[self.number]
+        if kept is None:
+            return None
+        if self.key_option >= 0 or self.directed:
+            key = self.key_of(chosen, vectors)
+            if key is None:
+                return None
+            try:
+                kept = (<dict> kept).get(key)
+            except TypeError:    # not hashable
+                return None
+            if kept is None:
+                return None
+        elif self.options == 0:
+            return <CompiledFunction> kept
+        code = self.code_of(chosen)
+        return None if code < 0 else <CompiledFunction> (<list> kept)[code]
+
+    cdef Py_ssize_t vectors_of(self, PyObject **arrays) except -2:
         """Return how many directions every state has: the axis beyond those of the batch of states; -1: none.
 
         For one state there is no such axis: directions of shape (m, nv) are a batch.
@@ -219,7 +221,7 @@ cdef class Entry:
         cdef PyObject *array
         cdef int k
         for k in range(self.inputs):
-            array = slot[self.input_at[k]]
+            array = arrays[k]
             if array == <PyObject *> None:
                 continue
             if is_real(<object> array):
@@ -232,55 +234,83 @@ cdef class Entry:
                 most, longest = axes, array
         return shape_of(<object> longest)[lead] if lead > 0 and most == lead + 1 else -1
 
-    cdef tuple place_of(self, tuple values):
-        """Return the number of a function among those of other options, and its key, from valid values."""
-        cdef int code = 0, k
-        cdef list key = []
+    cdef Py_ssize_t read_values(self, tuple values, PyObject **chosen) except -2:
+        """Set chosen to the values of all options; return the number of directions that follows them, or -1."""
+        cdef int k
         for k in range(self.options):
-            if self.choices[k] == KEY:
-                key.append(values[k])
-            elif self.choices[k] == FLAG:
-                code = 2 * code + bool(values[k])
-            else:
-                code = self.choices[k] * code + <int> self.kept[k].index(values[k])
-        return code, (code, *key, *values[self.options:])
+            chosen[k] = <PyObject *> values[k]
+        return values[self.options] if self.directed else -1
 
     def kept_function(self, model, tuple values not None):
-        """Return the function of a model that is kept under values of its options; None if it is new."""
-        cdef list functions = (<CompiledParts?> model).functions
-        code, key = self.place_of(values)
-        if functions is None or functions[self.number] is None:
-            return None
-        if self.keyed:
-            return functions[self.number].get(key)
-        return functions[self.number][code] if self.options else functions[self.number]
+        """Return the function of a model that is kept under values of its options; None if it is new.
+
+        Where there are directions, their number follows the options: -1, or that of the vectors for every state.
+        """
+        cdef PyObject *chosen[MOST_OPTIONS]
+        cdef Py_ssize_t vectors = self.read_values(values, chosen)
+        return self.find(model, chosen, vectors)
 
     def keep(self, model, tuple values not None, CompiledFunction function not None):
-        """Keep a function of a model under values of its options; return the one that is kept."""
+        """Keep a function of a model under values as those of `kept_function`; return the one that is kept.
+
+        The functions of frames without a key are not kept.
+        """
         cdef CompiledParts parts = model
-        cdef int codes = 1, k
-        code, key = self.place_of(values)
+        cdef PyObject *chosen[MOST_OPTIONS]
+        cdef Py_ssize_t vectors = self.read_values(values, chosen)
+        cdef int codes = 1, code, k
+        cdef object key
         for k in range(self.options):
             if self.choices[k] != KEY:
-                codes *= 2 if self.choices[k] == FLAG else self.choices[k]
-        with cython.critical_section(model):         # readers need no lock: what is kept never changes
+                codes *= max(self.choices[k], 2) if self.choices[k] < 0 else self.choices[k]
+        code = self.code_of(chosen)
+        assert code >= 0
+        with changing:                               # readers need no lock: what is kept never changes
             if parts.functions is None:
                 parts.functions = [None] * MOST_ENTRIES
             functions = <list> parts.functions
-            if self.options == 0 and not self.keyed:
+            if self.key_option >= 0 or self.directed:
+                key = self.key_of(chosen, vectors)
+                if key is None:
+                    return function
+                if functions[self.number] is None:
+                    functions[self.number] = {}
+                of_keys = functions[self.number]
+                if key not in of_keys:
+                    general.forget_oldest(of_keys)
+                    of_keys[key] = [None] * codes
+                of_options = of_keys[key]
+            elif self.options == 0:
                 if functions[self.number] is None:
                     functions[self.number] = function
                 return functions[self.number]
-            if self.keyed:
+            else:
                 if functions[self.number] is None:
-                    functions[self.number] = {}
-                general.forget_oldest(functions[self.number])
-                return functions[self.number].setdefault(key, function)
-            if functions[self.number] is None:
-                functions[self.number] = [None] * codes
-            if functions[self.number][code] is None:
-                functions[self.number][code] = function
-            return functions[self.number][code]
+                    functions[self.number] = [None] * codes
+                of_options = functions[self.number]
+            if of_options[code] is None:
+                of_options[code] = function
+            return of_options[code]
+
+
+cdef bint is_frame(object frame) noexcept:
+    """Return whether a frame is given by a name, by a number, or as a Frame."""
+    cdef object kind = type(frame)
+    return kind is str or kind is Frame or kind is int
+
+
+cdef object key_of_frames(frames):
+    """Return the key of a list of frames, which is a tuple, or of the whole model; None if there is none."""
+    if frames is None:
+        return WHOLE
+    if type(frames) is list:
+        frames = tuple(<list> frames)
+    if type(frames) is not tuple:
+        return None
+    for one in <tuple> frames:
+        if not is_frame(one):
+            return None
+    return frames
 
 
 cdef object call(int number, PyObject *const *x, Py_ssize_t count, PyObject *keywords):
@@ -288,6 +318,7 @@ cdef object call(int number, PyObject *const *x, Py_ssize_t count, PyObject *key
     cdef Entry entry = <Entry> (<list> entries)[number]
     cdef PyObject *slot[MOST_PARAMETERS]
     cdef PyObject *arrays[MOST_ARRAYS]
+    cdef PyObject *chosen[MOST_OPTIONS]
     cdef object model, returned = None, out, threads
     cdef CompiledFunction function
     cdef Py_ssize_t vectors = -1
@@ -299,13 +330,15 @@ cdef object call(int number, PyObject *const *x, Py_ssize_t count, PyObject *key
     for k in range(entry.inputs):
         arrays[k] = slot[entry.input_at[k]]
     out, threads = <object> slot[entry.out_at], <object> slot[entry.threads_at]
+    for k in range(entry.options):
+        chosen[k] = slot[entry.option_at[k]]
     if entry.directed:
-        vectors = entry.vectors_of(slot)
-    function = entry.find(model, slot, vectors)
+        vectors = entry.vectors_of(arrays)
+    function = entry.find(model, chosen, vectors)
     if function is not None:
         returned = function.run(arrays, out, threads)
     if returned is None:
-        options = [<object> slot[entry.option_at[k]] for k in range(entry.options)]
+        options = [<object> chosen[k] for k in range(entry.options)]
         if entry.directed:
             options.append(vectors)
         returned = general.general_path(

@@ -30,7 +30,9 @@ def _bind(entry: Entry, function, model: Model, given: dict[str, Any], out) -> B
     return bound(compiled_function(entry, model, options), given, out, validated)
 
 
-def bound(function: CompiledFunction, given: dict[str, Any], out, validated) -> BoundFunction:
+def bound(
+    function: CompiledFunction, given: dict[str, Any], out, validated, returned: Any = None
+) -> BoundFunction:
     """Return the bound call of a compiled function.
 
     Parameters
@@ -41,6 +43,8 @@ def bound(function: CompiledFunction, given: dict[str, Any], out, validated) -> 
     out : ndarray or tuple of ndarray
     validated : callable
         Does the same with validation.
+    returned : object, optional
+        What calls return; by default out.
 
     Raises
     ------
@@ -59,4 +63,5 @@ def bound(function: CompiledFunction, given: dict[str, Any], out, validated) -> 
         require_bindable(result, shape, name)
         require_apart(result, arrays)
     require_disjoint(tuple(named.values()))
-    return BoundFunction(function, tuple(arrays.get(name) for name in function.names), out, validated)
+    given_arrays = tuple(arrays.get(name) for name in function.names)
+    return BoundFunction(function, given_arrays, out, validated, returned)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from .._util.messages import received
 from .._util.threads import spread
 from .._util.validation import aligned, as_output, check_choice, flatten, thread_count
-from ..exceptions import NotPositiveDefiniteError, ShapeError
+from ..exceptions import DtypeError, NotPositiveDefiniteError, ShapeError
 from ..model._states import states
 from ..model.model import Model, require_model
 from ._compiled_function import CompiledFunction
@@ -26,7 +25,6 @@ LANES = 8
 PACKAGE = __package__.partition(".")[0]
 INERTIAS = "dynamics.inertias:with_inertias"  # above this folder: imported when first needed, as kernels are
 MOST_KEPT = 256  # functions of one quantity that a model keeps, where options can have any value
-_changing = Lock()
 
 
 def imported(path: str) -> Any:
@@ -43,12 +41,17 @@ def with_inertias(model, inertias) -> Model:
 def forget_oldest(functions: dict) -> None:
     """Delete the functions that a model has kept longest where a new one needs their place."""
     while len(functions) >= MOST_KEPT:
-        del functions[next(iter(functions))]
+        del functions[next(key for key in functions if key is not None)]  # None: tables that all share
 
 
 def general_path(entry: Entry, model: Model, options: tuple, arrays: tuple, out, num_threads: int):
     """Run a quantity on arrays of any form, compiled if new; raise the error that names the bad argument."""
-    function = compiled_function(entry, model, options)
+    return run(model, compiled_function(entry, model, options), arrays, out, num_threads)
+
+
+def run(model: Model, function: CompiledFunction, arrays: tuple, out, num_threads: int):
+    """Run a function on arrays of any form; raise the error that names the bad argument."""
+    arrays = arrays[: function.inputs]
     returned = function.run_arrays(arrays, out, num_threads)
     return run_validated(model, function, arrays, out, num_threads) if returned is None else returned
 
@@ -73,8 +76,8 @@ def option_value(option, given) -> Any:
     """Return a valid value of an option; raise ValueError for a choice that there is not."""
     if option.kind == "flag":
         return bool(given)
-    if option.kind == "choice":
-        value = getattr(given, "name", given) if option.name == "reference" else given  # Pinocchio's enum
+    if option.kind in ("choice", "reference"):
+        value = getattr(given, "name", given) if option.kind == "reference" else given  # Pinocchio's enum
         check_choice(option.name, value, option.choices)
         return str(value)
     return imported(option.read)(given) if option.read else given
@@ -88,6 +91,9 @@ def run_validated(model: Model, function: CompiledFunction, given: tuple, out, n
         for name, array in zip(function.names, given, strict=True)
         if array is not None or name not in function.optional
     }
+    for name, array in present.items():
+        if array is None:
+            raise DtypeError(f"{name} is needed, got None")
     arrays, batch = states(present, function.input_shapes, model)
     targets = _targets(function, out, batch)
     rows = [_rows(arrays.get(name), shape) for name, shape in function.input_shapes.items()]

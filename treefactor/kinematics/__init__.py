@@ -1,8 +1,8 @@
 """Compute placements, velocities and Jacobians of bodies, frames and centres of mass.
 
-`frames` and `centroidal` have the public functions, `fused` the class `Kinematics` that computes many results
-together, and `all_terms` the terms of the equation of motion. `plans` compiles the requests behind them, and
-says how to add an output.
+treefactor/quantities/kinematics.py declares the public functions, `requests` returns their compiled functions. `fused`
+has the class `Kinematics` that computes many results together, and `all_terms` the terms of the equation of motion.
+`plans` compiles requests, and says how to add an output.
 `operational_space` has the inertia, inverse, null space and bias of tasks.
 
 `jacobians` has the functions of `treefactor.constraints`, the class `BodyMotions` that holds placements,
@@ -10,8 +10,8 @@ velocities and unit motions of all bodies, and the class `Support`, which lists 
 a row.
 """
 
-from .all_terms import all_terms
-from .centroidal import (
+from ..quantities.functions import (
+    all_terms,
     center_of_mass,
     center_of_mass_jacobian,
     centroidal_inertia,
@@ -19,9 +19,6 @@ from .centroidal import (
     centroidal_map_dot,
     centroidal_momentum,
     centroidal_momentum_rate,
-)
-from .delassus import delassus
-from .frames import (
     frame_acceleration,
     frame_jacobian,
     frame_jacobian_dot,
@@ -30,6 +27,7 @@ from .frames import (
     joint_jacobian,
     joint_placements,
 )
+from .delassus import delassus
 from .fused import Kinematics
 from .jacobians import BodyMotions, acceleration_bias, jacobian, placement
 from .operational_space import (

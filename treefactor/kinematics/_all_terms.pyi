@@ -1,17 +1,10 @@
 """Types of the terms of the equation of motion."""
 
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from .._util._bound_call import BoundCall
+from .._functions._compiled_function import CompiledFunction
 from ._request import Request
 
-class Terms:
-    request: Request
-    def __new__(cls, model: Any, request: Request) -> Terms: ...
-    def run(self, q: Any, v: Any, out: Any, threads: Any = 1) -> Any: ...
-    def derive_batch(self, moved: np.ndarray, v: np.ndarray, results: tuple[np.ndarray, ...]) -> None: ...
-
-class BoundTerms(BoundCall):
-    def __new__(cls, terms: Terms, *arguments: Any) -> BoundTerms: ...
+class Terms(CompiledFunction):
+    def __init__(self, model: Any, request: Request, gather: Callable[[tuple[Any, ...]], Any]) -> None: ...

@@ -1,22 +1,20 @@
-"""Types of the compiled module."""
+"""Types of the compiled functions of kinematics."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
+from .._functions._compiled_function import CompiledFunction
 
 TURN: np.dtype
 FREEDOM: np.dtype
 COLUMN: np.dtype
 OUTPUT: np.dtype
-RUN: np.dtype
 OUTPUTS: tuple[str, ...]
 REFERENCES: tuple[str, ...]
 
-class Request:
-    items: int
-    order: int
-    shapes: tuple[tuple[int, ...], ...]
+class Request(CompiledFunction):
     def __init__(
         self,
         bodies: np.ndarray,
@@ -30,12 +28,9 @@ class Request:
         nq: int,
         nv: int,
         units: np.ndarray,
-        items: Sequence[tuple[Any, ...]],
+        results: Sequence[tuple[Any, ...]],
+        gather: Callable[[tuple[Any, ...]], Any] | None = None,
     ) -> None: ...
     @property
     def outputs(self) -> np.ndarray: ...
     def with_outputs(self, outputs: np.ndarray) -> Request: ...
-    def run(self, q: Any, v: Any, a: Any, out: Any, threads: Any) -> Any: ...
-    def batch(
-        self, batch: int, operands: Sequence[np.ndarray | None], out: tuple[Any, ...], first: int, stop: int
-    ) -> None: ...

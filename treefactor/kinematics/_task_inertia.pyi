@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ._request import Request
+from .._functions._compiled_function import CompiledFunction
 
 def fast(
     model: Any,
-    kind: int,
     frame: Any,
     reference: Any,
     q: Any,
@@ -18,8 +17,8 @@ def fast(
     damping: float = 0.0,
 ) -> np.ndarray | None: ...
 def batch(
-    bodies: Any,
-    request: Request,
+    crba: CompiledFunction,
+    request: CompiledFunction,
     q: np.ndarray,
     out: np.ndarray,
     invert: bool,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.model import Model
-from .frames import frame_acceleration, frame_jacobian
+from ..quantities.functions import frame_acceleration, frame_jacobian
 
 COMPONENTS = ("linear x", "linear y", "linear z", "angular x", "angular y", "angular z")
 

@@ -7,6 +7,8 @@ from functools import partial
 
 import numpy as np
 
+from .._functions._compiled_function import CompiledFunction
+from .._functions.general_path import compiled_function
 from .._util.threads import spread
 from .._util.validation import as_output, flatten, shape_of, thread_count
 from ..linalg.delassus import LANES
@@ -14,12 +16,9 @@ from ..linalg.factorization import factor
 from ..linalg.factors import Factor
 from ..model._states import states
 from ..model.model import Model, require_model
-from ..quantities.functions import crba
-from ._request import Request
+from ..quantities.functions import ENTRIES, crba
 from ._task_inertia import batch, fast
 from ._task_rows import jacobian_of
-from .kept_requests import compiled_request
-from .plans import JACOBIAN
 
 __all__ = ["delassus"]
 
@@ -76,20 +75,14 @@ def compute(
 ) -> np.ndarray | None:
     """Return J H^-1 J^T, or the inverse of it and a damping; None if one configuration needs a Factor."""
     added = () if damping is None else (True, damping)
-    found = fast(model, JACOBIAN, frame, reference, q, out, num_threads, *added)
-    if found is not None:
-        return found
-    request = request_of_task(model, frame, reference)
+    result = fast(model, frame, reference, q, out, num_threads, *added)
+    if result is not None:
+        return result
+    jacobian = compiled_function(ENTRIES["frame_jacobian"], model, (frame, reference, "dense", False))
+    inertia = compiled_function(ENTRIES["crba"], model, ("packed",))
     if len(shape_of(q)) > 1 and model.nv:
-        return compute_batch(model, request, q, out, num_threads, damping)
-    return fast(model, JACOBIAN, frame, reference, q, out, num_threads, *added)  # the request is compiled now
-
-
-def request_of_task(model: Model, frame, reference) -> Request:
-    """Return the compiled request of the Jacobian of a frame, or of a list of frames."""
-    require_model(model)
-    frame = list(frame) if isinstance(frame, tuple) else frame
-    return compiled_request(model, JACOBIAN, frame, reference, 0)
+        return compute_batch(model, inertia, jacobian, q, out, num_threads, damping)
+    return fast(model, frame, reference, q, out, num_threads, *added)  # both are compiled now
 
 
 def parts(model: Model, q, frame, reference, num_threads: int) -> tuple[Factor, np.ndarray]:
@@ -103,19 +96,23 @@ def parts(model: Model, q, frame, reference, num_threads: int) -> tuple[Factor, 
 
 
 def compute_batch(
-    model: Model, request: Request, q, out, num_threads: int, damping: float | None = None
+    model: Model,
+    inertia: CompiledFunction,
+    jacobian: CompiledFunction,
+    q,
+    out,
+    num_threads: int,
+    damping: float | None = None,
 ) -> np.ndarray:
     """Return J H^-1 J^T of a batch, or the inverse of it and a damping."""
     threads = thread_count(num_threads)
     arrays, lead = states({"q": q}, {"q": (model.nq,)}, model)
-    m = math.prod(request.shapes[0][:-1])
+    m = math.prod(jacobian.shapes[0][:-1])
     given = None if out is None else as_output(out, (*lead, m, m))
     fits = given is not None and given.flags.carray and not np.may_share_memory(given, arrays["q"])
     result = given if given is not None and fits else np.empty((*lead, m, m))
     rows = np.ascontiguousarray(flatten(arrays["q"], 1))
-    work = partial(
-        batch, model.bodies, request, rows, flatten(result, 2), damping is not None, damping or 0.0
-    )
+    work = partial(batch, inertia, jacobian, rows, flatten(result, 2), damping is not None, damping or 0.0)
     spread(work, -(-len(rows) // LANES), threads, len(rows) * m * model.tree.nnz)
     if given is not None and not fits:
         np.copyto(given, result)

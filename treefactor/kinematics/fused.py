@@ -8,15 +8,15 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from .._functions._bound_function import BoundFunction
+from .._functions.binding import bound
+from .._functions.general_path import run
 from .._util.messages import received
 from .._util.validation import Sealed, as_tuple
 from ..exceptions import ShapeError
 from ..model.frames import Frame, frame_of
 from ..model.model import Model, require_model
-from ._bound_request import BoundRequest
-from ._general_path import run
 from ._request import Request
-from .frames import bound
 from .masses import CENTER, CENTER_ACCELERATION, CENTER_JACOBIAN, CENTER_VELOCITY, INERTIA
 from .plans import (
     ACCELERATION,
@@ -179,7 +179,7 @@ class Kinematics(Sealed):
         ShapeError, DtypeError, NonFiniteError, ConfigurationError
         """
         flat = None if out is None else self._flat(out)
-        found = run(self.model, self._request, q, v, a, flat, num_threads)
+        found = run(self.model, self._request, (q, v, a), flat, num_threads)
         return self._nested(found) if out is None else out
 
     def empty(self, *batch: int):
@@ -187,7 +187,7 @@ class Kinematics(Sealed):
         found = [np.empty((*batch, *shape)) for shape in self._request.shapes]
         return self._nested(tuple(found) if len(found) > 1 else found[0])
 
-    def bind(self, q, v=None, a=None, *, out) -> BoundRequest:
+    def bind(self, q, v=None, a=None, *, out) -> BoundFunction:
         """Bind the request to fixed arrays: returns a call without arguments that overwrites and returns out.
 
         Parameters
@@ -202,9 +202,8 @@ class Kinematics(Sealed):
         ValueError
             If an array is not contiguous float64 of the right shape.
         """
-        arrays = {name: x for name, x in zip("qva", (q, v, a), strict=True) if x is not None}
         general = partial(self.__call__, q, v, a, out)
-        return bound(self._request, self.model, arrays, self._flat(out), general, out)
+        return bound(self._request, {"q": q, "v": v, "a": a}, self._flat(out), general, out)
 
     def _flat(self, out):
         """Return the arrays of a result: a tuple, or one array if there is only one."""

@@ -10,17 +10,19 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from .._functions._bound_function import BoundFunction
+from .._functions.binding import bound
+from .._functions.general_path import run
 from .._util.bindable import register
 from .._util.validation import ReadOnly, Sealed
 from ..dynamics._recursions import BODY_MOTION, ENTRY
-from ..model.frames import Frame
+from ..model.frames import ZERO, Frame
 from ..model.model import Model, require_model
 from ..quantities.functions import frames
-from ._bound_request import BoundRequest, call, call_placed
-from ._general_path import general_path, run
-from .frames import bound
-from .kept_requests import compiled_request, placed_request
-from .plans import BODY_BIAS, BODY_JACOBIAN, BODY_PLACEMENT, CLASSICAL
+from ._placed_frames import call_placed
+from ._request import Request
+from .plans import ACCELERATION, JACOBIAN, PLACEMENT
+from .requests import placed_request
 
 __all__ = ["BodyMotions", "Support", "acceleration_bias", "jacobian", "placement"]
 
@@ -232,7 +234,7 @@ def jacobian(model: Model, q, body: int | str | Frame, R=None, p=ORIGIN) -> np.n
     -----
     Featherstone (2008), section 4.4.
     """
-    return _of_body(model, BODY_JACOBIAN, 0, q, None, body, R, p)
+    return _of_body(model, JACOBIAN, q, None, body, R, p)
 
 
 def acceleration_bias(model: Model, q, v, body: int | str | Frame, R=None, p=ORIGIN) -> np.ndarray:
@@ -254,7 +256,7 @@ def acceleration_bias(model: Model, q, v, body: int | str | Frame, R=None, p=ORI
     ------
     ShapeError, NonFiniteError, ConfigurationError, InvalidModelError, IndexError
     """
-    return _of_body(model, BODY_BIAS, CLASSICAL, q, v, body, R, p)
+    return _of_body(model, ACCELERATION, q, v, body, R, p)
 
 
 def placement(model: Model, q, body: int | str | Frame, R=None, p=ORIGIN) -> tuple[np.ndarray, np.ndarray]:
@@ -278,44 +280,38 @@ def placement(model: Model, q, body: int | str | Frame, R=None, p=ORIGIN) -> tup
     ------
     ShapeError, NonFiniteError, ConfigurationError, InvalidModelError, IndexError
     """
-    T = _of_body(model, BODY_PLACEMENT, 0, q, None, body, R, p)
+    T = _of_body(model, PLACEMENT, q, None, body, R, p)
     return T[..., :3], T[..., 3]
 
 
-def _of_body(model: Model, kind: int, option: int, q, v, body, R, p) -> np.ndarray:
-    """Return the result of a request for a frame on a body, in its own axes if it has any."""
-    reference = "LOCAL_WORLD_ALIGNED" if R is None else "LOCAL"
-    if R is None and p is ORIGIN:
-        return call(model, kind, body, reference, option, q, v, None, None, 1, general_path)
-    found = call_placed(model, kind, reference, body, R, p, q, v)
-    if found is not None:
-        return found
+KINDS = {jacobian: JACOBIAN, acceleration_bias: ACCELERATION, placement: PLACEMENT}
+
+
+def _request(model: Model, kind: int, body, R, p) -> Request:
+    """Return the compiled request of a frame on a body: in its own axes if it has any; accelerations are classical."""
     require_model(model)
-    return run(model, placed_request(model, kind, body, reference, option, R, p), q, v)
+    return placed_request(
+        model, kind, kind == ACCELERATION, body, "LOCAL_WORLD_ALIGNED" if R is None else "LOCAL", R, p
+    )
 
 
-OF_BODIES = {  # kinds and options of requests
-    jacobian: (BODY_JACOBIAN, 0),
-    acceleration_bias: (BODY_BIAS, CLASSICAL),
-    placement: (BODY_PLACEMENT, 0),
-}
+def _of_body(model: Model, kind: int, q, v, body, R, p) -> np.ndarray:
+    """Return the result of a frame on a body."""
+    p = ZERO if p is ORIGIN else p
+    result = call_placed(model, kind, "LOCAL_WORLD_ALIGNED" if R is None else "LOCAL", body, R, p, q, v)
+    return run(model, _request(model, kind, body, R, p), (q, v, None), None, 1) if result is None else result
 
 
-def _bound(function, model: Model, given: dict, out) -> BoundRequest:
+def _bound(function, model: Model, given: dict, out) -> BoundFunction:
     """Return the bound call of a function of a body; that of `placement` returns views of out."""
-    (kind, option), body, R, p = OF_BODIES[function], given["body"], given["R"], given["p"]
-    reference = "LOCAL_WORLD_ALIGNED" if R is None else "LOCAL"
-    if R is None and p is ORIGIN:
-        request = compiled_request(model, kind, body, reference, option)
-    else:
-        request = placed_request(model, kind, body, reference, option, R, p)
-    arrays = {name: given[name] for name in ("q", "v") if name in given}
-    general = partial(run, model, request, given["q"], given.get("v"), out=out)
+    q, v = given["q"], given.get("v")
+    request = _request(model, KINDS[function], given["body"], given["R"], given["p"])
+    general = partial(run, model, request, (q, v, None), out, 1)
     views = (out[..., :3], out[..., 3]) if function is placement and isinstance(out, np.ndarray) else None
-    return bound(request, model, arrays, out, general, views)
+    return bound(request, {"q": q, "v": v, "a": None}, out, general, views)
 
 
-register(_bound, OF_BODIES)
+register(_bound, KINDS)
 
 
 def ratios(model: Model) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..exceptions import InvalidModelError
 from ..model.model import Model
-from ._request import OUTPUTS, RUN
+from ._request import OUTPUTS
 
 MASSES = range(OUTPUTS.index("center"), OUTPUTS.index("frame_derivatives"))
 CENTER, CENTER_VELOCITY, CENTER_ACCELERATION, CENTER_JACOBIAN, *_centroidal = MASSES
@@ -67,16 +67,18 @@ def add_masses(layout, item) -> None:
         shape, packed = (rows, nv), rows * len(support)
         layout._output(item, view, (0, 0), (nv, len(support)), len(entries))
         layout.columns += [(freedom, again, (support[place], place)) for freedom, again, place in entries]
-        if len(support) < nv:
-            to = runs(np.array([r * nv + column for r in range(rows) for column in support], np.intp))
+        to = places([r * nv + column for r in range(rows) for column in support], rows * nv)
     count = MATRICES if item.kind in (CENTER_DERIVATIVES, MOMENTUM_DERIVATIVES) else 1
     layout.items += [(shape, packed, to)] * count
 
 
-def runs(to: np.ndarray) -> np.ndarray:
-    """Return the runs of entries whose targets are adjacent."""
-    starts = np.flatnonzero(np.diff(to, prepend=-2) != 1)
-    found = np.zeros(len(starts), RUN)
-    found["at"], found["to"] = starts, to[starts]
-    found["length"] = np.diff(np.append(starts, len(to)))
-    return found
+def places(to: list[int], size: int) -> np.ndarray | None:
+    """Return for every entry of a result its place among the computed ones, or their number; None if all are.
+
+    Computed entry e is entry to[e], in ascending order, of those of the result.
+    """
+    if len(to) == size:
+        return None
+    at = np.full(size, len(to), dtype=np.intc)
+    at[to] = range(len(to))
+    return at

@@ -11,13 +11,14 @@ A request is a list of `Item`s, one for every result. A new kind of output needs
 3. the bodies that it reads, in `Layout.bodies_of`: by default the paths between the base and its frames;
 4. its shape and its outputs, in `Layout.add`, and the columns of v that it fills, if it is a Jacobian.
 
-`call` of _request.pyx then runs it, given an `items_of` that makes its items.
+`requests` then has a function that returns its request, and treefactor/quantities/kinematics.py the declaration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,19 +29,10 @@ from ..model.frames import Frame, body_number, frame_of, frame_of_joint, located
 from ..model.joints import SIZES
 from ..model.model import Model
 from ._request import COLUMN, FREEDOM, OUTPUT, REFERENCES, TURN, Request
-from .masses import MASSES, MATRICES, NEEDS_OF_MASSES, add_masses, moved_by, require_mass, runs
+from .masses import MASSES, MATRICES, NEEDS_OF_MASSES, add_masses, moved_by, places, require_mass
 
 PLACEMENT, VELOCITY, ACCELERATION, JACOBIAN, JACOBIAN_DOT = range(5)
 FRAME_DERIVATIVES = MASSES.stop
-ALL_JOINTS, OF_JOINT = 100, 101  # requests of the placements of all joints, and of the Jacobian of a joint
-BODY_PLACEMENT, BODY_JACOBIAN, BODY_BIAS = 102, 103, 104  # requests of a joint or body, not of any frame
-OF_BODIES = {  # output, and name of the argument
-    OF_JOINT: (JACOBIAN, "joint"),
-    BODY_PLACEMENT: (PLACEMENT, "body"),
-    BODY_JACOBIAN: (JACOBIAN, "body"),
-    BODY_BIAS: (ACCELERATION, "body"),
-}
-PACKED, PLACED, CLASSICAL = 1, 2, 1  # options
 NEEDS = (  # of an output: derivative of positions, sums over subtrees, ways from the centre of mass
     *((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 0, 0), (1, 0, 0)),
     *NEEDS_OF_MASSES,
@@ -154,7 +146,7 @@ def turn_of(R: np.ndarray) -> tuple:
 class Layout:
     """Places of all results: for one configuration in the user's arrays, for lanes in a workspace.
 
-    Dense Jacobians of lanes hold only the columns that move the frame; `RUN`s copy them to the user's rows.
+    Dense Jacobians of lanes hold only the columns that move the frame.
     """
 
     def __init__(self, model: Model, items: list[Item]):
@@ -169,12 +161,20 @@ class Layout:
         for item in items:
             self.add(item)
 
-    def request(self, *needs: int) -> Request:
+    def request(self, needs: np.ndarray, gather: Callable[[tuple], Any] | None) -> Request:
         """Return the compiled request, given the largest `NEEDS`."""
         structs = (np.array(self.outputs, OUTPUT), np.array(self.columns, COLUMN))
         size = self.model.nq, self.model.nv
         return Request(
-            self.bodies, self.turns, self.freedoms, *structs, *needs, *size, self.tables.units, self.items
+            self.bodies,
+            self.turns,
+            self.freedoms,
+            *structs,
+            *needs,
+            *size,
+            self.tables.units,
+            self.items,
+            gather,
         )
 
     def bodies_of(self, item: Item) -> Iterator[int]:
@@ -233,7 +233,7 @@ class Layout:
         dense = item.layout == "dense"
         shape = (*lead, 6, nv) if dense else (6, len(support))
         count = MATRICES if item.kind == FRAME_DERIVATIVES else 1
-        self.items += [(shape, packed, runs(np.array(to, np.intp)) if dense else None)] * count
+        self.items += [(shape, packed, places(to, len(item.views) * 6 * nv) if dense else None)] * count
 
     def _entries(self, bodies: list[int]) -> tuple[list[tuple[int, int, int]], list[int]]:
         """Return the freedoms of bodies (number, whether to add, place), and their columns of v."""
@@ -266,9 +266,9 @@ class Layout:
         )
 
 
-def request_of(model: Model, items: list[Item]) -> Request:
-    """Return the compiled request of items."""
-    return Layout(model, items).request(*np.max([NEEDS[item.kind] for item in items], axis=0))
+def request_of(model: Model, items: list[Item], gather: Callable[[tuple], Any] | None = None) -> Request:
+    """Return the compiled request of items; `gather` makes what is returned from the tuple of the results."""
+    return Layout(model, items).request(np.max([NEEDS[item.kind] for item in items], axis=0), gather)
 
 
 def item_of(model: Model, kind: int, frame, reference, layout: str = "dense", classical=False) -> Item:
@@ -306,30 +306,7 @@ def reference_name(reference) -> str:
     return name
 
 
-def option_of(layout: str, placed: bool) -> int:
-    """Return the option of a Jacobian: its layout, and whether placements come with it."""
-    check_choice("layout", layout, LAYOUTS)
-    return PACKED * (layout == "packed") + PLACED * bool(placed)
-
-
 def frame_on(model: Model, body, R=None, p=(0.0, 0.0, 0.0), argument: str = "body") -> Frame:
     """Return the frame placed at R, p in a body or frame; a name is first that of a joint or body."""
     joint, R, p = located(model, body, np.eye(3) if R is None else R, np.asarray(p), argument)
     return Frame("placed", joint, R, p)
-
-
-def items_of(model: Model, kind: int, frame, reference: str, option: int) -> list[Item]:
-    """Return the items of one result, or of a Jacobian and a placement."""
-    if kind == ALL_JOINTS:
-        return [item_of_joints(model)]
-    if kind in MASSES:
-        return items_of_masses(model, kind, frame, option)
-    if kind in OF_BODIES:
-        output, name = OF_BODIES[kind]
-        number = body_number(model, frame, name) if kind == OF_JOINT else None
-        on = frame_on(model, frame) if number is None else frame_of_joint(model, number)
-        return [item_of(model, output, on, reference, classical=option == CLASSICAL)]
-    if kind not in (JACOBIAN, JACOBIAN_DOT):
-        return [item_of(model, kind, frame, reference, classical=option == CLASSICAL)]
-    items = [item_of(model, kind, frame, reference, LAYOUTS[option & PACKED])]
-    return [*items, item_of(model, PLACEMENT, frame, reference)] if option & PLACED else items

@@ -14,7 +14,7 @@ class Array(NamedTuple):
     ----------
     name : str
     shape : tuple of str or int
-        Axes: numbers, or names of numbers such as nq, nv, njoints, nnz.
+        Axes: numbers, or names of numbers such as nq, nv, njoints, nnz. "frames" is there for lists of them only.
     unit : str
         Of results also their meaning.
     axes : str
@@ -30,7 +30,7 @@ class Array(NamedTuple):
     lanes : str
         Entries in the layout "lanes", where they are not those of "packed".
     when : str
-        Flag that asks for this result; always there if empty.
+        Option that asks for this result; always there if empty.
     """
 
     name: str
@@ -53,14 +53,16 @@ class Option(NamedTuple):
     name : str
     choices : tuple of str
         The first is the default. Empty for other kinds.
-    kind : {"choice", "flag", "key"}
-        A key is any object that `read` makes hashable.
+    kind : {"choice", "reference", "flag", "frame", "key", "presence"}
+        A reference may also be given by Pinocchio's enum. Frames and keys have no choices: models keep the
+        compiled functions of a bounded number of them; a key is any object that `read` makes hashable. A
+        presence says whether the optional argument of this name is given.
     text : str
         For the docstring.
     default : object
-        Of a flag or a key.
+        Of a flag, a frame or a key.
     type : str
-        Of a key, in the docstring and for type checkers.
+        Of a frame or a key, in the docstring and for type checkers.
     read : str
         "module:function" that returns the valid value of a key, or raises; imported when first needed.
     """
@@ -76,7 +78,7 @@ class Option(NamedTuple):
     @property
     def default_value(self) -> object:
         """Value that the option has if it is not given."""
-        if self.kind == "choice":
+        if self.choices:
             return self.choices[0]
         return bool(self.default) if self.kind == "flag" else self.default
 
@@ -126,6 +128,8 @@ class Quantity(NamedTuple):
         Whether it depends on inertial parameters, and so takes the argument ``inertias``.
     fails : str
         When single calls raise NotPositiveDefiniteError.
+    errors : tuple of pairs of str
+        Further exceptions, and when they are raised.
     mimic : bool
         Whether models with mimic joints are supported.
     bound : bool
@@ -162,6 +166,7 @@ class Quantity(NamedTuple):
     parameters: tuple[str, ...] = ()
     inertias: bool = False
     fails: str = ""
+    errors: tuple[tuple[str, str], ...] = ()
     mimic: bool = True
     bound: bool = True
     gathered: str = ""

@@ -48,9 +48,14 @@ def _lines(quantity: Quantity) -> Iterator[str]:
     if quantity.fails:
         yield "NotPositiveDefiniteError"
         yield _text(quantity.fails)
-    yield "ShapeError, NonFiniteError, ConfigurationError"
+    for name, reason in quantity.errors:
+        yield name
+        yield _text(reason)
+    kinds = ["ShapeError", "DtypeError", "NonFiniteError", "ConfigurationError"]
+    own = [name for name, _ in quantity.errors]
+    yield ", ".join(name for name in kinds if name not in own)
     yield _text("If an argument does not fit the model; ConfigurationError names the joint.")
-    conditions = [f"if {one.name} has another value" for one in quantity.options if one.kind == "choice"]
+    conditions = [f"if {one.name} has another value" for one in quantity.options if one.choices]
     if not quantity.mimic:
         conditions.append('if the model has mimic joints: use ``forward_dynamics(..., method="factor")``')
     conditions += quantity.invalid
@@ -82,11 +87,12 @@ def _parameter(quantity: Quantity, name: str) -> tuple[str, str]:
     if name == "model":
         return "model : Model", "" if quantity.mimic else "Must not have mimic joints."
     if name == "out":
-        optional = "tuple of ndarray" if quantity.gathered else "ndarray"
         if not quantity.gathered and len(quantity.results) > 1:
             text = f"Receives the result; {_on_request(quantity)} tuple of all."
-            return f"out : {optional}, optional", text
-        return f"out : {optional}, optional", "Receives the result" + "s" * bool(quantity.gathered) + "."
+            return "out : ndarray or tuple of ndarray, optional", text
+        return f"out : {'tuple of ndarray' if quantity.gathered else 'ndarray'}, optional", (
+            "Receives the result" + "s" * bool(quantity.gathered) + "."
+        )
     if name in COMMON:
         return COMMON[name]
     for array in quantity.inputs:
@@ -102,13 +108,17 @@ def _parameter(quantity: Quantity, name: str) -> tuple[str, str]:
 
 def option_type(option: Option) -> str:
     """Return the type of an option as docstrings write it."""
-    if option.kind == "choice":
-        return "{" + ", ".join(f'"{one}"' for one in option.choices) + "}"
+    if option.choices:
+        names = "{" + ", ".join(f'"{one}"' for one in option.choices) + "}"
+        return f"{names} or Pinocchio's enum" if option.kind == "reference" else names
     return "bool" if option.kind == "flag" else option.type
 
 
 def shape_text(array: Array) -> str:
     """Return the shape of an array with its leading axes."""
+    if array.shape[:1] == ("frames",):
+        one = array._replace(shape=array.shape[1:])
+        return f"{shape_text(one)} or {shape_text(one._replace(shape=('k', *one.shape)))}"
     return "(" + ", ".join(["...", *map(str, array.shape)]) + ")"
 
 
@@ -121,7 +131,7 @@ def _with_unit(array: Array) -> str:
 
 def _returned(quantity: Quantity) -> Iterator[str]:
     if not quantity.gathered:
-        array = quantity.results[0]
+        array, *others = quantity.results
         layouts = next((one.choices for one in quantity.options if one.name == "layout"), ())
         shapes = [shape_text(array)] + [f"(..., {array.packed})"] * ("packed" in layouts)
         shapes += [f"(blocks, {array.lanes or array.packed}, 8)"] * ("lanes" in layouts)
@@ -129,10 +139,13 @@ def _returned(quantity: Quantity) -> Iterator[str]:
         kind = "ndarray" if array.shape else "float64 or ndarray"
         yield f"{kind}, shape {' or '.join([', '.join(shapes[:-1]), shapes[-1]] if shapes[1:] else shapes)}"
         asked = ""
-        if quantity.results[1:]:
+        if others:
             together = ", ".join(one.name for one in quantity.results)
-            asked = f"{_sentence(_on_request(quantity))[:-1]} named tuple ({together})."
+            asked = f"{_sentence(_on_request(quantity))[:-1]} tuple ({together})."
         yield _text(" ".join(filter(None, [_with_unit(array), asked, _counterparts(quantity), BATCHES])))
+        for other in others:
+            yield f"ndarray, shape {shape_text(other)}"
+            yield _text(f"{_with_unit(other)} If ``{other.when}``.")
         return
     yield quantity.gathered
     yield _text("Named tuple of")

@@ -2,14 +2,12 @@
 
 from .._functions._compiled_function cimport MOST_ARRAYS, CompiledFunction
 from ..dynamics._rollouts cimport Motion, Series, Simulation
-from ..kinematics._request cimport Request
 from ..model._configurations cimport Configurations
 from ..tree._operands cimport Operand
 
 
 cdef class Plan:
-    cdef CompiledFunction function       # one of these four is the function
-    cdef Request request
+    cdef CompiledFunction function       # one of these three is the function
     cdef Configurations configurations
     cdef Simulation simulation
     cdef Motion motion           # of the simulation; its arrays are those of a call

@@ -24,7 +24,7 @@ cdef class Plan:
 
     Parameters
     ----------
-    function : CompiledFunction, Request, or tuple
+    function : CompiledFunction, or tuple
         Of Configurations and the number of an operation; or of a Simulation, the number of a
         method, the length and the number of steps, and whether the results begin with the initial state.
     arguments : sequence of int, ndarray or None
@@ -43,10 +43,8 @@ cdef class Plan:
             self.set_motion(function)
         elif isinstance(function, tuple) and isinstance(function[0], Configurations):
             self.configurations, self.operation = function
-        elif isinstance(function, CompiledFunction):
-            self.function = function
         else:
-            self.request = function
+            self.function = function
         self.inputs, self.outputs = len(inputs), len(outputs)
         self.arguments, self.results = len(arguments), len(results)
         self.kept = [function]
@@ -72,14 +70,12 @@ cdef class Plan:
 
     cdef tuple sizes_of_results(self):
         """Return the numbers of entries of the function's results, for one configuration."""
-        if self.function is not None:
-            return tuple([math.prod(shape) for shape in self.function.shapes])
         if self.simulation is not None:
             states = self.motion.steps + 1 if self.motion.whole else 1
             return states * self.simulation.nq, states * self.simulation.nv
         if self.configurations is not None:
             return (self.configurations.size(self.operation, 3),)
-        return tuple([math.prod(shape) for shape in self.request.shapes])
+        return tuple([math.prod(shape) for shape in self.function.shapes])
 
     cdef bint run(self, Py_ssize_t batch, bint single, bint narrow, void *const *data) noexcept nogil:
         """Compute all outputs, data[inputs], ..., from the inputs, data[0], ...; false without memory.
@@ -164,9 +160,7 @@ cdef class Plan:
             return self.simulation.run_one(&motion, False) == 1
         if self.configurations is not None:
             return self.move_one(x, y)
-        if self.function is not None:
-            return self.function.run_one(x, y)
-        return self.request.run_one(x[0], x[1], x[2], y)
+        return self.function.run_one(x, y)
 
     cdef void describe(self, int k, void *data, bint is_result, Series *series) noexcept nogil:
         """Describe an argument or a result of a simulation: one vector, or one for every step or state."""
@@ -204,9 +198,7 @@ cdef class Plan:
         if self.configurations is not None:
             return self.configurations.run_blocks(self.operation, batch, operands, <char *> y[0],
                                                   self.result_size[0] * sizeof(double), 0, blocks)
-        if self.function is not None:
-            return self.function.compute_rows(batch, operands, <char **> y, NULL, 0, blocks)
-        return self.request.compute_rows(batch, operands, <char **> y, 0, blocks)
+        return self.function.compute_rows(batch, operands, <char **> y, NULL, 0, blocks)
 
     cdef bint move_one(self, const double **x, double **y) noexcept nogil:
         """Integrate, subtract or normalize one configuration; false if the result is NaN."""

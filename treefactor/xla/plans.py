@@ -9,9 +9,6 @@ import numpy as np
 
 from .._functions import general_path
 from ..dynamics._rollouts import METHODS, Recursive
-from ..kinematics import masses
-from ..kinematics import plans as kinds
-from ..kinematics.kept_requests import compiled_request
 from ..model._configurations import OPERATIONS
 from ..model.gravity import without_gravity
 from ..model.model import Model
@@ -26,15 +23,10 @@ FAMILIES = {  # by name: the functions whose products with derivatives are its o
     "bias": "rnea",
     "h_times": "rnea",
 }
-KINEMATICS = {  # by name: the kind of request, and whether v is needed
-    "frame_placement": (kinds.PLACEMENT, False),
-    "frame_jacobian": (kinds.JACOBIAN, False),
-    "frame_velocity": (kinds.VELOCITY, True),
-    "joint_placements": (kinds.ALL_JOINTS, False),
-    "center_of_mass": (masses.CENTER, False),
-    "center_of_mass_jacobian": (masses.CENTER_JACOBIAN, False),
-    "centroidal_momentum": (masses.MOMENTUM, True),
-}
+KINEMATICS = (
+    *("frame_placement", "frame_jacobian", "frame_velocity", "joint_placements"),
+    *("center_of_mass", "center_of_mass_jacobian", "centroidal_momentum"),
+)
 
 MOVES = ("integrate", "difference", "normalize")
 
@@ -56,10 +48,8 @@ def plan_of(map: Any) -> Plan | None:
     found = None
     if map.kind != "value" and function.name in FAMILIES:
         found = _derivative(model, function.name, map.kind, options)
-    elif map.kind == "value" and function.name in DYNAMICS:
-        found = _dynamics(model, function.name, options)
-    elif map.kind == "value" and function.name in KINEMATICS:
-        found = _kinematics(model, function.name, options)
+    elif map.kind == "value" and function.name in (*DYNAMICS, *KINEMATICS):
+        found = _declared(model, function.name, options)
     elif map.kind == "value" and function.name in ("step", "rollout"):
         found = _motion(model, options)
     elif map.kind == "value" and function.name in MOVES and model.nv:
@@ -68,8 +58,8 @@ def plan_of(map: Any) -> Plan | None:
     return None if found is None else Plan(*found, map.inputs, map.outputs)
 
 
-def _dynamics(model: Model, name: str, options: dict):
-    """Return function, arguments and results of a function of the dynamics."""
+def _declared(model: Model, name: str, options: dict):
+    """Return function, arguments and results of a declared function."""
     entry = ENTRIES[name]
     if "aba" in (name, options.get("method")) and model.coupling is not None:
         return None  # Python raises the error
@@ -87,15 +77,6 @@ def _motion(model: Model, options: dict):
     method = METHODS.index(options.get("method", METHODS[0]))
     simulation = Recursive(model, fext), method, options["h"], steps, "steps" in options
     return simulation, [0, 1, 2, 3 if fext else None], [0, 1]
-
-
-def _kinematics(model: Model, name: str, options: dict):
-    """Return request, arguments and results of a function of the kinematics."""
-    kind, moves = KINEMATICS[name]
-    frame = options.get("frame", -1)
-    frame = list(frame) if isinstance(frame, tuple) else frame
-    request = compiled_request(model, kind, frame, options.get("reference", "LOCAL"), 0)
-    return request, [0, 1 if moves else None, None], [0]
 
 
 def _derivative(model: Model, name: str, kind: str, options: dict):

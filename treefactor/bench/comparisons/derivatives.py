@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from ... import dynamics
-from ...derivatives import kinematics
 from ...dynamics.recursions import bind
+from ...model import configuration_derivatives
 from ...quantities import functions
 from ..case import Moving, program_backends, spoken
 from ..timing import Call, Comparison
@@ -35,7 +35,7 @@ ARGUMENTS = {
     "integrate_derivatives": "q v",
     "difference_derivatives": "q q1",
 }
-MODULES = (functions, kinematics)
+MODULES = (functions, configuration_derivatives)
 FUNCTIONS = {
     name: next(getattr(module, name) for module in MODULES if hasattr(module, name)) for name in ARGUMENTS
 }

@@ -9,13 +9,14 @@ from functools import partial
 import numpy as np
 
 from ... import dynamics, kinematics
-from ...derivatives.kinematics import centroidal_derivatives, frame_derivatives
 from ...exceptions import NotPositiveDefiniteError
 from ...model.model import Model
 from ...quantities.functions import (
+    centroidal_derivatives,
     forward_dynamics_derivatives,
     forward_dynamics_jvp,
     forward_dynamics_vjp,
+    frame_derivatives,
     rnea_derivatives,
     rnea_hessian,
     rnea_jvp,

@@ -60,10 +60,6 @@ typedef struct {
     ptrdiff_t outputs;
     const Output *output;
     const Column *column;            /* of all outputs */
-    ptrdiff_t nq, nv;                /* of the whole model */
-    ptrdiff_t units;                 /* unit vectors in q */
-    const ptrdiff_t *unit;           /* first entry and size of each */
-    double unit_square;              /* largest deviation of their square from 1 */
 } Plan;
 
 /* Kernels for `lanes` configurations side by side: entry e of configuration l stands at x[e * lanes + l]. */
@@ -72,8 +68,6 @@ typedef struct {
     /* x[item] <- the results of every item; NULL for v or a means zero */
     void (*compute)(const Plan *, const double *q, const double *v, const double *a, double *const *x,
                     double *workspace);
-    /* doubt <- 0 for every configuration that is finite, with unit vectors of length 1; else another number */
-    void (*check)(const Plan *, const double *q, const double *v, const double *a, double *doubt);
 } RequestKernels;
 
 typedef struct {

@@ -72,24 +72,6 @@ SCALAR static void NAME(compute)(const Plan *plan, const double *q, const double
     }
 }
 
-/* doubt <- 0 for configurations that are finite, with unit vectors of length 1; else another number */
-static void NAME(check)(const Plan *plan, const double *q, const double *v, const double *a, double *doubt)
-{
-    real sum = NAME(doubt_finite)(q, plan->nq);
-    if (v) sum += NAME(doubt_finite)(v, plan->nv);
-    if (a) sum += NAME(doubt_finite)(a, plan->nv);
-    AT(doubt, 0) = sum;
-    for (ptrdiff_t k = 0; k < plan->units; k++) {
-        double square[sizeof(real) / 8];
-        real norm = {0};
-        for (ptrdiff_t e = plan->unit[2 * k]; e < plan->unit[2 * k] + plan->unit[2 * k + 1]; e++)
-            norm += READ(q, e) * READ(q, e);
-        memcpy(square, &norm, sizeof norm);
-        for (size_t l = 0; l < sizeof(real) / 8; l++)
-            if (!(fabs(square[l] - 1.0) <= plan->unit_square)) doubt[l] = 1.0;
-    }
-}
-
 #undef Angles
 #undef Place
 #undef Point

@@ -13,20 +13,12 @@
 #define KERNELS "kernels/kinematics/request_kernels.h"
 #include "../common/one_and_lanes.h"
 
-#define FROM(x) ((x) ? (x) + l : NULL)
-
-static void ISA(check_all)(const Plan *plan, const double *q, const double *v, const double *a, double *doubt)
-{
-    PASSES NAME(check)(plan, q + l, FROM(v), FROM(a), doubt + l);
-}
-
 const RequestTable ISA(requests) = {
     ISA_NAME,
-    {ISA(workspace_size_one), ISA(compute_one), ISA(check_one)},
-    {NAME(workspace_size), NAME(compute), ISA(check_all)},
+    {ISA(workspace_size_one), ISA(compute_one)},
+    {NAME(workspace_size), NAME(compute)},
 };
 
-#undef FROM
 #undef WIDTH
 #undef SCALAR
 #undef KERNELS

@@ -1,0 +1,44 @@
+"""C interface of public functions: where a model keeps their compiled functions."""
+
+from cpython.object cimport PyObject
+
+from ._compiled_function cimport MOST_ARRAYS, CompiledFunction
+
+cdef enum:
+    MOST_PARAMETERS = 24         # of a function
+    MOST_OPTIONS = 6
+    MOST_CHOICES = 8
+    FLAG = -1                    # number of choices of an option that is true or false
+    KEY = -2                     # of one that any hashable object chooses: a frame, or columns
+    PRESENCE = -3                # of an optional argument: whether it is present
+
+
+cdef class Entry:
+    cdef readonly object quantity
+    cdef readonly object function
+    cdef readonly int number
+    cdef readonly tuple names            # of all parameters
+    cdef object signature                # bytes, which the function refers to
+    cdef tuple defaults                  # of the last parameters
+    cdef int count, required             # parameters, and those without default
+    cdef int inputs, options
+    cdef int input_at[MOST_ARRAYS]       # parameter of every input
+    cdef int option_at[MOST_OPTIONS]
+    cdef int choices[MOST_OPTIONS]       # number of them, FLAG, KEY or PRESENCE
+    cdef bint has_name[MOST_OPTIONS]     # choices may be given by an enumeration, whose `name` they are
+    cdef PyObject *choice[MOST_OPTIONS][MOST_CHOICES]
+    cdef tuple kept                      # their owners
+    cdef int out_at, threads_at, inertias_at
+    cdef int key_option                  # number of the option that is a KEY, or -1
+    cdef bint is_frame                   # whether that is a frame, or a list of frames
+    cdef readonly bint directed          # whether arguments are directions, of which a state may have several
+    cdef int axes[MOST_ARRAYS]           # of every input, for one configuration
+    cdef bint is_direction[MOST_ARRAYS]
+
+    cdef int bind(self, PyObject *const *x, Py_ssize_t count, PyObject *keywords, PyObject **slot) except -1
+    cdef int refuse(self, PyObject *const *x, Py_ssize_t count, PyObject *keywords) except -1
+    cdef int code_of(self, PyObject **chosen) except -2
+    cdef object key_of(self, PyObject **chosen, Py_ssize_t vectors)
+    cdef CompiledFunction find(self, model, PyObject **chosen, Py_ssize_t vectors)
+    cdef Py_ssize_t vectors_of(self, PyObject **arrays) except -2
+    cdef Py_ssize_t read_values(self, tuple values, PyObject **chosen) except -2

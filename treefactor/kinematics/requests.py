@@ -1,0 +1,185 @@
+"""Compile the functions of kinematics, most of which `treefactor.quantities.kinematics` declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from .._functions.general_path import forget_oldest
+from .._util.validation import as_vector
+from ..model.frames import Frame, body_number, frame_of, frame_of_joint
+from ..model.joints import _rotation
+from ..model.model import Model
+from . import masses
+from ._placed_frames import key_of_placed
+from ._request import Request
+from .plans import (
+    ACCELERATION,
+    JACOBIAN,
+    JACOBIAN_DOT,
+    PLACEMENT,
+    VELOCITY,
+    frame_on,
+    item_of,
+    item_of_joints,
+    items_of_masses,
+    request_of,
+    turn_of,
+)
+
+_changing = Lock()
+
+
+def of_frames(
+    model: Model,
+    kind: int,
+    frame,
+    reference: str = "LOCAL",
+    classical: bool = False,
+    layout: str = "dense",
+    placement: bool = False,
+    gather: Callable[[tuple], Any] | None = None,
+) -> Request:
+    """Return the request of results of a frame, or of a list of frames."""
+
+    def compiled(one) -> Request:
+        items = [item_of(model, kind, one, reference, layout, classical)]
+        if placement:
+            items.append(item_of(model, PLACEMENT, one, reference))
+        return request_of(model, items, gather)
+
+    if not isinstance(frame, Frame):
+        return compiled(frame)
+    own = frame_of(model, frame)
+    key = (
+        kind,
+        own.joint,
+        reference,
+        classical,
+        layout,
+        placement,
+    )  # frames on one joint differ in their places
+    return moved(model, _kept(model, key, lambda: compiled(frame_of_joint(model, own.joint))), own)
+
+
+def moved(model: Model, request: Request, frame: Frame) -> Request:
+    """Return the request of a joint's frame for another frame on the same joint."""
+    axes, outputs = model._requests[None].axes[frame.joint], request.outputs.copy()
+    R = axes @ frame.R
+    outputs["R"], outputs["p"], outputs["turn"] = R.T.ravel(), axes @ frame.p, turn_of(R)
+    return request.with_outputs(outputs)
+
+
+def frame_placement(model: Model, frame) -> Request:
+    """Return the request of placements of frames."""
+    return of_frames(model, PLACEMENT, frame)
+
+
+def frame_velocity(model: Model, frame, reference: str) -> Request:
+    """Return the request of velocities of frames."""
+    return of_frames(model, VELOCITY, frame, reference)
+
+
+def frame_acceleration(model: Model, frame, reference: str, classical: bool) -> Request:
+    """Return the request of accelerations of frames."""
+    return of_frames(model, ACCELERATION, frame, reference, classical)
+
+
+def frame_jacobian(model: Model, frame, reference: str, layout: str, placement: bool) -> Request:
+    """Return the request of Jacobians of frames, and of their placements if asked for."""
+    return of_frames(model, JACOBIAN, frame, reference, layout=layout, placement=placement)
+
+
+def frame_jacobian_dot(model: Model, frame, reference: str, layout: str) -> Request:
+    """Return the request of time derivatives of Jacobians of frames."""
+    return of_frames(model, JACOBIAN_DOT, frame, reference, layout=layout)
+
+
+def joint_jacobian(model: Model, joint, reference: str) -> Request:
+    """Return the request of the Jacobian of a joint's own frame."""
+    return of_frames(model, JACOBIAN, frame_of_joint(model, body_number(model, joint, "joint")), reference)
+
+
+def joint_placements(model: Model) -> Request:
+    """Return the request of the placements of all joints."""
+    return request_of(model, [item_of_joints(model)])
+
+
+def center_of_mass(model: Model, root, v, a) -> Request:
+    """Return the request of a centre of mass, of its velocity if there is v, and of its acceleration."""
+    if a is not None and v is None:
+        raise TypeError("v is needed for accelerations of a centre of mass, got None")
+    order = 2 if a is not None else 1 if v is not None else 0
+    return of_masses(model, masses.CENTER, root, order)
+
+
+def center_of_mass_jacobian(model: Model, root) -> Request:
+    """Return the request of the Jacobian of a centre of mass."""
+    return of_masses(model, masses.CENTER_JACOBIAN, root)
+
+
+def of_masses(model: Model, kind: int, root=None, order: int = 0, gather=None) -> Request:
+    """Return the request of a result of masses; of a centre of mass also of its first derivatives."""
+    return request_of(model, items_of_masses(model, kind, -1 if root is None else root, order), gather)
+
+
+def centroidal_map(model: Model) -> Request:
+    """Return the request of the centroidal momentum matrix."""
+    return of_masses(model, masses.MAP)
+
+
+def centroidal_map_dot(model: Model) -> Request:
+    """Return the request of the time derivative of the centroidal momentum matrix."""
+    return of_masses(model, masses.MAP_DOT)
+
+
+def centroidal_momentum(model: Model) -> Request:
+    """Return the request of the momentum about the centre of mass."""
+    return of_masses(model, masses.MOMENTUM)
+
+
+def centroidal_momentum_rate(model: Model) -> Request:
+    """Return the request of the rate of that momentum."""
+    return of_masses(model, masses.MOMENTUM_RATE)
+
+
+def centroidal_inertia(model: Model) -> Request:
+    """Return the request of the inertia tensor about the centre of mass."""
+    return of_masses(model, masses.INERTIA)
+
+
+def placed_request(model: Model, kind: int, classical: bool, body, reference: str, R, p) -> Request:
+    """Return the compiled request of a frame placed at R, p on a body, and keep it by their bytes."""
+
+    def compiled() -> Request:
+        frame = frame_on(model, body, None if R is None else _rotation(R, "R"), as_vector(p, 3, "p"))
+        return of_frames(model, kind, frame, reference, classical)
+
+    key = key_of_placed(kind, reference, body, R, p)
+    if key is None:
+        key = kind, reference, type(body), body, _contents(R), _contents(p)
+    try:
+        hash(key)
+    except TypeError:  # lists are not hashed
+        return compiled()
+    return _kept(model, key, compiled)
+
+
+def _kept(model: Model, key, compiled: Callable[[], Request]) -> Request:
+    """Return the request that a model keeps by a key; a new one is compiled, and the oldest of many forgotten."""
+    request = model._requests.get(key)
+    if request is None:
+        request = compiled()
+        with _changing:
+            if key not in model._requests:
+                forget_oldest(model._requests)
+            model._requests[key] = request
+    return request
+
+
+def _contents(x):
+    """Return what tells an array from others, or the argument itself."""
+    return (x.dtype.char, x.shape, x.tobytes()) if type(x) is np.ndarray else x

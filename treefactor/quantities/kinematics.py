@@ -1,0 +1,451 @@
+"""Declarations of kinematics: frames and joints, centres of mass, momentum and inertia about them."""
+
+from .arrays import A, Q, V
+from .declaration import NEEDED, Array, Counterpart, Option, Quantity
+
+REQUESTS = "kinematics.requests"
+REFERENCE = Option(
+    "reference",
+    ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"),
+    "reference",
+    text='"LOCAL": of the frame\'s origin, in the axes of the frame. "WORLD": of the point of the body that is at the '
+    'origin of the world, in world axes. "LOCAL_WORLD_ALIGNED": of the frame\'s origin, in world axes: the linear part '
+    "of its velocity is the time derivative of the origin's position.",
+)
+FRAME = Option(
+    "frame",
+    kind="frame",
+    default=NEEDED,
+    type="str, Frame, -1 for the base, or list of them",
+    text="A frame, joint or body by name, or a `Frame`. Numbers are refused: for joint k of the model pass "
+    "``model.joints[k].name``, for a number of ``getFrameId`` ``model.frames[number]``. A list of k frames adds an "
+    "axis.",
+)
+ROOT = Option(
+    "root",
+    kind="frame",
+    type="int or str, optional",
+    text="Joint, by its number, its name or that of its body: selects its body and all bodies that it carries. The "
+    "name of a link on a fixed joint selects the joint that carries the link, with its whole body. By default, and "
+    "with -1, all bodies of the model are selected; the base has no mass.",
+)
+COLUMNS = Option(
+    "layout",
+    ("dense", "packed"),
+    text='"packed" leaves out the columns that are zero: it holds those of ``model.support(frame)``, and takes one '
+    "frame.",
+)
+CLASSICAL = Option(
+    "classical",
+    kind="flag",
+    text='Compute the acceleration of the point of the body: in "LOCAL_WORLD_ALIGNED" the second derivative of the '
+    "origin's position. Otherwise the linear part is that of the spatial acceleration: the classical one minus "
+    "omega x v.",
+)
+ACCELERATIONS = A._replace(optional=True, needed=True, axes="None means zero.")
+PLACEMENT = Array(
+    "placement", ("frames", 3, 4), "m", "``T[..., :3]`` is the rotation, ``T[..., 3]`` the origin."
+)
+ROWS = "Linear rows before angular ones. Columns that are zero for every q remain so in configurations that are not finite."
+NO_FRAME = (
+    "InvalidModelError",
+    "If the model has no frame, joint or body of that name; proposes similar names.",
+)
+NO_NUMBER = (
+    "DtypeError",
+    "If a frame is given by a number other than -1, or an array does not hold real numbers.",
+)
+NO_MASS = "InvalidModelError", "If the bodies have no mass, or the model has no joint or body of that name."
+NO_JOINT = "IndexError", "If a number is not that of a joint."
+FEATHERSTONE = "Featherstone (2008), section 4.4"
+ARM = """
+>>> import numpy as np, treefactor as tf
+>>> arm = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1])]).add_frame("tip", "hinge", p=[1, 0, 0])
+"""
+SLIDER = """
+>>> import treefactor as tf
+>>> slider = tf.Model([tf.Joint("slider", "prismatic", axis=[0, 0, 1])])
+"""
+MASS = """
+>>> import treefactor as tf
+>>> body = tf.Inertia(2.0, [1.0, 0.0, 0.0], [[0.1, 0, 0], [0, 0.2, 0], [0, 0, 0.1]])
+>>> arm = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1], inertia=body)])
+"""
+
+frame_placement = Quantity(
+    "frame_placement",
+    "Compute the placements [R | p] of frames in the world.",
+    (Q,),
+    (PLACEMENT,),
+    f"{REQUESTS}:frame_placement",
+    (FRAME,),
+    program="frame_placement",
+    errors=(NO_FRAME, NO_NUMBER),
+    counterparts=(Counterpart("updateFramePlacement", "data.oMf"),),
+    oracle="oracles.kinematics:placement",
+    source=FEATHERSTONE,
+    examples=f"""{ARM}>>> tf.frame_placement(arm, [np.pi / 2], "tip").round(3) + 0.0
+array([[ 0., -1.,  0.,  0.],
+       [ 1.,  0.,  0.,  1.],
+       [ 0.,  0.,  1.,  0.]])
+""",
+)
+joint_placements = Quantity(
+    "joint_placements",
+    "Compute the placements [R | p] of all joints in the world.",
+    (Q,),
+    (PLACEMENT._replace(name="placements", shape=("njoints", 3, 4)),),
+    f"{REQUESTS}:joint_placements",
+    counterparts=(Counterpart("forwardKinematics", "data.oMi", "without the universe"),),
+    source=FEATHERSTONE,
+    examples=f"""{SLIDER}>>> tf.joint_placements(slider, [0.5])[0, :, 3]
+array([0. , 0. , 0.5])
+""",
+)
+frame_velocity = Quantity(
+    "frame_velocity",
+    "Compute the spatial velocities of frames, linear before angular.",
+    (Q, V),
+    (Array("velocity", ("frames", 6), "m/s, rad/s", "Equal to `frame_jacobian` times v."),),
+    f"{REQUESTS}:frame_velocity",
+    (FRAME, REFERENCE),
+    program="frame_velocity",
+    errors=(NO_FRAME, NO_NUMBER),
+    counterparts=(Counterpart("getFrameVelocity"),),
+    source=FEATHERSTONE,
+    examples=f"""{ARM}>>> tf.frame_velocity(arm, [0.0], [2.0], "tip")
+array([0., 2., 0., 0., 0., 2.])
+""",
+)
+frame_acceleration = Quantity(
+    "frame_acceleration",
+    "Compute the accelerations of frames, linear before angular; gravity is not included.",
+    (Q, V, ACCELERATIONS),
+    (Array("acceleration", ("frames", 6), "m/s^2, rad/s^2"),),
+    f"{REQUESTS}:frame_acceleration",
+    (FRAME, REFERENCE, CLASSICAL),
+    errors=(NO_FRAME, NO_NUMBER),
+    counterparts=(Counterpart("getFrameAcceleration"), Counterpart("getFrameClassicalAcceleration")),
+    source=FEATHERSTONE,
+    examples=f"""{ARM}>>> tf.frame_acceleration(arm, [0.0], [2.0], None, "tip", classical=True)
+array([-4.,  0.,  0.,  0.,  0.,  0.])
+""",
+)
+frame_jacobian = Quantity(
+    "frame_jacobian",
+    "Compute the Jacobians J of frames, so that J v is `frame_velocity`; on request the placements, too.",
+    (Q,),
+    (
+        Array("jacobian", ("frames", 6, "nv"), "m, rad per unit of v", ROWS, packed="6, n_s"),
+        PLACEMENT._replace(when="placement"),
+    ),
+    f"{REQUESTS}:frame_jacobian",
+    (
+        FRAME,
+        REFERENCE,
+        COLUMNS,
+        Option(
+            "placement",
+            kind="flag",
+            text="Return the pair of the Jacobian and of what `frame_placement` returns.",
+        ),
+    ),
+    program="frame_jacobian",
+    errors=(NO_FRAME, NO_NUMBER),
+    counterparts=(Counterpart("computeFrameJacobian"),),
+    source=FEATHERSTONE,
+    notes="A list of frames cannot be packed. `treefactor.constraints.jacobian` is in world axes unless it is given a "
+    "rotation.",
+    examples=f"""{ARM}>>> tf.frame_jacobian(arm, [0.0], "tip").T
+array([[0., 1., 0., 0., 0., 1.]])
+""",
+)
+joint_jacobian = Quantity(
+    "joint_jacobian",
+    "Compute the Jacobian of a joint's own frame.",
+    (Q,),
+    (Array("jacobian", (6, "nv"), "m, rad per unit of v", ROWS),),
+    f"{REQUESTS}:joint_jacobian",
+    (
+        FRAME._replace(
+            name="joint",
+            type="int or str",
+            text="Number of the joint, -1 for the base, or name of the joint or of its body. The name of any other "
+            "frame selects the joint that carries it, not the frame: `frame_jacobian` takes frames.",
+        ),
+        REFERENCE,
+    ),
+    errors=(NO_FRAME, NO_JOINT),
+    counterparts=(Counterpart("computeJointJacobian", note="whose joint i + 1 is joint i here"),),
+    source=FEATHERSTONE,
+    examples=f"""{SLIDER}>>> tf.joint_jacobian(slider, [0.5], "slider").T
+array([[0., 0., 1., 0., 0., 0.]])
+""",
+)
+frame_jacobian_dot = Quantity(
+    "frame_jacobian_dot",
+    "Compute the time derivatives of the Jacobians of frames.",
+    (Q, V),
+    (
+        Array(
+            "jacobian_dot",
+            ("frames", 6, "nv"),
+            "m/s, rad/s per unit of v",
+            "Linear rows before angular ones. With J of the same reference, J-dot v + J a is the spatial acceleration "
+            'in "LOCAL" and "WORLD", and the classical one in "LOCAL_WORLD_ALIGNED".',
+            packed="6, n_s",
+        ),
+    ),
+    f"{REQUESTS}:frame_jacobian_dot",
+    (FRAME, REFERENCE, COLUMNS),
+    errors=(NO_FRAME, NO_NUMBER),
+    counterparts=(Counterpart("getFrameJacobianTimeVariation"),),
+    source=FEATHERSTONE,
+    notes="A list of frames cannot be packed.",
+    examples=f"""{ARM}>>> tf.frame_jacobian_dot(arm, [0.0], [2.0], "tip", "LOCAL_WORLD_ALIGNED").T
+array([[-2.,  0.,  0.,  0.,  0.,  0.]])
+""",
+)
+center_of_mass = Quantity(
+    "center_of_mass",
+    "Compute the centre of mass of a model or of a subtree, with its velocity and acceleration on request.",
+    (
+        Q,
+        V._replace(optional=True, axes="With it the velocity is computed, too."),
+        A._replace(optional=True, axes="With it the acceleration is computed, too."),
+    ),
+    (
+        Array("position", (3,), "m", "In world axes, as all of them, for every subtree."),
+        Array("velocity", (3,), "m/s", when="v"),
+        Array("acceleration", (3,), "m/s^2", "Gravity is not included.", when="a"),
+    ),
+    f"{REQUESTS}:center_of_mass",
+    (ROOT, Option("v", kind="presence"), Option("a", kind="presence")),
+    parameters=("q", "v", "a", "root", "out"),
+    program="center_of_mass",
+    errors=(NO_MASS, NO_JOINT, ("TypeError", "If a is given without v.")),
+    counterparts=(
+        Counterpart(
+            "centerOfMass", note="which leaves the centres ``data.com[k]`` of subtrees in the axes of joint k"
+        ),
+    ),
+    examples=f"""{MASS}>>> tf.center_of_mass(arm, [0.0], [2.0])
+(array([1., 0., 0.]), array([0., 2., 0.]))
+""",
+)
+center_of_mass_jacobian = Quantity(
+    "center_of_mass_jacobian",
+    "Compute the Jacobian J of the centre of mass of a model or of a subtree: its velocity is J v.",
+    (Q,),
+    (
+        Array(
+            "jacobian",
+            (3, "nv"),
+            "m per unit of v",
+            "In world axes. Columns that are zero for every q remain so in configurations that are not finite.",
+        ),
+    ),
+    f"{REQUESTS}:center_of_mass_jacobian",
+    (ROOT,),
+    program="center_of_mass_jacobian",
+    errors=(NO_MASS, NO_JOINT),
+    counterparts=(Counterpart("jacobianCenterOfMass"), Counterpart("jacobianSubtreeCenterOfMass")),
+    examples=f"""{MASS}>>> tf.center_of_mass_jacobian(arm, [0.0]).T
+array([[0., 1., 0.]])
+""",
+)
+WITHOUT_MASS = "InvalidModelError", "If the bodies have no mass."
+centroidal_map = Quantity(
+    "centroidal_map",
+    "Compute the centroidal momentum matrix A: A v is `centroidal_momentum`.",
+    (Q,),
+    (
+        Array(
+            "map",
+            (6, "nv"),
+            "kg m/s, then kg m^2/s per unit of v",
+            "Rows of linear momentum before those of angular momentum about the centre of mass, in world axes.",
+        ),
+    ),
+    f"{REQUESTS}:centroidal_map",
+    errors=(WITHOUT_MASS,),
+    counterparts=(Counterpart("computeCentroidalMap"),),
+    source="Orin, Goswami, Lee (2013), Centroidal dynamics of a humanoid robot",
+    notes="The linear rows are the mass of the model times `center_of_mass_jacobian`.",
+    examples=f"""{MASS}>>> tf.centroidal_map(arm, [0.0]).T.round(12)
+array([[0. , 2. , 0. , 0. , 0. , 0.1]])
+""",
+)
+centroidal_map_dot = Quantity(
+    "centroidal_map_dot",
+    "Compute the time derivative of the centroidal momentum matrix.",
+    (Q, V),
+    (Array("map_dot", (6, "nv"), "N, then N m per unit of v", "Rows as those of `centroidal_map`."),),
+    f"{REQUESTS}:centroidal_map_dot",
+    errors=(WITHOUT_MASS,),
+    counterparts=(Counterpart("dccrba"),),
+    examples=f"""{MASS}>>> tf.centroidal_map_dot(arm, [0.0], [3.0]).T.round(12) + 0.0
+array([[-6.,  0.,  0.,  0.,  0.,  0.]])
+""",
+)
+centroidal_momentum = Quantity(
+    "centroidal_momentum",
+    "Compute the linear momentum of a model, and its angular momentum about the centre of mass.",
+    (Q, V),
+    (Array("momentum", (6,), "kg m/s, then kg m^2/s", "In world axes."),),
+    f"{REQUESTS}:centroidal_momentum",
+    program="centroidal_momentum",
+    errors=(WITHOUT_MASS,),
+    counterparts=(Counterpart("computeCentroidalMomentum"),),
+    notes="Momenta of bodies are added up about the centre of mass, at velocities relative to it: no digit is lost far "
+    "from the base.",
+    examples=f"""{MASS}>>> tf.centroidal_momentum(arm, [0.0], [3.0]).round(12)
+array([0. , 6. , 0. , 0. , 0. , 0.3])
+""",
+)
+centroidal_momentum_rate = Quantity(
+    "centroidal_momentum_rate",
+    "Compute the time derivative of `centroidal_momentum`; gravity is not included.",
+    (Q, V, ACCELERATIONS),
+    (
+        Array(
+            "rate",
+            (6,),
+            "N, then N m",
+            "In world axes: `centroidal_map` times a plus `centroidal_map_dot` times v.",
+        ),
+    ),
+    f"{REQUESTS}:centroidal_momentum_rate",
+    errors=(WITHOUT_MASS,),
+    counterparts=(Counterpart("computeCentroidalMomentumTimeVariation"),),
+    notes="The linear part is the mass of the model times the acceleration of `center_of_mass`.",
+    examples=f"""{MASS}>>> tf.centroidal_momentum_rate(arm, [0.0], [3.0], [1.0]).round(12)
+array([-18. ,   2. ,   0. ,   0. ,   0. ,   0.1])
+""",
+)
+centroidal_inertia = Quantity(
+    "centroidal_inertia",
+    "Compute the inertia tensor of a model about its centre of mass, as if all joints were locked.",
+    (Q,),
+    (Array("inertia", (3, 3), "kg m^2", "In world axes; armature is not included."),),
+    f"{REQUESTS}:centroidal_inertia",
+    errors=(WITHOUT_MASS,),
+    counterparts=(Counterpart("ccrba", "data.Ig.inertia"),),
+    examples=f"""{MASS}>>> tf.centroidal_inertia(arm, [0.0]).round(12).diagonal()
+array([0.1, 0.2, 0.1])
+""",
+)
+IN_WORLD = "In world axes."
+all_terms = Quantity(
+    "all_terms",
+    "Compute H, bias, gravity, energies, joint placements and centroidal quantities of a state.",
+    (Q, V),
+    (
+        Array("H", ("nv", "nv"), "kg, kg m, kg m^2", "Armature included."),
+        Array("bias", ("nv",), "N, N m"),
+        Array("generalized_gravity", ("nv",), "N, N m"),
+        Array("kinetic_energy", (), "J"),
+        Array("potential_energy", (), "J"),
+        Array("joint_placements", ("njoints", 3, 4), "m", "[R | p] in the world."),
+        Array("center_of_mass", (3,), "m", IN_WORLD),
+        Array("center_of_mass_velocity", (3,), "m/s", IN_WORLD),
+        Array("center_of_mass_jacobian", (3, "nv"), "m per unit of v", IN_WORLD),
+        Array("centroidal_map", (6, "nv"), "kg m/s, then kg m^2/s per unit of v", IN_WORLD),
+        Array("centroidal_map_dot", (6, "nv"), "N, then N m per unit of v", IN_WORLD),
+        Array("centroidal_momentum", (6,), "kg m/s, then kg m^2/s", IN_WORLD),
+        Array("centroidal_inertia", (3, 3), "kg m^2", "About the centre of mass, in world axes."),
+    ),
+    "kinematics.terms:compiled",
+    gathered="AllTerms",
+    errors=(WITHOUT_MASS,),
+    counterparts=(Counterpart("computeAllTerms", note="but for Jacobians of joints"),),
+    notes="The results are those of the functions of these names and of `crba`, but for rounding; energies are arrays. "
+    "`treefactor.Kinematics` computes the Jacobians that are wanted. One pass over the bodies gives H and the bias, "
+    "another the rest; the kinetic energy is v^T H v / 2, and gravity acts on the centre of mass.",
+    examples="""
+>>> import treefactor as tf
+>>> slide = tf.Model([tf.Joint("slide", "prismatic", axis=[0, 0, 1], inertia=tf.Inertia(2.0))])
+>>> terms = tf.all_terms(slide, [1.0], [3.0])
+>>> terms.H, terms.kinetic_energy.item(), terms.potential_energy.item()
+(array([[2.]]), 9.0, 19.62)
+""",
+)
+MATRIX = ("frames", 6, "nv")
+frame_derivatives = Quantity(
+    "frame_derivatives",
+    "Compute the derivatives of the placement, velocity and acceleration of frames by q, v and a.",
+    (Q, V, ACCELERATIONS),
+    (
+        Array("jacobian", MATRIX, "m, rad per unit of v", "Of the placement by q, of v and a by v and a."),
+        Array("velocity_q", MATRIX, "m/s, rad/s per m or rad", "Of the velocity by q."),
+        Array("acceleration_q", MATRIX, "m/s^2, rad/s^2 per m or rad", "Of the acceleration by q."),
+        Array("acceleration_v", MATRIX, "m/s^2, rad/s^2 per m/s or rad/s", "Of the acceleration by v."),
+    ),
+    "derivatives.kinematics:of_frames",
+    (FRAME, REFERENCE, CLASSICAL),
+    gathered="MotionDerivatives",
+    errors=(NO_FRAME, NO_NUMBER),
+    counterparts=(Counterpart("getFrameVelocityDerivatives"), Counterpart("getFrameAccelerationDerivatives")),
+    source="Singh, Russell & Wensing (2022)",
+    notes="Of what `frame_velocity` and `frame_acceleration` return in the same reference, by q along `integrate`; "
+    "``jacobian`` is `frame_jacobian`. Columns that are zero for every q remain so in configurations that are not "
+    'finite. A universal joint is one body for each axis. Pinocchio\'s functions mean the same in "LOCAL". In '
+    '"LOCAL_WORLD_ALIGNED" they shift and turn the derivatives in "WORLD", which leaves out that the frame\'s origin '
+    'moves with q; in "WORLD" their columns by q are wrong for accelerations of spherical, planar and free-flyer '
+    "joints that are not at the root (4.1), and in all references for universal joints, whose axes depend on q.",
+    examples=f"""{ARM}>>> found = tf.frame_derivatives(arm, [0.0], [2.0], [0.0], "tip", "LOCAL_WORLD_ALIGNED", classical=True)
+>>> found.velocity_q.T + 0.0, found.acceleration_v.T + 0.0
+(array([[-2.,  0.,  0.,  0.,  0.,  0.]]), array([[-4.,  0.,  0.,  0.,  0.,  0.]]))
+""",
+)
+CENTER = (3, "nv")
+com_derivatives = Quantity(
+    "com_derivatives",
+    "Compute the derivatives of a centre of mass, of its velocity and of its acceleration by q, v and a.",
+    (Q, V, A._replace(optional=True, axes="None means zero.")),
+    (
+        Array("jacobian", CENTER, "m per unit of v", "Equal to `center_of_mass_jacobian`."),
+        Array("velocity_q", CENTER, "m/s per m or rad", "Of the velocity by q."),
+        Array("acceleration_q", CENTER, "m/s^2 per m or rad", "Of the acceleration by q."),
+        Array(
+            "acceleration_v",
+            CENTER,
+            "m/s^2 per m/s or rad/s",
+            "Of the acceleration by v; in world axes, as all.",
+        ),
+    ),
+    "derivatives.kinematics:of_center",
+    (ROOT,),
+    gathered="MotionDerivatives",
+    errors=(NO_MASS, NO_JOINT),
+    counterparts=(Counterpart("getCenterOfMassVelocityDerivatives", note="which computes ``velocity_q``"),),
+    examples=f"""{MASS}>>> tf.com_derivatives(arm, [0.0], [2.0]).velocity_q.T + 0.0
+array([[-2.,  0.,  0.]])
+""",
+)
+MOMENTUM = (6, "nv")
+centroidal_derivatives = Quantity(
+    "centroidal_derivatives",
+    "Compute the derivatives of `centroidal_momentum` and `centroidal_momentum_rate` by q, v and a.",
+    (Q, V, ACCELERATIONS),
+    (
+        Array("dhdot_da", MOMENTUM, "N s, N m s per unit of v", "Equal to `centroidal_map`."),
+        Array("dh_dq", MOMENTUM, "N s, N m s per m or rad"),
+        Array("dhdot_dq", MOMENTUM, "N, N m per m or rad"),
+        Array("dhdot_dv", MOMENTUM, "N, N m per m/s or rad/s", "Linear rows first, in world axes, as all."),
+    ),
+    "derivatives.kinematics:of_momentum",
+    gathered="CentroidalDerivatives",
+    errors=(WITHOUT_MASS,),
+    counterparts=(
+        Counterpart(
+            "computeCentroidalDynamicsDerivatives",
+            note="which returns them in the order of dh_dq, dhdot_dq, dhdot_dv and dhdot_da; its derivatives with "
+            "universal joints are wrong (4.1)",
+        ),
+    ),
+    notes="Gravity is not included.",
+    examples=f"""{MASS}>>> tf.centroidal_derivatives(arm, [0.0], [3.0], [0.0]).dhdot_dv.T.round(12) + 0.0
+array([[-12.,   0.,   0.,   0.,   0.,   0.]])
+""",
+)
