@@ -7,7 +7,7 @@ from copy import copy
 import mujoco
 import numpy as np
 
-from ..model.configuration import integrate
+from ..quantities.functions import integrate
 from ..model.model import Model
 from ._mujoco_body import DISABLED, PASSIVE, Body
 from .mujoco_ import acceleration_offset, from_pinocchio, transform

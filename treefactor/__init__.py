@@ -11,9 +11,7 @@ from .derivatives.first_order import forward_dynamics_derivatives, rnea_derivati
 from .derivatives.kinematics import (
     centroidal_derivatives,
     com_derivatives,
-    difference_derivatives,
     frame_derivatives,
-    integrate_derivatives,
 )
 from .derivatives.products import forward_dynamics_jvp, forward_dynamics_vjp, rnea_jvp, rnea_vjp
 from .derivatives.second_order import (
@@ -99,16 +97,20 @@ from .kinematics.operational_space import (
 )
 from .linalg import BoundFactor, Factor, damped_least_squares, factor, multiply, solve
 from .model import Frame, Inertia, Joint, Loop, Mimic, Model, se3, so3
-from .model.configuration import (
+from .model.configuration import neutral, random_configuration
+from .quantities.functions import (
+    d_difference,
+    d_integrate,
     difference,
+    difference_derivatives,
+    distance,
     integrate,
+    integrate_derivatives,
     interpolate,
-    neutral,
+    is_same_configuration,
     normalize,
-    random_configuration,
+    squared_distance,
 )
-from .model.configuration_derivatives import d_difference, d_integrate
-from .model.configuration_distances import distance, is_same_configuration, squared_distance
 from .streams import stream
 from .tree import OperationCount, Tree
 

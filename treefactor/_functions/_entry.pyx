@@ -84,7 +84,7 @@ cdef class Entry:
     cdef int choices[MOST_OPTIONS]       # number of them, FLAG or KEY
     cdef PyObject *choice[MOST_OPTIONS][MOST_CHOICES]
     cdef tuple kept                      # their owners
-    cdef int out_at, threads_at, inertias_at
+    cdef int out_at, threads_at, inertias_at     # -1: there is none
     cdef bint keyed                      # whether an option is a KEY
 
     def __init__(self, quantity, owner, str docstring not None, tuple names not None, tuple defaults not None):
@@ -99,14 +99,15 @@ cdef class Entry:
         self.inputs, self.options = len(quantity.inputs), len(quantity.options)
         for k, array in enumerate(quantity.inputs):
             self.input_at[k] = names.index(array.name)
-        self.kept = tuple([tuple([sys.intern(choice) for choice in one.choices]) for one in quantity.options])
+        self.kept = tuple([tuple([sys.intern(choice) if type(choice) is str else choice for choice in one.choices]) for one in quantity.options])
         for k, option in enumerate(quantity.options):
             self.option_at[k] = names.index(option.name)
             self.choices[k] = {"choice": len(option.choices), "flag": FLAG, "key": KEY}[option.kind]
             self.keyed |= option.kind == "key"
             for j in range(len(self.kept[k])):
                 self.choice[k][j] = <PyObject *> self.kept[k][j]
-        self.out_at, self.threads_at = names.index("out"), names.index("num_threads")
+        self.out_at = names.index("out") if "out" in names else -1
+        self.threads_at = names.index("num_threads")
         self.inertias_at = names.index("inertias") if "inertias" in names else -1
         method = &entry_methods[self.number]
         self.signature = quantity.name.encode(), docstring.encode()
@@ -241,7 +242,8 @@ cdef object call(int number, PyObject *const *x, Py_ssize_t count, PyObject *key
         model = general.with_inertias(model, <object> slot[entry.inertias_at])
     for k in range(entry.inputs):
         arrays[k] = slot[entry.input_at[k]]
-    out, threads = <object> slot[entry.out_at], <object> slot[entry.threads_at]
+    out = None if entry.out_at < 0 else <object> slot[entry.out_at]
+    threads = <object> slot[entry.threads_at]
     function = entry.find(model, slot)
     if function is not None:
         returned = function.run(arrays, out, threads)

@@ -20,7 +20,8 @@ from ..derivatives import first_order
 from ..linalg.factorization import factor
 from ..model import _urdf
 from ..model._urdf_joints import KINDS as URDF_KINDS
-from ..model.configuration import integrate, neutral
+from ..model.configuration import neutral
+from ..quantities.functions import integrate
 from ..model.joints import SIZES, Inertia
 from ..model.model import Model
 from ..tree.tree import Tree

@@ -1,4 +1,4 @@
-"""Compute derivatives of motions of frames and centres of mass, of momentum, and of configurations."""
+"""Compute derivatives of motions of frames and centres of mass, and of momentum."""
 
 from __future__ import annotations
 
@@ -15,15 +15,6 @@ from ..kinematics.frames import bound
 from ..kinematics.kept_requests import compiled_request
 from ..kinematics.masses import CENTER_DERIVATIVES, MOMENTUM_DERIVATIVES
 from ..kinematics.plans import CLASSICAL, FRAME_DERIVATIVES
-from ..model._configuration_calls import (
-    DIFFERENCE_BY_Q0,
-    DIFFERENCE_BY_Q1,
-    INTEGRATE_BY_Q,
-    INTEGRATE_BY_V,
-)
-from ..model._configuration_calls import general_path as step_path
-from ..model._configuration_fast_path import call_both
-from ..model.configuration_derivatives import bind_both, two_outs
 from ..model.model import Model
 
 
@@ -85,7 +76,6 @@ class CentroidalDerivatives(NamedTuple):
         return self.dhdot_da
 
 
-NO_OUTS = None, None
 _named: Callable[..., Any] = tuple.__new__  # makes a named tuple of a tuple
 
 
@@ -241,83 +231,6 @@ def centroidal_derivatives(
     return _named(CentroidalDerivatives, found) if out is None else out
 
 
-def integrate_derivatives(model: Model, q, v, out=None, num_threads: int = 1):
-    """Compute the derivatives of `integrate` by q and by v.
-
-    Parameters
-    ----------
-    model, q, v, num_threads
-        As for `integrate`.
-    out : tuple of two ndarrays, shape (..., nv, nv), optional
-        Receives the result.
-
-    Returns
-    -------
-    tuple of two ndarrays, shape (..., nv, nv)
-        Velocity of the result, in its own axes, per velocity of q (the adjoint of exp(-v)) and per change of
-        v (the right Jacobian of exp). Both are the identity but for blocks of joints that turn in more than
-        one way.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, ConfigurationError
-        As for `integrate`.
-
-    Notes
-    -----
-    Pinocchio's ``dIntegrate``; `d_integrate` computes one of them. A joint's block depends only on its own
-    entries of q and v: a model of a free-flyer alone gives that block of a robot, without the rest.
-
-    Examples
-    --------
-    >>> import treefactor as tf
-    >>> ball = tf.Model([tf.Joint("ball", "spherical")])
-    >>> by_q, by_v = tf.integrate_derivatives(ball, tf.neutral(ball), [0.0, 0.0, 0.0])
-    >>> by_q + by_v
-    array([[2., 0., 0.],
-           [0., 2., 0.],
-           [0., 0., 2.]])
-    """
-    outs = NO_OUTS if out is None else two_outs(None, out, q, v)
-    return call_both(model, INTEGRATE_BY_Q, INTEGRATE_BY_V, q, v, outs, num_threads, step_path)
-
-
-def difference_derivatives(model: Model, q0, q1, out=None, num_threads: int = 1):
-    """Compute the derivatives of `difference` by q0 and by q1.
-
-    Parameters
-    ----------
-    model, q0, q1, num_threads
-        As for `difference`.
-    out : tuple of two ndarrays, shape (..., nv, nv), optional
-        Receives the result.
-
-    Returns
-    -------
-    tuple of two ndarrays, shape (..., nv, nv)
-        Change of the difference per velocity of q0 and of q1, each in its own axes: with the right Jacobian J
-        of exp and the difference d, minus the inverse of J(-d), and the inverse of J(d).
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, ConfigurationError
-        As for `difference`.
-
-    Notes
-    -----
-    Pinocchio's ``dDifference``; `d_difference` computes one of them.
-
-    Examples
-    --------
-    >>> import treefactor as tf
-    >>> slide = tf.Model([tf.Joint("slide", "prismatic", axis=[1, 0, 0], inertia=tf.Inertia(1.0))])
-    >>> tf.difference_derivatives(slide, [1.0], [3.0])
-    (array([[-1.]]), array([[1.]]))
-    """
-    outs = NO_OUTS if out is None else two_outs(None, out, q0, q1)
-    return call_both(model, DIFFERENCE_BY_Q0, DIFFERENCE_BY_Q1, q0, q1, outs, num_threads, step_path)
-
-
 def _bound(function, model: Model, given: dict, out) -> BoundRequest:
     """Return the bound call of derivatives of frames or of masses."""
     if function is frame_derivatives:
@@ -333,5 +246,3 @@ def _bound(function, model: Model, given: dict, out) -> BoundRequest:
 
 
 register(_bound, (frame_derivatives, com_derivatives, centroidal_derivatives))
-register(partial(bind_both, (INTEGRATE_BY_Q, INTEGRATE_BY_V)), [integrate_derivatives])
-register(partial(bind_both, (DIFFERENCE_BY_Q0, DIFFERENCE_BY_Q1)), [difference_derivatives])

@@ -20,7 +20,7 @@ from .._util.validation import (
 )
 from ..exceptions import DtypeError, NonFiniteError, NotPositiveDefiniteError, ShapeError
 from ..model._states import states
-from ..model.configuration import integrate
+from ..quantities.functions import integrate
 from ..model.model import Model, require_model
 from ..quantities.functions import forward_dynamics
 from ._rollout_calls import BoundMotion, fast_path

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..model.configuration import normalize
+from ..quantities.functions import normalize
 from ..model.joints import ROTATIONS, SIZES, Joint
 from ..model.model import Model
 from ..tree.tree import freedom_names

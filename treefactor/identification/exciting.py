@@ -10,7 +10,8 @@ import numpy as np
 
 from .._util.validation import Array, ReadOnly, as_count, as_number, as_real, require_finite
 from ..exceptions import InvalidModelError, ShapeError
-from ..model.configuration import integrate, neutral
+from ..model.configuration import neutral
+from ..quantities.functions import integrate
 from ..model.model import Model, require_model
 from .regressors import regressor
 

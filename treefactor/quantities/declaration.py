@@ -19,8 +19,12 @@ class Array(NamedTuple):
         Of results also their meaning.
     axes : str
         Axes, order and sign, as a sentence; in the docstring after the shape.
-    role : {"vector", "configuration", "direction"}
+    role : {"vector", "configuration", "direction", "number"}
         A direction may have an axis more than the state, for several vectors of every state.
+    type : str
+        In the docstring and for type checkers, if it is not that of any array.
+    default : object
+        Value of an argument that is not given.
     optional : bool
         Whether an argument may be None.
     packed : str
@@ -37,6 +41,8 @@ class Array(NamedTuple):
     optional: bool = False
     packed: str = ""
     when: str = ""
+    type: str = ""
+    default: object = NEEDED
 
 
 class Option(NamedTuple):
@@ -45,7 +51,7 @@ class Option(NamedTuple):
     Attributes
     ----------
     name : str
-    choices : tuple of str
+    choices : tuple of str, int or None
         The first is the default. Empty for other kinds.
     kind : {"choice", "flag", "key"}
         A key is any object that `read` of the quantity's kernel makes hashable.
@@ -54,11 +60,11 @@ class Option(NamedTuple):
     default : object
         Of a key.
     type : str
-        Of a key, in the docstring and for type checkers.
+        Of a key or of choices that are not all strings, in the docstring and for type checkers.
     """
 
     name: str
-    choices: tuple[str, ...] = ()
+    choices: tuple[str | int | None, ...] = ()
     kind: str = "choice"
     text: str = ""
     default: object = None
@@ -121,8 +127,12 @@ class Quantity(NamedTuple):
         Whether models with mimic joints are supported.
     bound : bool
         Whether `bind` accepts it.
+    has_out : bool
+        Whether it takes the argument ``out``.
     gathered : str
-        Type of the named tuple that holds several results, in the docstring and for type checkers.
+        Type of the tuple that holds several results, in the docstring and for type checkers.
+    invalid : str
+        Sentence on configurations of a batch that are not valid, in the place of the usual one.
     derivative : Derivative, optional
     program : str
         Routine of `treefactor.generate`; empty: cannot be generated.
@@ -152,7 +162,9 @@ class Quantity(NamedTuple):
     fails: str = ""
     mimic: bool = True
     bound: bool = True
+    has_out: bool = True
     gathered: str = ""
+    invalid: str = ""
     derivative: Derivative | None = None
     program: str = ""
     counterparts: tuple[Counterpart, ...] = ()
@@ -166,8 +178,9 @@ class Quantity(NamedTuple):
     @property
     def arguments(self) -> dict[str, object]:
         """Names of all arguments in their order, with their defaults; those without have `NEEDED`."""
-        defaults: dict[str, object] = {one.name: None if one.optional else NEEDED for one in self.inputs}
-        defaults |= {one.name: one.default_value for one in self.options} | {"out": None}
+        defaults: dict[str, object] = {one.name: None if one.optional else one.default for one in self.inputs}
+        defaults |= {one.name: one.default_value for one in self.options}
+        defaults |= {"out": None} if self.has_out else {}
         order = self.parameters or tuple(defaults)
         arguments = {"model": NEEDED} | {name: defaults[name] for name in order} | {"num_threads": 1}
         return arguments | {"inertias": None} if self.inertias else arguments

@@ -13,7 +13,7 @@ COMMON = {
     "num_threads": ("num_threads : int", "For batches; -1 uses all cores."),
     "inertias": (INERTIAS, "In the place of the model's: see `Inertias`."),
 }
-BATCHES = (
+INVALID = (
     "In a batch, configurations that are not finite or whose quaternions do not have unit length give NaN."
 )
 
@@ -86,16 +86,18 @@ def _parameter(quantity: Quantity, name: str) -> tuple[str, str]:
     for array in quantity.inputs:
         if array.name == name:
             optional = ", optional" if array.optional else ""
-            return f"{name} : array_like, shape {shape_text(array)}{optional}", _with_unit(array)
+            return f"{name} : {array.type or 'array_like'}, shape {shape_text(array)}{optional}", _with_unit(array)
     option = next(one for one in quantity.options if one.name == name)
     return f"{name} : {option_type(option)}", option.text
 
 
 def option_type(option: Option) -> str:
     """Return the type of an option as docstrings write it."""
+    if option.type:
+        return option.type
     if option.kind == "choice":
         return "{" + ", ".join(f'"{one}"' for one in option.choices) + "}"
-    return "bool" if option.kind == "flag" else option.type
+    return "bool"
 
 
 def shape_text(array: Array) -> str:
@@ -111,21 +113,22 @@ def _with_unit(array: Array) -> str:
 
 
 def _returned(quantity: Quantity) -> Iterator[str]:
+    last = _counterparts(quantity), quantity.invalid or INVALID
     if not quantity.gathered:
         (array,) = quantity.results
         layouts = next((one.choices for one in quantity.options if one.name == "layout"), ())
         shapes = [shape_text(array)] + [f"(..., {array.packed})"] * ("packed" in layouts)
         shapes += [f"(blocks, {array.packed}, 8)"] * ("lanes" in layouts)
-        kind = "ndarray" if array.shape else "float64 or ndarray"
+        kind = array.type or ("ndarray" if array.shape else "float64 or ndarray")
         yield f"{kind}, shape {' or '.join([', '.join(shapes[:-1]), shapes[-1]] if shapes[1:] else shapes)}"
-        yield _text(" ".join(filter(None, [_with_unit(array), _counterparts(quantity), BATCHES])))
+        yield _text(" ".join(filter(None, [_with_unit(array), *last])))
         return
     yield quantity.gathered
-    yield _text("Named tuple of")
+    yield _text("Named tuple of" if quantity.gathered.isidentifier() else "With")
     for array in quantity.results:
         asked = f" If ``{array.when}``." if array.when else ""
         yield _text(f"- {array.name}, shape {shape_text(array)}: {_with_unit(array)}{asked}")
-    yield _text(" ".join(filter(None, [_counterparts(quantity), BATCHES])))
+    yield _text(" ".join(filter(None, last)))
 
 
 def _counterparts(quantity: Quantity) -> str:

@@ -7,11 +7,11 @@ from importlib import import_module
 
 from .._functions._entry import Entry
 from .._functions.binding import make_bindable
-from . import dynamics
+from . import configurations, dynamics
 from .declaration import NEEDED, Quantity
 from .docstrings import docstring
 
-TABLE = (dynamics,)
+TABLE = (configurations, dynamics)
 QUANTITIES: dict[str, Quantity] = {
     one.name: one for module in TABLE for one in vars(module).values() if isinstance(one, Quantity)
 }

@@ -11,7 +11,8 @@ import numpy as np
 from ...codegen.program.program import ARGUMENTS
 from ...dynamics.recursions import bind
 from ...exceptions import TreefactorError
-from ...model.configuration import integrate, neutral
+from ...model.configuration import neutral
+from ...quantities.functions import integrate
 from ...quantities.functions import aba, bias, crba, forward_dynamics, rnea
 from ..timing import Call, Comparison
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...check.robots import Robot, model_of, refuse_sdf
 from ...exceptions import AdapterError, TreefactorError
-from ...model.configuration import integrate, neutral
+from ...model.configuration import neutral
+from ...quantities.functions import integrate
 from ...quantities.functions import crba
 from ..timing import Call, Comparison
 from . import factor as factor_times

@@ -11,7 +11,8 @@ import numpy as np
 from ...codegen import compile
 from ...dynamics.rollouts import rollout
 from ...exceptions import TreefactorError
-from ...model.configuration import integrate, neutral
+from ...model.configuration import neutral
+from ...quantities.functions import integrate
 from ...quantities.functions import h_times
 from ..timing import Call, Comparison
 from .programs import compile_c

@@ -14,7 +14,8 @@ import numpy as np
 from ... import tolerances
 from ...dynamics import crba, rnea
 from ...exceptions import AdapterError
-from ...model.configuration import integrate, neutral
+from ...model.configuration import neutral
+from ...quantities.functions import integrate
 from ...model.model import Model
 from ..engines import has_pinocchio
 from ..reference import random_of

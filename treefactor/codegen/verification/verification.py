@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..._util.validation import as_count, as_size
-from ...model.configuration import integrate
+from ...quantities.functions import integrate
 from ...model.joints import Inertia
 from ...model.model import Model, require_model
 from ...tolerances import SNAP
