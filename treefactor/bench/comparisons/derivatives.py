@@ -12,9 +12,7 @@ from ...derivatives.first_order import forward_dynamics_derivatives, rnea_deriva
 from ...derivatives.kinematics import (
     centroidal_derivatives,
     com_derivatives,
-    difference_derivatives,
     frame_derivatives,
-    integrate_derivatives,
 )
 from ...derivatives.products import (
     forward_dynamics_jvp,
@@ -29,7 +27,12 @@ from ...derivatives.second_order import (
     rnea_hvp,
 )
 from ...dynamics.recursions import bind
-from ...quantities.functions import forward_dynamics, rnea
+from ...quantities.functions import (
+    difference_derivatives,
+    forward_dynamics,
+    integrate_derivatives,
+    rnea,
+)
 from ..timing import Call, Comparison
 from .derivative_peers import Peers
 from .dynamics import Moving, spoken
