@@ -14,10 +14,10 @@ import numpy as np
 
 from .. import dynamics
 from ..dynamics.inertias import Inertias
-from ..model import configuration
 from ..model.gravity import without_gravity
 from ..model.model import Model
 from ..quantities import functions
+from ..quantities import functions as quantities
 from ._maps import Argument, ArrayFunction, unit_vectors
 
 
@@ -273,17 +273,17 @@ def _values_only(
 
 def _integrate(model: Model, options: tuple) -> ArrayFunction:
     q = configuration_of(model)
-    return _values_only("integrate", [q, vector(model, "v")], [q], configuration.integrate, model, options)
+    return _values_only("integrate", [q, vector(model, "v")], [q], quantities.integrate, model, options)
 
 
 def _difference(model: Model, options: tuple) -> ArrayFunction:
     inputs = [configuration_of(model, "q0"), configuration_of(model, "q1")]
-    return _values_only("difference", inputs, [vector(model, "v")], configuration.difference, model, options)
+    return _values_only("difference", inputs, [vector(model, "v")], quantities.difference, model, options)
 
 
 def _normalize(model: Model, options: tuple) -> ArrayFunction:
     q = configuration_of(model)
-    return _values_only("normalize", [q], [q], configuration.normalize, model, options)
+    return _values_only("normalize", [q], [q], quantities.normalize, model, options)
 
 
 def _step(model: Model, options: tuple, h: float, method: str = "semi_implicit_euler", **wanted: bool):

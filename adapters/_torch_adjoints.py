@@ -12,9 +12,9 @@ import numpy as np
 import torch
 
 from ..model.configuration import neutral
-from ..model.configuration_derivatives import d_integrate
 from ..model.joints import Inertia, Joint
 from ..model.model import Model
+from ..quantities.functions import d_integrate
 from ._array_functions import array_function
 from ._lie_groups import GROUPS
 from ._manifold import Manifold

@@ -28,8 +28,8 @@ BOUND = {  # arguments after the model, and the options to try
     "com_derivatives": ("q v", {}, {"a": "a", "root": "j2"}),
     "coriolis_matrix": ("q v", {}, {"layout": "packed"}),
     "crba": ("q", {}, {"layout": "packed"}),
-    "d_difference": ("q q1", {"argument": 0}, {"argument": "ARG1"}),
-    "d_integrate": ("q v", {"argument": 0}, {"argument": "ARG1"}),
+    "d_difference": ("q q1", {}, {"argument": 0}, {"argument": "ARG1"}),
+    "d_integrate": ("q v", {}, {"argument": 0}, {"argument": "ARG1"}),
     "difference": ("q q1", {}),
     "difference_derivatives": ("q q1", {}),
     "distance": ("q q1", {}),
@@ -188,9 +188,9 @@ def test_wrong_options_are_named():
         tf.bind(tf.crba, MODEL, q, layout="lanes", out=H)
     with pytest.raises(ValueError, match="method must be"):
         tf.bind(tf.forward_dynamics, MODEL, q, v, x, method="newton", out=np.empty(nv))
-    with pytest.raises(ValueError, match="argument must be 'ARG0' or 'ARG1' to be bound, got None"):
+    with pytest.raises(ValueError, match="out must be a tuple of 2 arrays, got ndarray"):
         tf.bind(tf.d_integrate, MODEL, q, v, out=H)
-    with pytest.raises(ValueError, match="argument must be 'ARG0' or 'ARG1'"):
+    with pytest.raises(ValueError, match="argument must be one of 'ARG0', 'ARG1', 0, 1; got 2"):
         tf.bind(tf.d_difference, MODEL, q, q.copy(), 2, out=H)
     with pytest.raises(ValueError, match="out must be a tuple of 2 arrays, got ndarray"):
         tf.bind(tf.frame_jacobian, MODEL, q, TIP, placement=True, out=np.empty((6, nv)))

@@ -271,7 +271,6 @@ def heavy_kernels():
     problem = robotred(200, 0)
     _, walk = problem._workspace()
     walk.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, None, 0)
-    rnea = compiled_function(ENTRIES["rnea"], MODEL, ())
     loops = constraints.loops.loops_of(LINKAGE.model).kernel
     states = [np.broadcast_to(x, (9000, x.size)).copy() for x in (LINKAGE.closed, np.ones(4), np.ones(4))]
     a, force = np.empty((9000, 4)), np.empty((9000, 3))

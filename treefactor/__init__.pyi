@@ -28,17 +28,8 @@ from .linalg.factorization import factor as factor
 from .linalg.factors import Factor as Factor
 from .linalg.solve_multiply import multiply as multiply
 from .linalg.solve_multiply import solve as solve
-from .model.configuration import difference as difference
-from .model.configuration import integrate as integrate
-from .model.configuration import interpolate as interpolate
 from .model.configuration import neutral as neutral
-from .model.configuration import normalize as normalize
 from .model.configuration import random_configuration as random_configuration
-from .model.configuration_derivatives import difference_derivatives as difference_derivatives
-from .model.configuration_derivatives import integrate_derivatives as integrate_derivatives
-from .model.configuration_distances import distance as distance
-from .model.configuration_distances import is_same_configuration as is_same_configuration
-from .model.configuration_distances import squared_distance as squared_distance
 from .model.frames import Frame as Frame
 from .model.inertia import Inertia as Inertia
 from .model.joints import Joint as Joint
@@ -60,6 +51,9 @@ from .quantities.functions import centroidal_momentum_rate as centroidal_momentu
 from .quantities.functions import com_derivatives as com_derivatives
 from .quantities.functions import coriolis_matrix as coriolis_matrix
 from .quantities.functions import crba as crba
+from .quantities.functions import difference as difference
+from .quantities.functions import difference_derivatives as difference_derivatives
+from .quantities.functions import distance as distance
 from .quantities.functions import forward_dynamics as forward_dynamics
 from .quantities.functions import forward_dynamics_derivatives as forward_dynamics_derivatives
 from .quantities.functions import forward_dynamics_hessian as forward_dynamics_hessian
@@ -75,7 +69,11 @@ from .quantities.functions import frame_velocity as frame_velocity
 from .quantities.functions import generalized_gravity as generalized_gravity
 from .quantities.functions import gravity_regressor as gravity_regressor
 from .quantities.functions import h_times as h_times
+from .quantities.functions import integrate as integrate
+from .quantities.functions import integrate_derivatives as integrate_derivatives
+from .quantities.functions import interpolate as interpolate
 from .quantities.functions import inverse_inertia as inverse_inertia
+from .quantities.functions import is_same_configuration as is_same_configuration
 from .quantities.functions import joint_forces as joint_forces
 from .quantities.functions import joint_jacobian as joint_jacobian
 from .quantities.functions import joint_placements as joint_placements
@@ -83,6 +81,7 @@ from .quantities.functions import kinetic_energy as kinetic_energy
 from .quantities.functions import kinetic_energy_regressor as kinetic_energy_regressor
 from .quantities.functions import mechanical_energy as mechanical_energy
 from .quantities.functions import momentum_regressor as momentum_regressor
+from .quantities.functions import normalize as normalize
 from .quantities.functions import potential_energy as potential_energy
 from .quantities.functions import potential_energy_regressor as potential_energy_regressor
 from .quantities.functions import regressor as regressor
@@ -93,6 +92,7 @@ from .quantities.functions import rnea_hessian as rnea_hessian
 from .quantities.functions import rnea_hvp as rnea_hvp
 from .quantities.functions import rnea_jvp as rnea_jvp
 from .quantities.functions import rnea_vjp as rnea_vjp
+from .quantities.functions import squared_distance as squared_distance
 from .quantities.functions import static_torque as static_torque
 from .streams import stream as stream
 from .tree.tree import Tree as Tree
@@ -144,6 +144,6 @@ from .model import arms as arms
 from .model import mechanisms as mechanisms
 from .model import se3 as se3
 from .model import so3 as so3
-from .model.configuration_derivatives import d_difference as d_difference
-from .model.configuration_derivatives import d_integrate as d_integrate
+from .quantities.functions import d_difference as d_difference
+from .quantities.functions import d_integrate as d_integrate
 from .tree.operation_count import OperationCount as OperationCount

@@ -180,7 +180,7 @@ def test_interpolation_takes_a_number_for_each_configuration(model):
     found = tf.interpolate(model, q0, q1, u)
     for k in range(9):
         np.testing.assert_allclose(found[k], tf.interpolate(model, q0, q1[k], u[k]), atol=1e-15)
-    with pytest.raises(tf.ShapeError, match="leading axes"):
+    with pytest.raises(tf.ShapeError, match=r"u must have shape \(9,\), got \(4,\)"):
         tf.interpolate(model, q0, q1, u[:4])
     with pytest.raises(tf.NonFiniteError, match="u is not finite"):
         tf.interpolate(model, q0, q1[0], np.nan)
@@ -257,7 +257,7 @@ def test_arguments_of_derivatives(model, pin):
     first, second = tf.d_integrate(model, q, v)
     np.testing.assert_array_equal(tf.d_integrate(model, q, v, pin.ARG0), first)
     np.testing.assert_array_equal(tf.d_integrate(model, q, v, pin.ArgumentPosition.ARG1), second)
-    with pytest.raises(ValueError, match="'ARG0' or 'ARG1', 0 or 1, got 2"):
+    with pytest.raises(ValueError, match="one of 'ARG0', 'ARG1', 0, 1; got 2"):
         tf.d_integrate(model, q, v, 2)
     for function, other in ((tf.d_integrate, v), (tf.d_difference, q)):
         for lead in ((), (3,)):
@@ -266,9 +266,9 @@ def test_arguments_of_derivatives(model, pin):
             assert function(model, *states, out=out)[0] is out[0]
             for argument, found in enumerate(out):
                 np.testing.assert_array_equal(found, function(model, *states, argument))
-    with pytest.raises(ValueError, match="out must be a tuple of two arrays"):
+    with pytest.raises(ValueError, match="out must be a tuple of 2 arrays"):
         tf.d_difference(model, q, q, out=np.empty((model.nv, model.nv)))
-    with pytest.raises(ValueError, match="share no memory"):
+    with pytest.raises(ValueError, match="share memory"):
         tf.d_difference(model, q, q, out=(out[0][0], out[0][0]))
 
 

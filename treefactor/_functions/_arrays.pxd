@@ -23,6 +23,8 @@ ctypedef struct Array:           # an argument or result, for one configuration
     Form form                    # of a result
     const int *at                # of one with a form: for each entry of the user's array the computed one
     bint optional                # an argument that may be None
+    bint number                  # an argument without axes for which Python's float or int may stand
+    bint in_place                # a result that may be written over the first argument
 
 
 cdef inline int describe_shape(Array *array, tuple shape) except -1:

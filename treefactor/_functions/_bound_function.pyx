@@ -38,7 +38,7 @@ cdef class BoundFunction(BoundCall):
         for k in range(function.inputs):
             given[k] = <PyObject *> arrays[k]
         if (results is None or function.in_lanes or function.elements >= 0
-                or not function.find_arguments(given, self.x)
+                or not function.find_arguments(given, NULL, self.x)
                 or not function.find_results(self.x, results, self.y)):
             raise ValueError(
                 "expected contiguous float64 arrays of the right shapes, out apart from the others"

@@ -21,6 +21,7 @@ cdef class CompiledFunction:
     cdef bint writes_last        # single results are written when all pivots are known to be good
     cdef readonly bint in_lanes  # the user's results have the layout "lanes"
     cdef readonly bint scalar    # the only result is a number
+    cdef readonly bint any_length        # its unit vectors may have any length but zero
     cdef Pattern pattern         # of results of the forms SYMMETRIC and PAIR
     cdef const void *model       # what `compute` gets, unless elements of a batch have models of their own
     cdef Py_ssize_t elements     # of a batch that has; -1: all configurations share one
@@ -32,11 +33,14 @@ cdef class CompiledFunction:
     cdef Array *result           # the table is allocated: few functions have many results
     cdef Py_ssize_t units        # unit vectors in the arguments of a configuration, which stand side by side
     cdef const Py_ssize_t *unit  # first entry and size of each
-    cdef object unit_entries     # the array of these
+    cdef const Py_ssize_t *own_unit      # the same, first entries counted in each argument
+    cdef Py_ssize_t units_of[MOST_ARRAYS]        # their number in every argument
+    cdef object unit_entries     # the arrays of these
     cdef readonly tuple configurations   # names of these arguments
     cdef Py_ssize_t need_one, need_lanes, need_apart     # doubles, and those of single results computed apart
 
     cdef int add_input(self, tuple shape, bint optional=*, units=*) except -1
+    cdef int add_number(self) except -1
     cdef int add_result(self, tuple shape, Form form=*, Py_ssize_t computed=*, const int *at=*) except -1
     cpdef int close(self) except -1
 
@@ -49,6 +53,10 @@ cdef class CompiledFunction:
     cdef bint run_one(self, const double **x, double **out) noexcept nogil
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
                          Py_ssize_t first, Py_ssize_t stop) except False
+    cdef bint run_whole(self, Py_ssize_t batch, const Operand *operands, tuple out) noexcept
+    cdef bint are_valid(self, Py_ssize_t entries, double **x, double **y) noexcept nogil
+    cdef void spoil(self, int lane, double **y) noexcept nogil
+    cdef object as_number(self, double value)
     cdef void run_block(self, const void *model, Py_ssize_t b, int count, const Operand *operands,
                         double **x, double **y, char **to, Py_ssize_t *failed, double *work) noexcept nogil
 
@@ -58,7 +66,9 @@ cdef class CompiledFunction:
     @cython.final
     cdef bint is_valid(self, const double *x, int step) noexcept nogil
     @cython.final
-    cdef bint find_arguments(self, PyObject **arrays, const double **x) noexcept
+    cdef bint has_units(self, const double **x) noexcept nogil
+    @cython.final
+    cdef bint find_arguments(self, PyObject **arrays, double *numbers, const double **x) noexcept
     @cython.final
     cdef bint find_result(self, int k, const double **x, object out, double **y) noexcept
     @cython.final

@@ -2,6 +2,8 @@
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from cpython.float cimport PyFloat_AsDouble, PyFloat_Check
+from cpython.long cimport PyLong_CheckExact
 from libc.math cimport NAN
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
@@ -38,6 +40,27 @@ cdef cnp.npy_intp no_axes[1]
 cdef cnp.ndarray A_NUMBER = cnp.PyArray_SimpleNew(0, no_axes, cnp.NPY_DOUBLE)  # NumPy's type of scalars
 
 
+cdef inline bint read_number(const Array *array, object x, double *number) noexcept:
+    """Set number to a float or int of Python if the argument may be one; false for anything else."""
+    if not array.number:
+        return False
+    if PyFloat_Check(x):
+        number[0] = PyFloat_AsDouble(x)
+        return True
+    if not PyLong_CheckExact(x):
+        return False
+    return has_double(x, number)
+
+
+cdef bint has_double(object x, double *number) noexcept:
+    """Set number to an int; false for one that no float can hold."""
+    try:
+        number[0] = x
+    except OverflowError:
+        return False
+    return True
+
+
 cdef class CompiledFunction:
     """Compute results of one model from arrays.
 
@@ -70,8 +93,15 @@ cdef class CompiledFunction:
                 first += self.input[k].size
             if self.unit_entries is None:
                 self.unit_entries = []
-            self.unit_entries.append((self.inputs, [(first + int(e), int(size)) for e, size in units]))
+            self.units_of[self.inputs] = len(units)
+            self.unit_entries.append((self.inputs, first, units))
         self.inputs += 1
+        return 0
+
+    cdef int add_number(self) except -1:
+        """Declare the next argument: a number, for which Python's float or int may stand."""
+        self.add_input(())
+        self.input[self.inputs - 1].number = True
         return 0
 
     cdef int add_result(self, tuple shape, Form form=PLAIN, Py_ssize_t computed=0,
@@ -113,9 +143,13 @@ cdef class CompiledFunction:
         for k in range(self.inputs):
             lanes += LANES * self.input[k].size
         if type(self.unit_entries) is list:
-            entries = np.array([pair for _, pairs in self.unit_entries for pair in pairs], np.intp)
-            self.configurations = tuple([self.names[k] for k, _ in self.unit_entries])
-            self.units, self.unit = len(entries), <const Py_ssize_t *> entries.data
+            entries = np.array([
+                [(first + int(e), int(size)) for _, first, pairs in self.unit_entries for e, size in pairs],
+                [(int(e), int(size)) for _, _, pairs in self.unit_entries for e, size in pairs],
+            ], np.intp)
+            self.configurations = tuple([self.names[k] for k, _, _ in self.unit_entries])
+            self.units, self.unit = entries.shape[1], <const Py_ssize_t *> entries.data
+            self.own_unit = self.unit + 2 * self.units
             self.unit_entries = entries
         self.need_one, self.need_lanes = one + self.need_apart, lanes
         return 0
@@ -140,6 +174,36 @@ cdef class CompiledFunction:
         """Return the model of block b of a batch whose elements have models of their own."""
         return self.model
 
+    cdef bint run_whole(self, Py_ssize_t batch, const Operand *operands, tuple out) noexcept:
+        """Compute a batch into out, which shares no memory with it, by fewer calls of kernels.
+
+        False, whatever out then holds, if blocks of 8 configurations must.
+        """
+        return False
+
+    cdef bint are_valid(self, Py_ssize_t entries, double **x, double **y) noexcept nogil:
+        """Return whether the arguments of all lanes are valid; false leaves the question to every lane.
+
+        Arguments stand side by side from x[0] on and have so many entries together; y has the results.
+        """
+        return validity.are_valid(entries, x[0], self.units, self.unit, 0.5 * unit_square)
+
+    cdef void spoil(self, int lane, double **y) noexcept nogil:
+        """y <- NaN in a lane whose arguments are not valid, or that has a bad pivot."""
+        cdef Py_ssize_t e
+        cdef int k
+        for k in range(self.results):
+            for e in range(self.result[k].computed):
+                y[k][e * LANES + lane] = NAN
+
+    cdef object as_number(self, double value):
+        """Return the only result, a number, as the function returns it for a single configuration."""
+        return cnp.PyArray_ToScalar(&value, A_NUMBER)
+
+    def number(self, double value):
+        """Return the only result, a number, as the function returns it."""
+        return self.as_number(value)
+
     @property
     def shapes(self):
         """Return the shapes of the results for one configuration; in lanes their numbers of entries."""
@@ -150,6 +214,11 @@ cdef class CompiledFunction:
     def input_shapes(self):
         """Return by name the shapes of the arguments for one configuration."""
         return {name: shape_of(&self.input[k]) for k, name in enumerate(self.names)}
+
+    @property
+    def has_elements(self):
+        """Return whether elements of a batch have models of their own."""
+        return self.elements >= 0
 
     @property
     def optional(self):
@@ -170,6 +239,17 @@ cdef class CompiledFunction:
         """Return whether all unit vectors in arguments that stand side by side have unit length."""
         return are_unit_vectors(self.units, self.unit, x, step, unit_square)
 
+    cdef bint has_units(self, const double **x) noexcept nogil:
+        """Return whether all unit vectors in arguments of one configuration have unit length."""
+        cdef const Py_ssize_t *unit = self.own_unit
+        cdef int k
+        for k in range(self.inputs):
+            if self.units_of[k]:
+                if not are_unit_vectors(self.units_of[k], unit, x[k], 1, unit_square):
+                    return False
+                unit += 2 * self.units_of[k]
+        return True
+
     cdef bint run_one(self, const double **x, double **out) noexcept nogil:
         """Compute one configuration; return false, and leave out unchanged, if the general path must."""
         cdef double local[STACK_DOUBLES]
@@ -181,7 +261,7 @@ cdef class CompiledFunction:
         for k in range(self.inputs):
             if x[k] != NULL and not all_finite(self.input[k].size, x[k]):
                 return False
-        if self.units and not self.is_valid(x[0], 1):
+        if self.units and not self.has_units(x):
             return False
         if self.need_one > STACK_DOUBLES:
             work = <double *> malloc(self.need_one * sizeof(double))
@@ -207,8 +287,11 @@ cdef class CompiledFunction:
             free(work)
         return failed == FACTORIZED
 
-    cdef bint find_arguments(self, PyObject **arrays, const double **x) noexcept:
-        """Set x to the data of contiguous arrays of one configuration, or NULL; false if one does not fit."""
+    cdef bint find_arguments(self, PyObject **arrays, double *numbers, const double **x) noexcept:
+        """Set x to the data of contiguous arrays of one configuration, or NULL; false if one does not fit.
+
+        Python's numbers are kept in `numbers`, which has a place for every argument; they do not fit if it is NULL.
+        """
         cdef int k
         cdef PyObject *array
         for k in range(self.inputs):
@@ -217,7 +300,10 @@ cdef class CompiledFunction:
             if self.input[k].optional and array == <PyObject *> None:
                 continue
             if not fits(&self.input[k], <object> array):
-                return False
+                if numbers == NULL or not read_number(&self.input[k], <object> array, numbers + k):
+                    return False
+                x[k] = numbers + k
+                continue
             x[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> array)
         return True
 
@@ -230,7 +316,8 @@ cdef class CompiledFunction:
         y[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
         for j in range(self.inputs):
             if overlap(y[k], size, x[j], self.input[j].size):
-                return False
+                if not (self.result[k].in_place and j == 0 and y[k] == x[0]):
+                    return False
         for j in range(k):
             if overlap(y[k], size, y[j], self.result[j].size):
                 return False
@@ -271,11 +358,12 @@ cdef class CompiledFunction:
         """Compute one configuration given as contiguous arrays; None if the general path must handle it."""
         cdef const double *x[MOST_ARRAYS]
         cdef double *y[MOST_RESULTS]
+        cdef double numbers[MOST_ARRAYS]
         cdef double number = 0.0
         cdef tuple results
         cdef object only
         cdef int k
-        if self.in_lanes or self.elements >= 0 or not self.find_arguments(arrays, x):
+        if self.in_lanes or self.elements >= 0 or not self.find_arguments(arrays, numbers, x):
             return None
         if out is not None:
             if self.gather is None:
@@ -288,7 +376,7 @@ cdef class CompiledFunction:
             return out if self.run_one(x, y) else None
         if self.scalar:
             y[0] = &number
-            return cnp.PyArray_ToScalar(&number, A_NUMBER) if self.run_one(x, y) else None
+            return self.as_number(number) if self.run_one(x, y) else None
         if self.gather is None:
             only = new_result(self.result[0].axes, self.result[0].shape)
             y[0] = <double *> cnp.PyArray_DATA(<cnp.ndarray> only)
@@ -301,12 +389,15 @@ cdef class CompiledFunction:
     cdef object run_rows(self, PyObject **arrays, object out):
         """Compute a batch given as float64 arrays, or as one row for all of it; None if they do not fit."""
         cdef Operand operands[MOST_ARRAYS]
+        cdef double numbers[MOST_ARRAYS]
         cdef Py_ssize_t batch = self.elements
         cdef tuple results
         cdef int k, j
         for k in range(self.inputs):
             if self.input[k].optional and arrays[k] == <PyObject *> None:
                 operands[k].data, operands[k].size, operands[k].to_next = NULL, 0, 0
+            elif read_number(&self.input[k], <object> arrays[k], numbers + k):
+                operands[k].data, operands[k].size, operands[k].to_next = <const char *> (numbers + k), 1, 0
             elif not read_rows(&self.input[k], <object> arrays[k], &batch, &operands[k]):
                 return None
         if batch <= 0 or not self.one_axis or (self.in_lanes and out is None):
@@ -321,12 +412,15 @@ cdef class CompiledFunction:
                 if not self.fits_batch(k, results[k], batch):
                     return None
                 for j in range(self.inputs):
-                    if operands[j].data != NULL and may_overlap(<cnp.ndarray> arrays[j], results[k]):
+                    if operands[j].data == NULL or operands[j].data == <const char *> (numbers + j):
+                        continue
+                    if may_overlap(<cnp.ndarray> arrays[j], results[k]):
                         return None
                 for j in range(k):
                     if may_overlap(results[j], results[k]):
                         return None
-        self.run_blocks(batch, operands, results, NULL, 0, (batch + LANES - 1) // LANES)
+        if not self.run_whole(batch, operands, results):
+            self.run_blocks(batch, operands, results, NULL, 0, (batch + LANES - 1) // LANES)
         return self.make(results) if out is None else out
 
     cdef bint fits_batch(self, int k, object out, Py_ssize_t batch) noexcept:
@@ -461,7 +555,7 @@ cdef class CompiledFunction:
         Arguments stand side by side from x[0] on: one vectorized check finds that all lanes are good.
         """
         cdef double doubt[LANES]
-        cdef Py_ssize_t entries = 0, e
+        cdef Py_ssize_t entries = 0
         cdef bint good = True
         cdef int k, lane
         for k in range(self.inputs):
@@ -470,15 +564,13 @@ cdef class CompiledFunction:
         if self.may_fail:
             for lane in range(LANES):
                 good &= failed[lane] == FACTORIZED
-        if good and validity.are_valid(entries, x[0], self.units, self.unit, 0.5 * unit_square):
+        if good and self.are_valid(entries, x, y):
             return
         memset(doubt, 0, sizeof(doubt))
         add_doubt(entries, x[0], doubt)
         for lane in range(LANES):
             if doubt[lane] != 0 or failed[lane] != FACTORIZED or not self.is_valid(x[0] + lane, LANES):
-                for k in range(self.results):
-                    for e in range(self.result[k].computed):
-                        y[k][e * LANES + lane] = NAN
+                self.spoil(lane, y)
 
     cdef void store(self, const Array *result, int count, double *y, char *to) noexcept nogil:
         """Write a result of a block of configurations into the user's rows; zeros follow packed entries."""

@@ -84,7 +84,10 @@ cdef class Entry:
             self.input_at[k] = names.index(array.name)
             self.axes[k], self.is_direction[k] = len(array.shape), array.role == "direction"
             self.directed |= self.is_direction[k]
-        self.kept = tuple([tuple([sys.intern(choice) for choice in one.choices]) for one in quantity.options])
+        self.kept = tuple([
+            tuple([sys.intern(choice) if type(choice) is str else choice for choice in option.choices])
+            for option in quantity.options
+        ])
         for k, option in enumerate(quantity.options):
             self.option_at[k] = names.index(option.name)
             kinds = {"flag": FLAG, "frame": KEY, "key": KEY, "presence": PRESENCE}
@@ -95,7 +98,8 @@ cdef class Entry:
                 self.key_option, self.is_frame = k, option.kind == "frame"
             for j in range(len(self.kept[k])):
                 self.choice[k][j] = <PyObject *> self.kept[k][j]
-        self.out_at, self.threads_at = names.index("out"), names.index("num_threads")
+        self.out_at = names.index("out") if "out" in names else -1
+        self.threads_at = names.index("num_threads")
         self.inertias_at = names.index("inertias") if "inertias" in names else -1
         method = &entry_methods[self.number]
         self.signature = quantity.name.encode(), docstring.encode()
@@ -329,7 +333,8 @@ cdef object call(int number, PyObject *const *x, Py_ssize_t count, PyObject *key
         model = general.with_inertias(model, <object> slot[entry.inertias_at])
     for k in range(entry.inputs):
         arrays[k] = slot[entry.input_at[k]]
-    out, threads = <object> slot[entry.out_at], <object> slot[entry.threads_at]
+    out = None if entry.out_at < 0 else <object> slot[entry.out_at]
+    threads = <object> slot[entry.threads_at]
     for k in range(entry.options):
         chosen[k] = slot[entry.option_at[k]]
     if entry.directed:

@@ -76,11 +76,22 @@ def option_value(option, given) -> Any:
     """Return a valid value of an option; raise ValueError for a choice that there is not."""
     if option.kind == "flag":
         return bool(given)
+    if option.kind == "choice" and not all(isinstance(choice, str) for choice in option.choices):
+        return equal_choice(option, given)
     if option.kind in ("choice", "reference"):
         value = getattr(given, "name", given) if option.kind == "reference" else given  # Pinocchio's enum
         check_choice(option.name, value, option.choices)
         return str(value)
     return imported(option.read)(given) if option.read else given
+
+
+def equal_choice(option, given) -> Any:
+    """Return the choice that equals what is given, an enumerator of Pinocchio, say; raise ValueError if none does."""
+    for choice in option.choices:
+        if choice is given or (choice is not None and isinstance(given, str | int) and choice == given):
+            return choice
+    choices = ", ".join(repr(choice) for choice in option.choices if choice is not None)
+    raise ValueError(f"{option.name} must be one of {choices}; got {given!r}")
 
 
 def run_validated(model: Model, function: CompiledFunction, given: tuple, out, num_threads: int):
@@ -94,7 +105,14 @@ def run_validated(model: Model, function: CompiledFunction, given: tuple, out, n
     for name, array in present.items():
         if array is None:
             raise DtypeError(f"{name} is needed, got None")
-    arrays, batch = states(present, function.input_shapes, model)
+    arrays, batch = states(
+        present,
+        function.input_shapes,
+        model,
+        None if function.has_elements else (),
+        function.configurations,
+        function.any_length,
+    )
     targets = _targets(function, out, batch)
     rows = [_rows(arrays.get(name), shape) for name, shape in function.input_shapes.items()]
     results = None
@@ -104,12 +122,14 @@ def run_validated(model: Model, function: CompiledFunction, given: tuple, out, n
             for name, row in zip(function.names, rows, strict=True)
         ]
         returned = function.run_arrays(tuple(one), None, 1)
+        if returned is not None and out is None:
+            return returned
         if returned is not None:
             results = tuple(returned) if function.results > 1 else (np.asarray(returned),)
     if results is None:
         results = _run_batch(model, function, rows, batch, targets, arrays, threads)
     if targets is None:
-        return results[0][()] if function.scalar and not batch else function.make(results)
+        return function.number(results[0]) if function.scalar and not batch else function.make(results)
     for to, result in zip(targets, results, strict=True):
         if not np.shares_memory(to, result):
             to[...] = result

@@ -16,8 +16,8 @@ from ..codegen.backends.build import Compiler
 from ..codegen.program.program import ARGUMENTS
 from ..dynamics.recursions import bind
 from ..exceptions import AdapterError, CodegenError, TreefactorError
-from ..model.configuration import integrate, neutral
-from ..quantities.functions import crba
+from ..model.configuration import neutral
+from ..quantities.functions import crba, integrate
 from .timing import Call
 
 if TYPE_CHECKING:

@@ -19,10 +19,11 @@ from .._util.validation import as_vector
 from ..linalg.factorization import factor
 from ..model import _urdf
 from ..model._urdf_joints import KINDS as URDF_KINDS
-from ..model.configuration import integrate, neutral
+from ..model.configuration import neutral
 from ..model.joints import SIZES, Inertia
 from ..model.model import Model
 from ..quantities import functions
+from ..quantities.functions import integrate
 from ..tree.tree import Tree
 from .robots import Robot, model_of
 

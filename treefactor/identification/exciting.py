@@ -10,9 +10,9 @@ import numpy as np
 
 from .._util.validation import Array, ReadOnly, as_count, as_number, as_real, require_finite
 from ..exceptions import InvalidModelError, ShapeError
-from ..model.configuration import integrate, neutral
+from ..model.configuration import neutral
 from ..model.model import Model, require_model
-from ..quantities.functions import regressor
+from ..quantities.functions import integrate, regressor
 
 SAMPLES = 16  # samples of the motion for every harmonic
 STARTS = 50  # random motions, of which the best are improved

@@ -1,9 +1,7 @@
-"""C interface of the kernels of configurations: their structs, and the class that calls them."""
+"""C interface of the kernels of configurations: their structs, and the coordinates of a model."""
 
 cimport numpy as cnp
 from numpy.random cimport bitgen_t
-
-from ..tree._operands cimport Operand
 
 cdef extern from "kernels/configurations/joints.h" nogil:
     ctypedef enum Group:
@@ -47,29 +45,10 @@ cdef extern from "kernels/configurations/joints.h" nogil:
 
 cdef const ConfigurationTable *configuration_kernels
 
-cdef enum:                       # operations, and the arrays that they read
-    INTEGRATE                    # q, v
-    DIFFERENCE                   # q0, q1
-    INTERPOLATE                  # q0, q1, u
-    SQUARED_DISTANCE             # q0, q1
-    DISTANCE                     # q0, q1
-    IS_SAME                      # q0, q1, tolerance in the place of u
-    NORMALIZE                    # q
-    INTEGRATE_BY_Q               # q, v
-    INTEGRATE_BY_V               # q, v
-    DIFFERENCE_BY_Q0             # q0, q1
-    DIFFERENCE_BY_Q1             # q0, q1
 
-ctypedef struct Steps:           # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
-    const double *first
-    const double *second
-    const double *u
-    double *out
-
-
-cdef inline bint takes_number(int op) noexcept nogil:
-    """Return whether an operation reads a number u for every configuration."""
-    return op == INTERPOLATE or op == IS_SAME
+cdef inline int length_entries(Py_ssize_t group) noexcept nogil:
+    """Return the number of entries of the (cos, sin) or quaternion, the last ones of a joint in q."""
+    return 0 if group == LINEAR else 2 if group == CIRCLE or group == PLANE else 4
 
 
 cdef class Configurations:
@@ -79,25 +58,14 @@ cdef class Configurations:
     cdef Py_ssize_t entries                # of the blocks of derivatives
     cdef bint linear                       # no rotations: entries add up
     cdef readonly object rest              # the neutral configuration
-    cdef tuple limits              # finite limits of the model, once they are known
+    cdef tuple limits                      # finite limits of the model, once they are known
     cdef tuple source                      # last random generator, its C interface and its lock
     cdef object kept
+    cdef readonly tuple units              # first entry and number of entries of every (cos, sin) and quaternion
 
-    cdef Py_ssize_t size(self, int op, int which) noexcept nogil
-    cdef int axes(self, int op, cnp.npy_intp *shape) noexcept nogil
-    cdef void compute(self, int op, int lanes, const Steps *steps) noexcept nogil
+    cdef cnp.ndarray block_places(self)
     cdef void draw(self, bitgen_t *bits, const double *low, const double *span, Py_ssize_t count,
                    double *q) noexcept
-    cdef bint is_sound(self, int op, const Steps *steps, double *doubt) noexcept nogil
-    cdef void find_doubt(self, int op, const Steps *steps, double *doubt) noexcept nogil
-    cdef void add_lengths(self, int op, const Steps *steps, double *doubt) noexcept nogil
-    cdef bint has_lengths(self, int op, const Steps *steps) noexcept nogil
-    cdef bint run_one(self, int op, const Steps *steps) noexcept nogil
-    cdef bint run_matrix(self, int op, const Steps *steps) noexcept nogil
-    cdef void write_matrix(self, int op, const double *blocks, Py_ssize_t step, double *matrix) noexcept nogil
-    cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, char *out,
-                         Py_ssize_t to_next, Py_ssize_t first, Py_ssize_t stop) noexcept nogil
-    cdef bint add_up(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out) noexcept
 
 
 cpdef Configurations configurations_of(model)

@@ -1,23 +1,22 @@
-"""Run the compiled steps between configurations of one model on validated arrays."""
+"""Describe the coordinates of a model to kernels of configurations, and draw random configurations."""
 
 cimport cython
 cimport numpy as cnp
-from libc.math cimport NAN, fabs, sqrt
-from libc.stdlib cimport free, malloc
-from libc.string cimport memset
-
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport sqrt
+from libc.string cimport memcpy
 from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport random_standard_normal
 
-from .._util._fast_arrays cimport all_finite
-from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
+from .._util._fast_arrays cimport all_finite, is_plain_vector
+from .._util._result_arrays cimport new_result
 from ..tree._pattern cimport active
 from ._compiled_parts cimport CompiledParts
 
 import numpy as np
+from numpy.random import Generator
 
 from .._util.messages import not_a_model
-from ..tolerances import UNIT_SQUARE
 
 cnp.import_array()
 
@@ -30,34 +29,13 @@ cdef extern from *:
     const ConfigurationTable *configurations_for(const char *name) nogil
 
 configuration_kernels = configurations_for(active.name)
+cdef type generator_type = Generator
 
 cdef Coordinates empty_coordinates
 COORDINATES = np.asarray(<Coordinates[:1]> &empty_coordinates).dtype
 assert COORDINATES.itemsize == sizeof(Coordinates)
 
 GROUPS = {"continuous": CIRCLE, "spherical": SPHERE, "planar": PLANE, "freeflyer": SPACE}
-OPERATIONS = ("integrate", "difference", "interpolate", "squared_distance", "distance", "is_same",
-              "normalize",
-              "integrate_by_q", "integrate_by_v", "difference_by_q0", "difference_by_q1")  # order of the pxd
-cdef enum:
-    STACK_DOUBLES = 1024         # blocks of derivatives on the C stack; of larger models on the heap
-
-cdef double unit_square = UNIT_SQUARE
-
-
-cdef bint is_matrix(int op) noexcept nogil:
-    """Return whether the result of one configuration is a matrix (nv, nv), which kernels give as blocks."""
-    return op >= INTEGRATE_BY_Q
-
-
-cdef const ConfigurationKernels *kernels_for(int lanes) noexcept nogil:
-    """Return the kernels for 1 or for 8 configurations."""
-    return &configuration_kernels.one if lanes == 1 else &configuration_kernels.lanes
-
-
-cdef bint reads_v(int op) noexcept nogil:
-    """Return whether the second argument is a velocity."""
-    return op == INTEGRATE or op == INTEGRATE_BY_Q or op == INTEGRATE_BY_V
 
 
 cdef class Configurations:
@@ -91,65 +69,36 @@ cdef class Configurations:
         self.linear = all(row[0] == LINEAR for row in rows)
         self.entries = sum(row[4] ** 2 for row in rows if row[0] != LINEAR)
         self.kept = each, merged
+        self.units = tuple([(q + nq - length_entries(group), length_entries(group))
+                            for group, q, _, nq, _ in rows if group != LINEAR])
         self.rest = np.zeros(self.nq)
         for group, q, _, nq, _ in rows:
             if group != LINEAR:
-                self.rest[q + nq - (2 if group == CIRCLE or group == PLANE else 1)] = 1.0
+                self.rest[q + nq - (2 if length_entries(group) == 2 else 1)] = 1.0
         self.rest.flags.writeable = False
 
-    cdef Py_ssize_t size(self, int op, int which) noexcept nogil:
-        """Return the entries of an array of one configuration: first, second, u (0 to 2), or the result."""
-        if which == 0:
-            return self.nq
-        if which == 1:
-            return 0 if op == NORMALIZE else self.nv if reads_v(op) else self.nq
-        if which == 2:
-            return takes_number(op)
-        if is_matrix(op):
-            return self.entries
-        if op == DISTANCE or op == IS_SAME:
-            return 1
-        return self.joints if op == SQUARED_DISTANCE else self.nv if op == DIFFERENCE else self.nq
+    cdef cnp.ndarray block_places(self):
+        """Return for every entry of a matrix (nv, nv) the place of the computed one that equals it.
 
-    cdef int axes(self, int op, cnp.npy_intp *shape) noexcept nogil:
-        """Set the shape of the result of one configuration; return the number of its axes."""
-        shape[0], shape[1] = self.size(op, 3), 1
-        if is_matrix(op):
-            shape[0] = shape[1] = self.nv
-            return 2
-        return 0 if op == DISTANCE or op == IS_SAME else 1
+        Computed are the blocks of joints that turn in more than one way, then the entry that the freedoms of other
+        joints have on the diagonal; entries outside have the number of these.
+        """
+        cdef cnp.ndarray places = np.full((self.nv, self.nv), self.entries + 1, dtype=np.intc)
+        cdef Py_ssize_t j, first = 0
+        cdef const Coordinates *run
+        for j in range(self.count):
+            run = self.runs + j
+            freedoms = slice(run.v, run.v + run.nv)
+            if run.group == LINEAR:
+                np.einsum("ii->i", places)[freedoms] = self.entries
+                continue
+            places[freedoms, freedoms] = np.arange(first, first + run.nv * run.nv).reshape(run.nv, run.nv)
+            first += run.nv * run.nv
+        return places
 
     def keep_limits(self, low, span):
         """Keep finite lower limits of q and the distances to the upper ones, for random configurations."""
         self.limits = (low, span)
-
-    def result_shape(self, int op):
-        """Return the shape of the result of one configuration."""
-        cdef cnp.npy_intp shape[2]
-        cdef int axes = self.axes(op, shape)
-        return (shape[0], shape[1])[:axes]
-
-    cdef void compute(self, int op, int lanes, const Steps *s) noexcept nogil:
-        """Run an operation on 1 or 8 configurations."""
-        cdef const ConfigurationKernels *k = kernels_for(lanes)
-        if op == INTEGRATE:
-            k.integrate(self.runs, self.count, s.first, s.second, 1.0, s.out)
-        elif op == DIFFERENCE:
-            k.difference(self.runs, self.count, s.first, s.second, s.out)
-        elif op == INTERPOLATE:
-            k.interpolate(self.runs, self.count, s.first, s.second, s.u, s.out)
-        elif op == SQUARED_DISTANCE:
-            k.squared_distance(self.joint, self.joints, s.first, s.second, s.out)
-        elif op == DISTANCE:
-            k.distance(self.runs, self.count, s.first, s.second, s.out)
-        elif op == IS_SAME:
-            k.is_same(self.runs, self.count, s.first, s.second, s.u, s.out)
-        elif op == NORMALIZE:
-            k.normalize(self.runs, self.count, s.first, s.out)
-        elif op <= INTEGRATE_BY_V:
-            k.integrate_derivative(self.runs, self.count, s.first, s.second, op - INTEGRATE_BY_Q, s.out)
-        else:
-            k.difference_derivative(self.runs, self.count, s.first, s.second, op - DIFFERENCE_BY_Q0, s.out)
 
     cdef void draw(self, bitgen_t *bits, const double *low, const double *span, Py_ssize_t count,
                    double *q) noexcept:
@@ -164,7 +113,7 @@ cdef class Configurations:
         if self.linear:
             return
         for group in range(CIRCLE, SPACE + 1):
-            size = 2 if group == CIRCLE or group == PLANE else 4
+            size = length_entries(group)
             for i in range(count):
                 for j in range(self.count):
                     run = self.runs + j
@@ -178,195 +127,6 @@ cdef class Configurations:
                     for e in range(last - size, last):
                         q[e] /= length
 
-    cdef bint is_sound(self, int op, const Steps *s, double *doubt) noexcept nogil:
-        """Return whether the results of 8 configurations are finite and the rotations read have unit length.
-
-        Results may have overflowed, too: `find_doubt` tells. It is asked at once where results do not show
-        every entry. doubt is overwritten.
-        """
-        cdef int j
-        if op == IS_SAME or is_matrix(op) or not configuration_kernels.all_finite(
-                LANES * self.size(op, 3), s.out):
-            return False
-        if self.linear or op == NORMALIZE:
-            return True
-        memset(doubt, 0, LANES * sizeof(double))
-        self.add_lengths(op, s, doubt)
-        for j in range(LANES):
-            if doubt[j] != 0:
-                return False
-        return True
-
-    cdef void find_doubt(self, int op, const Steps *s, double *doubt) noexcept nogil:
-        """doubt <- 0 for those of 8 configurations with a result, another number for others.
-
-        An entry of these is not finite, or a rotation does not have unit length; `normalize` has a result of
-        finite entries for any length but zero.
-        """
-        cdef const ConfigurationKernels *k = &configuration_kernels.lanes
-        memset(doubt, 0, LANES * sizeof(double))
-        if op == NORMALIZE:
-            k.add_doubt(NULL, 0, s.out, self.nq, 0.0, doubt)
-            return
-        k.add_doubt(NULL, 0, s.first, self.nq, 0.0, doubt)
-        k.add_doubt(NULL, 0, s.second, self.size(op, 1), 0.0, doubt)
-        k.add_doubt(NULL, 0, s.u, self.size(op, 2), 0.0, doubt)
-        self.add_lengths(op, s, doubt)
-
-    cdef void add_lengths(self, int op, const Steps *s, double *doubt) noexcept nogil:
-        """doubt <- doubt + 0 for those of 8 configurations whose rotations have unit length."""
-        cdef const ConfigurationKernels *k = &configuration_kernels.lanes
-        k.add_doubt(self.runs, self.count, s.first, 0, unit_square, doubt)
-        if not reads_v(op):
-            k.add_doubt(self.runs, self.count, s.second, 0, unit_square, doubt)
-
-    cdef bint has_lengths(self, int op, const Steps *s) noexcept nogil:
-        """Return whether rotations of one configuration have unit length, or for `normalize` any but zero."""
-        cdef const ConfigurationKernels *k = &configuration_kernels.one
-        cdef double doubt = 0, length
-        cdef const Coordinates *run
-        cdef Py_ssize_t j, e
-        if self.linear:
-            return True
-        if op != NORMALIZE:
-            k.add_doubt(self.runs, self.count, s.first, 0, unit_square, &doubt)
-            if not reads_v(op):
-                k.add_doubt(self.runs, self.count, s.second, 0, unit_square, &doubt)
-            return doubt == 0
-        for j in range(self.count):
-            run = self.runs + j
-            if run.group != LINEAR:
-                length = 0
-                for e in range(run.q + run.nq - (2 if run.group == CIRCLE or run.group == PLANE else 4),
-                               run.q + run.nq):
-                    length += fabs(s.first[e])
-                if length == 0:
-                    return False
-        return True
-
-    cdef bint run_one(self, int op, const Steps *steps) noexcept nogil:
-        """Run an operation on one configuration; false leaves it to the general path."""
-        if not (all_finite(self.nq, steps.first) and all_finite(self.size(op, 1), steps.second)
-                and all_finite(self.size(op, 2), steps.u) and self.has_lengths(op, steps)):
-            return False
-        if is_matrix(op):
-            return self.run_matrix(op, steps)
-        self.compute(op, 1, steps)
-        return True
-
-    cdef bint run_matrix(self, int op, const Steps *steps) noexcept nogil:
-        """Run an operation whose result is a matrix on one configuration; false if memory is short."""
-        cdef double local[STACK_DOUBLES]
-        cdef Steps inner = steps[0]
-        inner.out = local
-        if self.entries > STACK_DOUBLES:
-            inner.out = <double *> malloc(self.entries * sizeof(double))
-            if inner.out == NULL:
-                return False
-        self.compute(op, 1, &inner)
-        self.write_matrix(op, inner.out, 1, steps.out)
-        if self.entries > STACK_DOUBLES:
-            free(inner.out)
-        return True
-
-    cdef void write_matrix(self, int op, const double *blocks, Py_ssize_t step,
-                           double *matrix) noexcept nogil:
-        """matrix <- the blocks of curved joints, their entries `step` apart, and 1 or -1 of the others."""
-        cdef Py_ssize_t n = self.nv, j, r, c
-        cdef const Coordinates *run
-        memset(matrix, 0, n * n * sizeof(double))
-        for j in range(self.count):
-            run = self.runs + j
-            for r in range(run.v, run.v + run.nv):
-                if run.group == LINEAR:
-                    matrix[r * n + r] = -1.0 if op == DIFFERENCE_BY_Q0 else 1.0
-                    continue
-                for c in range(run.v, run.v + run.nv):
-                    matrix[r * n + c] = blocks[0]
-                    blocks += step
-
-    def batch(self, int op, Py_ssize_t batch, operands, cnp.ndarray out not None, Py_ssize_t first,
-              Py_ssize_t stop):
-        """Run an operation on the blocks first .. stop-1 of 8 configurations.
-
-        Operands are the first and second argument and u with contiguous rows: (batch, size) or (1, size) that
-        all share; the last two may be None. out is C-contiguous, with the batch as its first axis.
-        """
-        cdef Operand found[3]
-        cdef int j
-        cdef bint done
-        for j in range(3):
-            describe(operands[j], &found[j])
-        with nogil:
-            done = self.run_blocks(op, batch, found, out.data, out.strides[0], first, stop)
-        if not done:
-            raise MemoryError("cannot allocate a workspace of 8 configurations")
-
-    cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, char *out,
-                         Py_ssize_t to_next, Py_ssize_t first, Py_ssize_t stop) noexcept nogil:
-        """Run blocks as `batch` does; false if memory is short.
-
-        The result of a configuration in doubt is NaN, and false where the operation compares.
-        """
-        cdef Py_ssize_t size = self.size(op, 3), b, j, e, need = LANES * (size + 1) + ALIGNED
-        cdef int count
-        cdef bint sound
-        cdef double *x[4]
-        cdef double *doubt
-        cdef Steps steps
-        cdef double *work
-        for j in range(3):
-            need += LANES * operands[j].size
-        work = <double *> malloc(need * sizeof(double))
-        if work == NULL:
-            return False
-        doubt = align(work)
-        x[0] = doubt + LANES
-        for j in range(3):
-            x[j + 1] = x[j] + LANES * operands[j].size
-        steps.first, steps.second, steps.u, steps.out = x[0], x[1], x[2], x[3]
-        for b in range(first, stop):
-            count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
-            for j in range(3):
-                load(&operands[j], b, count, x[j])
-            self.compute(op, LANES, &steps)
-            sound = self.is_sound(op, &steps, doubt)
-            if not sound:
-                self.find_doubt(op, &steps, doubt)
-            if is_matrix(op):
-                for j in range(count):
-                    self.write_matrix(op, x[3] + j, LANES, <double *> (out + (b * LANES + j) * to_next))
-            else:
-                active.lanes.store(size, count, x[3], out + b * LANES * to_next, to_next)
-            for j in range(0 if sound else count):
-                if doubt[j] != 0:
-                    for e in range(self.nv * self.nv if is_matrix(op) else size):
-                        (<double *> (out + (b * LANES + j) * to_next))[e] = 0.0 if op == IS_SAME else NAN
-        free(work)
-        return True
-
-    cdef bint add_up(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out) noexcept:
-        """Add or subtract whole arrays if all entries add up and they are contiguous, or return False.
-
-        False is returned for results that are not finite, too: `run_blocks` makes their rows NaN.
-        """
-        cdef Coordinates whole
-        cdef Py_ssize_t row = self.nq * sizeof(double)
-        if not (self.linear and op <= DIFFERENCE and operands[0].to_next == operands[1].to_next == row
-                and out.strides[0] == row):
-            return False
-        whole.group, whole.q, whole.v = LINEAR, 0, 0
-        whole.nq = whole.nv = batch * self.nq
-        with nogil:
-            if op == INTEGRATE:
-                configuration_kernels.one.integrate(&whole, 1, <const double *> operands[0].data,
-                                                    <const double *> operands[1].data, 1.0,
-                                                    <double *> out.data)
-            else:
-                configuration_kernels.one.difference(&whole, 1, <const double *> operands[0].data,
-                                                     <const double *> operands[1].data, <double *> out.data)
-            return configuration_kernels.all_finite(whole.nq, <const double *> out.data)
-
 
 cpdef Configurations configurations_of(model):
     """Return the compiled coordinates of a Model; raise TypeError for any other object."""
@@ -379,3 +139,73 @@ cpdef Configurations configurations_of(model):
         with cython.critical_section(model):         # threads read it without: what is kept must never change
             (<CompiledParts> model).configurations = (<CompiledParts> model).configurations or found
     return found
+
+
+def neutral_configuration(model):
+    """Return a copy of the neutral configuration."""
+    cdef Configurations c = configurations_of(model)
+    cdef cnp.npy_intp size = c.nq
+    cdef object q = new_result(1, &size)
+    memcpy(cnp.PyArray_DATA(<cnp.ndarray> q), cnp.PyArray_DATA(<cnp.ndarray> c.rest), size * sizeof(double))
+    return q
+
+
+def draw_one(model, generator, lower, upper):
+    """Return a random configuration between finite limits, by default those of the model.
+
+    Returns None if the limits of the model are not known yet, if given ones are not contiguous float64
+    vectors of finite numbers in order, or if the generator is not a numpy.random.Generator.
+    """
+    cdef Configurations c = configurations_of(model)
+    cdef cnp.npy_intp size = c.nq
+    cdef cnp.ndarray out
+    cdef const double *low
+    cdef const double *high
+    cdef double *q
+    cdef Py_ssize_t e
+    if type(generator) is not generator_type:
+        return None
+    if lower is None and upper is None:
+        return None if c.limits is None else draw(model, generator, c.limits, 1, None)
+    if not (is_plain_vector(lower, size) and is_plain_vector(upper, size)):
+        return None
+    low = <const double *> cnp.PyArray_DATA(<cnp.ndarray> lower)
+    high = <const double *> cnp.PyArray_DATA(<cnp.ndarray> upper)
+    if not (all_finite(size, low) and all_finite(size, high)):
+        return None
+    out = new_result(1, &size)
+    q = <double *> out.data
+    for e in range(size):
+        if low[e] > high[e]:
+            return None
+        q[e] = high[e] - low[e]                  # each entry of q is read before it is written
+    fill(c, generator, low, q, 1, q)
+    return out
+
+
+cpdef cnp.ndarray draw(model, generator, tuple limits, Py_ssize_t count, cnp.ndarray out):
+    """Fill out, a C-contiguous array of `count` configurations, with random ones.
+
+    Limits are the lowest entries and the distances to the highest ones. Rotations are uniform over all:
+    normalized normal numbers.
+    """
+    cdef Configurations c = configurations_of(model)
+    cdef cnp.npy_intp size = c.nq
+    if out is None:
+        out = new_result(1, &size)
+    fill(c, generator, <const double *> cnp.PyArray_DATA(<cnp.ndarray> limits[0]),
+         <const double *> cnp.PyArray_DATA(<cnp.ndarray> limits[1]), count, <double *> out.data)
+    return out
+
+
+cdef bint fill(Configurations c, generator, const double *low, const double *span, Py_ssize_t count,
+               double *q) except False:
+    """Fill q with random configurations while the generator is locked."""
+    cdef tuple source = c.source
+    if source is None or source[0] is not generator:
+        numbers = generator.bit_generator
+        c.source = source = (generator, numbers.capsule, numbers.lock.acquire, numbers.lock.release)
+    source[2]()
+    c.draw(<bitgen_t *> PyCapsule_GetPointer(source[1], "BitGenerator"), low, span, count, q)
+    source[3]()
+    return True

@@ -12,7 +12,12 @@ from ._unit_rotations import require_rotations
 
 
 def states(
-    arguments: dict, tails: Mapping[str, tuple[int, ...]], model, elements: tuple[int, ...] = ()
+    arguments: dict,
+    tails: Mapping[str, tuple[int, ...]],
+    model,
+    elements: tuple[int, ...] | None = None,
+    configurations: tuple[str, ...] = ("q",),
+    any_length: bool = False,
 ) -> tuple[dict, tuple[int, ...]]:
     """Return validated arrays by name, and their common leading axes.
 
@@ -22,9 +27,13 @@ def states(
     tails : dict of str to tuple of int
         Shapes without leading axes.
     model : Model or None
-        If given, the rotations in q must have unit length.
+        If given, the rotations in configurations must have unit length.
     elements : tuple of int
         Leading axes of inertias that every element of a batch has for itself; by default the model's.
+    configurations : tuple of str
+        Names of the configurations.
+    any_length : bool
+        Whether their rotations may have any length but zero.
 
     Raises
     ------
@@ -34,7 +43,7 @@ def states(
     """
     arrays = {name: as_real(x, name) for name, x in arguments.items()}
     batch = _leading_axes(arrays, tails)
-    own = elements or (() if model is None else model._elements)
+    own = (model._elements if model is not None else ()) if elements is None else elements
     if own and batch and batch != own:
         raise ShapeError(f"inertias have leading axes {own}, the other arguments {batch}", batch, own)
     batch = own or batch
@@ -42,7 +51,8 @@ def states(
         for name, array in arrays.items():
             require_finite(array, name)
     if not batch and model is not None:
-        require_rotations(model, arrays["q"], "q")
+        for name in configurations:
+            require_rotations(model, arrays[name], name, any_length)
     return arrays, batch
 
 

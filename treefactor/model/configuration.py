@@ -1,8 +1,7 @@
-"""Compute neutral and random configurations, integrate velocities, and subtract configurations.
+"""Compute neutral and random configurations.
 
 The configurations of a joint form a manifold: a circle for "continuous", rigid motions of the plane and of
-space for "planar" and "freeflyer". `integrate` applies the exponential map and `difference` the logarithm, as
-Pinocchio does.
+space for "planar" and "freeflyer".
 """
 
 from __future__ import annotations
@@ -11,13 +10,9 @@ import math
 
 import numpy as np
 
-from .._util._explained_calls import explain
 from .._util.validation import as_real
 from ..exceptions import ConfigurationError, ShapeError
-from ._configuration_calls import DIFFERENCE, INTEGRATE, INTERPOLATE, NORMALIZE, register_steps
-from ._configuration_fast_path import draw, draw_one, neutral_configuration
-from ._configuration_functions import difference, integrate, interpolate, normalize
-from ._configurations import configurations_of
+from ._configurations import configurations_of, draw, draw_one, neutral_configuration
 from .model import Model
 
 LENGTHS = {"prismatic": 1, "translation": 3, "planar": 2, "freeflyer": 3}  # leading entries of q in m
@@ -60,9 +55,9 @@ def random_configuration(model: Model, rng, lower=None, upper=None, size=()) -> 
         If a lower limit exceeds the upper one; names the joint.
     """
     if size == ():
-        found = draw_one(model, rng, lower, upper)
-        if found is not None:
-            return found
+        configuration = draw_one(model, rng, lower, upper)
+        if configuration is not None:
+            return configuration
     limits = _finite_limits(model, lower, upper)
     if lower is None and upper is None:
         configurations_of(model).keep_limits(*limits)
@@ -95,7 +90,3 @@ def _limits(model: Model, values, default: np.ndarray, name: str) -> np.ndarray:
     if limits.shape != (model.nq,) or np.isnan(limits).any():
         raise ShapeError(f"{name} must be {model.nq} numbers, got {limits}", limits.shape, (model.nq,))
     return limits
-
-
-register_steps({integrate: INTEGRATE, difference: DIFFERENCE, interpolate: INTERPOLATE, normalize: NORMALIZE})
-explain([integrate, difference, interpolate, normalize])

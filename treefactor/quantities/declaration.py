@@ -19,8 +19,12 @@ class Array(NamedTuple):
         Of results also their meaning.
     axes : str
         Axes, order and sign, as a sentence; in the docstring after the shape.
-    role : {"vector", "configuration", "direction"}
+    role : {"vector", "configuration", "direction", "number"}
         A direction may have an axis more than the state, for several vectors of every state.
+    type : str
+        In the docstring and for type checkers, if it is not that of any array.
+    default : object
+        Value of an argument that is not given.
     optional : bool
         Whether an argument may be None, which is its default.
     needed : bool
@@ -43,6 +47,8 @@ class Array(NamedTuple):
     packed: str = ""
     lanes: str = ""
     when: str = ""
+    type: str = ""
+    default: object = NEEDED
 
 
 class Option(NamedTuple):
@@ -51,7 +57,7 @@ class Option(NamedTuple):
     Attributes
     ----------
     name : str
-    choices : tuple of str
+    choices : tuple of str, int or None
         The first is the default. Empty for other kinds.
     kind : {"choice", "reference", "flag", "frame", "key", "presence"}
         A reference may also be given by Pinocchio's enum. Frames and keys have no choices: models keep the
@@ -62,13 +68,13 @@ class Option(NamedTuple):
     default : object
         Of a flag, a frame or a key.
     type : str
-        Of a frame or a key, in the docstring and for type checkers.
+        Of a frame, a key or choices that are not all strings, in the docstring and for type checkers.
     read : str
         "module:function" that returns the valid value of a key, or raises; imported when first needed.
     """
 
     name: str
-    choices: tuple[str, ...] = ()
+    choices: tuple[str | int | None, ...] = ()
     kind: str = "choice"
     text: str = ""
     default: object = None
@@ -134,11 +140,15 @@ class Quantity(NamedTuple):
         Whether models with mimic joints are supported.
     bound : bool
         Whether `bind` accepts it.
+    has_out : bool
+        Whether it takes the argument ``out``.
     gathered : str
-        Type of the named tuple that holds several results, in the docstring and for type checkers; empty where
+        Type of the tuple that holds several results, in the docstring and for type checkers; empty where
         results but the first are there on request only.
     invalid : tuple of str
         When ValueError is raised, besides choices that there are not.
+    spoiled : str
+        Sentence on configurations of a batch that are not valid, in the place of the usual one.
     derivative : Derivative, optional
     program : str
         Routine of `treefactor.generate`; empty: cannot be generated.
@@ -169,8 +179,10 @@ class Quantity(NamedTuple):
     errors: tuple[tuple[str, str], ...] = ()
     mimic: bool = True
     bound: bool = True
+    has_out: bool = True
     gathered: str = ""
     invalid: tuple[str, ...] = ()
+    spoiled: str = ""
     derivative: Derivative | None = None
     program: str = ""
     counterparts: tuple[Counterpart, ...] = ()
@@ -185,9 +197,10 @@ class Quantity(NamedTuple):
     def arguments(self) -> dict[str, object]:
         """Names of all arguments in their order, with their defaults; those without have `NEEDED`."""
         defaults: dict[str, object] = {
-            one.name: None if one.optional and not one.needed else NEEDED for one in self.inputs
+            one.name: None if one.optional and not one.needed else one.default for one in self.inputs
         }
-        defaults |= {one.name: one.default_value for one in self.options} | {"out": None}
+        defaults |= {one.name: one.default_value for one in self.options}
+        defaults |= {"out": None} if self.has_out else {}
         order = self.parameters or tuple(defaults)
         arguments = {"model": NEEDED} | {name: defaults[name] for name in order} | {"num_threads": 1}
         return arguments | {"inertias": None} if self.inertias else arguments

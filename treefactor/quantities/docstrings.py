@@ -101,17 +101,19 @@ def _parameter(quantity: Quantity, name: str) -> tuple[str, str]:
             shapes = shape_text(array)
             if array.role == "direction":
                 shapes += f" or {shape_text(array._replace(shape=('m', *array.shape)))}"
-            return f"{name} : array_like, shape {shapes}{optional}", _with_unit(array)
+            return f"{name} : {array.type or 'array_like'}, shape {shapes}{optional}", _with_unit(array)
     option = next(one for one in quantity.options if one.name == name)
     return f"{name} : {option_type(option)}", option.text
 
 
 def option_type(option: Option) -> str:
     """Return the type of an option as docstrings write it."""
+    if option.type:
+        return option.type
     if option.choices:
         names = "{" + ", ".join(f'"{one}"' for one in option.choices) + "}"
         return f"{names} or Pinocchio's enum" if option.kind == "reference" else names
-    return "bool" if option.kind == "flag" else option.type
+    return "bool"
 
 
 def shape_text(array: Array) -> str:
@@ -130,31 +132,32 @@ def _with_unit(array: Array) -> str:
 
 
 def _returned(quantity: Quantity) -> Iterator[str]:
+    last = _counterparts(quantity), quantity.spoiled or BATCHES
     if not quantity.gathered:
         array, *others = quantity.results
         layouts = next((one.choices for one in quantity.options if one.name == "layout"), ())
         shapes = [shape_text(array)] + [f"(..., {array.packed})"] * ("packed" in layouts)
         shapes += [f"(blocks, {array.lanes or array.packed}, 8)"] * ("lanes" in layouts)
         shapes += [shape_text(array._replace(shape=("m", *array.shape)))] * (array.role == "direction")
-        kind = "ndarray" if array.shape else "float64 or ndarray"
+        kind = array.type or ("ndarray" if array.shape else "float64 or ndarray")
         yield f"{kind}, shape {' or '.join([', '.join(shapes[:-1]), shapes[-1]] if shapes[1:] else shapes)}"
         asked = ""
         if others:
             together = ", ".join(one.name for one in quantity.results)
             asked = f"{_sentence(_on_request(quantity))[:-1]} tuple ({together})."
-        yield _text(" ".join(filter(None, [_with_unit(array), asked, _counterparts(quantity), BATCHES])))
+        yield _text(" ".join(filter(None, [_with_unit(array), asked, *last])))
         for other in others:
             yield f"ndarray, shape {shape_text(other)}"
             yield _text(f"{_with_unit(other)} If ``{other.when}``.")
         return
     yield quantity.gathered
-    yield _text("Named tuple of")
+    yield _text("Named tuple of" if quantity.gathered.isidentifier() else "With")
     for array in quantity.results:
         asked = f" If ``{array.when}``." if array.when else ""
         packed = f", packed (..., {array.packed}) or (blocks, {array.packed}, 8)" if array.packed else ""
         vectors = f" or {shape_text(array._replace(shape=('m', *array.shape)))}" * (array.role == "direction")
         yield _text(f"- {array.name}, shape {shape_text(array)}{vectors}{packed}: {_with_unit(array)}{asked}")
-    yield _text(" ".join(filter(None, [_counterparts(quantity), BATCHES])))
+    yield _text(" ".join(filter(None, last)))
 
 
 def _on_request(quantity: Quantity) -> str:

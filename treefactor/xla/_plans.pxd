@@ -2,16 +2,13 @@
 
 from .._functions._compiled_function cimport MOST_ARRAYS, CompiledFunction
 from ..dynamics._rollouts cimport Motion, Series, Simulation
-from ..model._configurations cimport Configurations
 from ..tree._operands cimport Operand
 
 
 cdef class Plan:
-    cdef CompiledFunction function       # one of these three is the function
-    cdef Configurations configurations
+    cdef CompiledFunction function       # one of these two is the function
     cdef Simulation simulation
     cdef Motion motion           # of the simulation; its arrays are those of a call
-    cdef int operation           # of the configurations
     cdef object kept
     cdef int arguments, results  # of the function
     cdef int inputs, outputs     # of the map
@@ -30,7 +27,6 @@ cdef class Plan:
                         double *end) noexcept nogil
     cdef bint compute(self, Py_ssize_t batch, bint single, const double **x, double **y) noexcept nogil
     cdef bint run_one(self, const double **x, double **y) noexcept nogil
-    cdef bint move_one(self, const double **x, double **y) noexcept nogil
     cdef void describe(self, int k, void *data, bint is_result, Series *series) noexcept nogil
     cdef Motion motion_of(self, const double **x, double **y) noexcept nogil
     cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, double **y) noexcept nogil

@@ -6,7 +6,6 @@ from libc.string cimport memset
 
 from .._functions._compiled_function cimport MOST_ARRAYS, CompiledFunction
 from ..dynamics._rollouts cimport Motion, Series, Simulation
-from ..model._configurations cimport Configurations, Steps
 from ..tree._operands cimport LANES, Operand
 
 import math
@@ -25,8 +24,8 @@ cdef class Plan:
     Parameters
     ----------
     function : CompiledFunction, or tuple
-        Of Configurations and the number of an operation; or of a Simulation, the number of a
-        method, the length and the number of steps, and whether the results begin with the initial state.
+        Of a Simulation, the number of a method, the length and the number of steps, and whether the results
+        begin with the initial state.
     arguments : sequence of int, ndarray or None
         For every argument the number of an input of the map, the same vector for all configurations, or None
         for one that is absent.
@@ -41,8 +40,6 @@ cdef class Plan:
         cdef cnp.ndarray vector
         if isinstance(function, tuple) and isinstance(function[0], Simulation):
             self.set_motion(function)
-        elif isinstance(function, tuple) and isinstance(function[0], Configurations):
-            self.configurations, self.operation = function
         else:
             self.function = function
         self.inputs, self.outputs = len(inputs), len(outputs)
@@ -73,8 +70,6 @@ cdef class Plan:
         if self.simulation is not None:
             states = self.motion.steps + 1 if self.motion.whole else 1
             return states * self.simulation.nq, states * self.simulation.nv
-        if self.configurations is not None:
-            return (self.configurations.size(self.operation, 3),)
         return tuple([math.prod(shape) for shape in self.function.shapes])
 
     cdef bint run(self, Py_ssize_t batch, bint single, bint narrow, void *const *data) noexcept nogil:
@@ -158,8 +153,6 @@ cdef class Plan:
         if self.simulation is not None:
             motion = self.motion_of(x, y)
             return self.simulation.run_one(&motion, False) == 1
-        if self.configurations is not None:
-            return self.move_one(x, y)
         return self.function.run_one(x, y)
 
     cdef void describe(self, int k, void *data, bint is_result, Series *series) noexcept nogil:
@@ -195,16 +188,7 @@ cdef class Plan:
                 x[k] = <const double *> operands[k].data
             motion = self.motion_of(x, y)
             return self.simulation.run_blocks(&motion, batch, 0, blocks)
-        if self.configurations is not None:
-            return self.configurations.run_blocks(self.operation, batch, operands, <char *> y[0],
-                                                  self.result_size[0] * sizeof(double), 0, blocks)
         return self.function.compute_rows(batch, operands, <char **> y, NULL, 0, blocks)
-
-    cdef bint move_one(self, const double **x, double **y) noexcept nogil:
-        """Integrate, subtract or normalize one configuration; false if the result is NaN."""
-        cdef Steps s
-        s.first, s.second, s.u, s.out = x[0], x[1], NULL, y[0]
-        return self.configurations.run_one(self.operation, &s)
 
 
 cdef void widen(Py_ssize_t n, const float *x, double *y) noexcept nogil:

@@ -9,7 +9,6 @@ import numpy as np
 
 from .._functions import general_path
 from ..dynamics._rollouts import METHODS, Recursive
-from ..model._configurations import OPERATIONS
 from ..model.gravity import without_gravity
 from ..model.model import Model
 from ..quantities.functions import ENTRIES
@@ -53,8 +52,8 @@ def plan_of(map: Any) -> Plan | None:
     elif map.kind == "value" and function.name in ("step", "rollout"):
         found = _motion(model, options)
     elif map.kind == "value" and function.name in MOVES and model.nv:
-        second = None if function.name == "normalize" else 1
-        found = (model.configurations, OPERATIONS.index(function.name)), [0, second], [0]
+        move = general_path.compiled_function(ENTRIES[function.name], model, ())
+        found = move, list(range(move.inputs)), [0]
     return None if found is None else Plan(*found, map.inputs, map.outputs)
 
 

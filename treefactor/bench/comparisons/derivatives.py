@@ -9,7 +9,6 @@ import numpy as np
 
 from ... import dynamics
 from ...dynamics.recursions import bind
-from ...model import configuration_derivatives
 from ...quantities import functions
 from ..case import Moving, program_backends, spoken
 from ..timing import Call, Comparison
@@ -35,10 +34,7 @@ ARGUMENTS = {
     "integrate_derivatives": "q v",
     "difference_derivatives": "q q1",
 }
-MODULES = (functions, configuration_derivatives)
-FUNCTIONS = {
-    name: next(getattr(module, name) for module in MODULES if hasattr(module, name)) for name in ARGUMENTS
-}
+FUNCTIONS = {name: getattr(functions, name) for name in ARGUMENTS}
 MATRICES = ("rnea_derivatives", "forward_dynamics_derivatives")
 PRODUCTS = ("rnea_vjp", "rnea_jvp", "rnea_hvp", "forward_dynamics_vjp", "forward_dynamics_jvp")  # programs
 OWN = {  # compared with these functions, and at most this many times as long

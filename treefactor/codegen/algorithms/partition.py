@@ -9,7 +9,8 @@ import numpy as np
 
 from ..._util.messages import similar
 from ...exceptions import CodegenError
-from ...model.configuration import integrate, neutral, random_configuration
+from ...model.configuration import neutral, random_configuration
+from ...quantities.functions import integrate
 from .closures import Closure
 from .frames import bodies_of
 from .recursions import Recursions
