@@ -94,6 +94,7 @@ from .model.configuration import (
 from .model.configuration_derivatives import d_difference, d_integrate
 from .model.configuration_distances import distance, is_same_configuration, squared_distance
 from .quantities.functions import (
+    center_of_mass_regressor,
     forward_dynamics_derivatives,
     forward_dynamics_hessian,
     forward_dynamics_hvp,
@@ -167,6 +168,7 @@ __all__ = [
     "bind",
     "center_of_mass",
     "center_of_mass_jacobian",
+    "center_of_mass_regressor",
     "centroidal_derivatives",
     "centroidal_inertia",
     "centroidal_map",
