@@ -62,6 +62,7 @@ BOUND = {  # arguments after the model, and the options to try
     "normalize": ("long", {}),
     "potential_energy": ("q", {}),
     "potential_energy_regressor": ("q", {}),
+    "center_of_mass_regressor": ("q", {}),
     "regressor": ("q v a", {}, {"layout": "packed"}, {"columns": ["inertia", "dry", "armature"]}),
     "regressor_transpose_times": ("q v a w", {}, {"columns": ["offset", "inertia"]}),
     "rnea": ("q v a", {}, {"fext": "fext"}),

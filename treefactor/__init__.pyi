@@ -42,6 +42,7 @@ from .quantities.functions import base_force as base_force
 from .quantities.functions import bias as bias
 from .quantities.functions import center_of_mass as center_of_mass
 from .quantities.functions import center_of_mass_jacobian as center_of_mass_jacobian
+from .quantities.functions import center_of_mass_regressor as center_of_mass_regressor
 from .quantities.functions import centroidal_derivatives as centroidal_derivatives
 from .quantities.functions import centroidal_inertia as centroidal_inertia
 from .quantities.functions import centroidal_map as centroidal_map

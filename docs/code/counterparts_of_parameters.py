@@ -40,7 +40,7 @@ PARAMETERS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart("computePotentialEnergyRegressor", "potential_energy_regressor", shape="(10 njoints)"),
         Counterpart(
             "computeStaticRegressor",
-            "identification.center_of_mass_regressor",
+            "center_of_mass_regressor",
             shape="(3, 10 njoints)",
             convention="times the parameters, the centre of mass; Pinocchio's has 4 columns for a joint",
         ),

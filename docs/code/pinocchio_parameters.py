@@ -35,7 +35,7 @@ REGRESSORS = (  # name of the row, ours, Pinocchio's
     ),
     (
         "computeStaticRegressor",
-        "identification.center_of_mass_regressor(robot, q)",
+        "tf.center_of_mass_regressor(robot, q)",
         "pin.computeStaticRegressor(model, data, q)",
     ),
     (

@@ -82,6 +82,7 @@ MOVING = {  # functions of a model; by name: the function, and the names of its 
     "regressor_transpose_times": (tf.regressor_transpose_times, "q v a dq"),
     "gravity_regressor": (tf.gravity_regressor, "q"),
     "momentum_regressor": (tf.momentum_regressor, "q v"),
+    "center_of_mass_regressor": (tf.center_of_mass_regressor, "q"),
     "kinetic_energy_regressor": (tf.kinetic_energy_regressor, "q v"),
     "potential_energy_regressor": (tf.potential_energy_regressor, "q"),
     "step": (lambda m, q, v, a, **o: tf.step(m, q, v, a, 0.01, **o), "q v a"),

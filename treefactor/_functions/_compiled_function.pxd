@@ -92,7 +92,6 @@ cdef class CompiledFunction:
     cdef Py_ssize_t to_next_block(self, int k) noexcept nogil
     @cython.final
     cdef double *place_of(self, int k, char *to, Py_ssize_t b, double *packed) noexcept nogil
-    @cython.final
     cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil
     @cython.final
     cdef void store(self, const Array *result, int count, double *y, char *to) noexcept nogil

@@ -72,6 +72,26 @@ def compiled_function(entry: Entry, model: Model, options: tuple) -> CompiledFun
     return function
 
 
+def kept_function(model: Model, kind: type[CompiledFunction], options: tuple) -> CompiledFunction:
+    """Return the compiled function of a class that belongs to no quantity, and keep it under its options."""
+    kept = model._state_functions
+    function = kept.get((kind, options))
+    if function is None:
+        function = kind(model, *options)
+        function.close()
+        with _changing:
+            forget_oldest(kept)
+            kept[kind, options] = function
+    return function
+
+
+def run_kept(model: Model, kind: type[CompiledFunction], options: tuple, arrays: tuple, out, num_threads):
+    """Run a function of `kept_function` on arrays of any form."""
+    function = kept_function(model, kind, options)
+    returned = function.run_arrays(arrays, out, num_threads)
+    return run_validated(model, function, arrays, out, num_threads) if returned is None else returned
+
+
 def option_value(option, given) -> Any:
     """Return a valid value of an option; raise ValueError for a choice that there is not."""
     if option.kind == "flag":

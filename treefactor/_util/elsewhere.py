@@ -110,7 +110,7 @@ USES = {  # what to use here, and by which names people look for it: without cap
     ),
     "treefactor.kinetic_energy_regressor(model, q, v)": "computekineticenergyregressor",
     "treefactor.potential_energy_regressor(model, q)": "computepotentialenergyregressor",
-    "treefactor.identification.center_of_mass_regressor(model, q)": "computestaticregressor staticregressor",
+    "treefactor.center_of_mass_regressor(model, q)": "computestaticregressor staticregressor",
     "treefactor.random_configuration(model, rng)": (
         "randomq randq randomstate randomconfig randomposition sampleconfiguration randomjointpositions"
     ),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from .._functions.binding import bound
+from .._functions.general_path import kept_function, run_kept
 from .._util.bindable import register
-from ..derivatives._calls import call
-from ..derivatives._general_path import bound, general_path
 from ..model.model import Model, require_model
 from ._constrained_dynamics import prepared_rows
 from ._constrained_function import ConstrainedDerivatives
@@ -86,7 +86,7 @@ def forward_dynamics_derivatives(
     (array([-4.88]), array([1.]))
     """
     kind, options, arrays = _compiled(model, q, v, tau, fext, stabilization, drives, t, contacts, with_value)
-    return call(model, kind, options, arrays, out, num_threads, general_path)
+    return run_kept(model, kind, options, arrays, out, num_threads)
 
 
 def _compiled(model: Model, q, v, tau, fext, stabilization, drives, t, contacts, with_value) -> tuple:
@@ -104,7 +104,8 @@ def _bound(function, model: Model, given: dict[str, Any], out):
     kind, options, arrays = _compiled(model, **given)
     names = ("q", "v", "tau", "fext", "drives")
     arrays = dict(zip(names, arrays, strict=False))
-    return bound(model, kind, options, arrays, out, partial(function, model, **given, out=out))
+    validated = partial(function, model, **given, out=out)
+    return bound(kept_function(model, kind, options), arrays, out, validated)
 
 
 register(_bound, (forward_dynamics_derivatives,))

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from .. import dynamics
+from .._functions.binding import bound
+from .._functions.general_path import LANES, kept_function, run_kept
 from .._util.bindable import register
 from .._util.threads import spread
 from .._util.validation import as_number, as_size, as_vector, fill_outputs, flatten, thread_count
-from ..derivatives._calls import call
-from ..derivatives._general_path import LANES, bound, general_path
 from ..exceptions import ConfigurationError
 from ..kinematics.jacobians import BodyMotions
 from ..linalg.factorization import factor
@@ -164,7 +164,7 @@ def forward_dynamics(
         rows = prepared_rows(loops, contacts)
         arrays = (q, v, tau, fext) if motion is None else (q, v, tau, fext, motion)
         options = (rows, stabilization)
-        return call(model, ConstrainedDynamics, options, arrays, out, num_threads, general_path)
+        return run_kept(model, ConstrainedDynamics, options, arrays, out, num_threads)
     solution = (
         single_state(kernel, q, v, tau, stabilization, motion) if fext is None and out is None else None
     )
@@ -305,7 +305,7 @@ def _bound(function, model: Model, given: dict[str, Any], out):
     if drives:
         arrays["drives"] = motions_at(drives, given["t"])
     validated = partial(function, model, **given, out=out)
-    return bound(model, ConstrainedDynamics, options, arrays, out, validated)
+    return bound(kept_function(model, ConstrainedDynamics, options), arrays, out, validated)
 
 
 register(_bound, (forward_dynamics,))

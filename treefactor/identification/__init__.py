@@ -1,7 +1,7 @@
 """Regressors, base parameters and estimates of inertial parameters.
 
-`regressors` has the matrices, `columns` the names of their columns; `base_parameters` finds the combinations
-that the forces of the joints depend on, `excitation` names what measured motions do not show, and `exciting`
+`columns` has the names of the columns of regressors; `base_parameters` finds the combinations that the forces
+of the joints depend on, `excitation` names what measured motions do not show, and `exciting`
 designs motions that show it. `identification` estimates parameters from samples, which `measurements` reads
 from files and `samples` judges; `measured_fit` holds a part of them out. `physical` fits bodies that can
 exist, `payload` finds what a joint carries, `gradients` changes gradients to coordinates of bodies that can
@@ -22,6 +22,7 @@ from ..model.parameters import (
     to_log_cholesky,
 )
 from ..quantities.functions import (
+    center_of_mass_regressor,
     gravity_regressor,
     kinetic_energy_regressor,
     momentum_regressor,
@@ -40,7 +41,6 @@ from .measured_fit import FittedParameter, JointResidual, MeasuredFit, fit_measu
 from .measurements import Measurements, read_measurements
 from .payload import Payload, PayloadIdentification, identify_payload
 from .physical import PhysicalFit, fit_physical
-from .regressors import center_of_mass_regressor
 from .samples import TorqueDelay, slow_rows, torque_delay
 
 if TYPE_CHECKING:

@@ -369,7 +369,7 @@ cdef class PotentialEnergyRegressor(RegressorFunction):
 
 
 cdef class CenterOfMassRegressor(RegressorFunction):
-    """Regressor of the centre of mass: see `treefactor.identification.center_of_mass_regressor`."""
+    """Regressor of the centre of mass: see `treefactor.center_of_mass_regressor`."""
 
     def __init__(self, model):
         super().__init__(model, ())

@@ -102,7 +102,7 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     _given_frames: tuple[Frame, ...] | None
     _source: Model | None  # the model built from joints that `with_parameters` made this one from
     _requests: dict  # of treefactor.kinematics; made with the model, so that threads use one
-    _state_functions: dict  # of treefactor.derivatives
+    _state_functions: dict  # compiled functions that belong to no quantity
     _shared: cached_property[dict] = cached_property(lambda self: {})  # parts of all changed models
     _elements: tuple[int, ...] = ()  # leading axes of a batch whose elements have inertias of their own
     _compile: ClassVar[Callable[[Model], Any]]  # set by treefactor.dynamics.bodies

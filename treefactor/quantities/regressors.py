@@ -94,8 +94,7 @@ gravity_regressor = Quantity(
     ),
     f"{FUNCTIONS}:GravityRegressor",
     oracle="oracles.dynamics:rnea",
-    notes="Pinocchio's ``computeStaticRegressor`` is another matrix: see "
-    "`treefactor.identification.center_of_mass_regressor`.",
+    notes="Pinocchio's ``computeStaticRegressor`` is another matrix: see `center_of_mass_regressor`.",
     examples=f"""{HINGE}>>> tf.gravity_regressor(model, [0.0])[0, :4]
 array([ 0.  , -9.81,  0.  ,  0.  ])
 """,
@@ -146,6 +145,33 @@ potential_energy_regressor = Quantity(
 >>> model = tf.Model([tf.Joint("slide", "prismatic", axis=[0, 0, 1])])
 >>> tf.potential_energy_regressor(model, [2.0])[:4]
 array([19.62,  0.  ,  0.  ,  9.81])
+""",
+)
+center_of_mass_regressor = Quantity(
+    "center_of_mass_regressor",
+    "Compute the matrix that multiplies the parameters of all bodies to give the centre of mass.",
+    (Q,),
+    (
+        Array(
+            "Y",
+            (3, PARAMETERS),
+            "m per unit of the parameter",
+            "p, R and six zeros for every joint with origin p and axes R, over the mass of the model. Times the "
+            "parameters, the centre of mass in the axes of the base.",
+        ),
+    ),
+    f"{FUNCTIONS}:CenterOfMassRegressor",
+    details="It changes with the masses: it is divided by the mass of the model, and gives the centre of mass of "
+    "that model only. For unknown masses use `gravity_regressor` or `potential_energy_regressor`.",
+    oracle="oracles.dynamics:place",
+    notes="Pinocchio calls its first four columns of every joint ``computeStaticRegressor``; in spite of that name "
+    "it is not the regressor of gravity.",
+    examples="""
+>>> import numpy as np, treefactor as tf
+>>> ball = tf.Inertia(2.0, [0.0, 0, 0], np.eye(3))
+>>> model = tf.Model([tf.Joint("slide", "prismatic", axis=[0, 0, 1], inertia=ball)])
+>>> tf.center_of_mass_regressor(model, [3.0])[2, :4]
+array([1.5, 0. , 0. , 0.5])
 """,
 )
 regressor_transpose_times = Quantity(
