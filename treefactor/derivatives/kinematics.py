@@ -93,12 +93,16 @@ def of_frames(model: Model, frame, reference: str, classical: bool) -> Request:
 
 def of_center(model: Model, root) -> Request:
     """Return the compiled function of derivatives of a centre of mass."""
-    return requests.of_masses(model, CENTER_DERIVATIVES, root, gather=partial(tuple.__new__, MotionDerivatives))
+    return requests.of_masses(
+        model, CENTER_DERIVATIVES, root, gather=partial(tuple.__new__, MotionDerivatives)
+    )
 
 
 def of_momentum(model: Model) -> Request:
     """Return the compiled function of derivatives of the momentum about the centre of mass."""
-    return requests.of_masses(model, MOMENTUM_DERIVATIVES, gather=partial(tuple.__new__, CentroidalDerivatives))
+    return requests.of_masses(
+        model, MOMENTUM_DERIVATIVES, gather=partial(tuple.__new__, CentroidalDerivatives)
+    )
 
 
 def integrate_derivatives(model: Model, q, v, out=None, num_threads: int = 1):

@@ -112,9 +112,7 @@ def compute_batch(
     fits = given is not None and given.flags.carray and not np.may_share_memory(given, arrays["q"])
     result = given if given is not None and fits else np.empty((*lead, m, m))
     rows = np.ascontiguousarray(flatten(arrays["q"], 1))
-    work = partial(
-        batch, inertia, jacobian, rows, flatten(result, 2), damping is not None, damping or 0.0
-    )
+    work = partial(batch, inertia, jacobian, rows, flatten(result, 2), damping is not None, damping or 0.0)
     spread(work, -(-len(rows) // LANES), threads, len(rows) * m * model.tree.nnz)
     if given is not None and not fits:
         np.copyto(given, result)

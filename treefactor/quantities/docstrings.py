@@ -53,7 +53,7 @@ def _lines(quantity: Quantity) -> Iterator[str]:
     own = [name for name, _ in quantity.errors]
     yield ", ".join(name for name in kinds if name not in own)
     yield _text("If an argument does not fit the model; ConfigurationError names the joint.")
-    reasons = [f"if there is no such {one.name}" for one in quantity.options if one.choices]
+    reasons = [f"if the {one.name} is unknown" for one in quantity.options if one.choices]
     if not quantity.mimic:
         reasons.append('if the model has mimic joints: use ``forward_dynamics(..., method="factor")``')
     if reasons:
