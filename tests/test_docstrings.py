@@ -96,7 +96,7 @@ def test_errors_are_those_of_the_list(docstrings):
     parts = expanded(docstrings, treefactor.frame_velocity)
     errors = {head: " ".join(text) for head, text in docstrings.entries_of(parts["Raises"])}
     assert errors["DtypeError"].startswith("If a frame is given by a number other than -1")
-    assert errors["ValueError"] == "If there is no such reference."
+    assert errors["ValueError"] == "If the reference is unknown."
     assert docstrings.entries_of(expanded(docstrings, se3.log)["Raises"])
 
 

@@ -161,13 +161,13 @@ cdef class Entry:
             if self.choices[k] == PRESENCE:
                 code = 2 * code + (given != <PyObject *> None)
                 continue
+            name = <object> given
+            if self.has_name[k] and type(name) is not str:
+                name = getattr(name, "name", None)
             for j in range(self.choices[k]):
-                if given == self.choice[k][j]:
+                if <PyObject *> name == self.choice[k][j]:
                     break
             else:
-                name = <object> given
-                if self.has_name[k] and type(name) is not str:
-                    name = getattr(name, "name", None)
                 if type(name) is not str:
                     return -1
                 for j in range(self.choices[k]):

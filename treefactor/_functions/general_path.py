@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,7 @@ LANES = 8
 PACKAGE = __package__.partition(".")[0]
 INERTIAS = "dynamics.inertias:with_inertias"  # above this folder: imported when first needed, as kernels are
 MOST_KEPT = 256  # functions of one quantity that a model keeps, where options can have any value
+_changing = Lock()
 
 
 def imported(path: str) -> Any:

@@ -1,8 +1,8 @@
 """Compute placements, velocities and Jacobians of bodies, frames and centres of mass.
 
-treefactor/quantities/kinematics.py declares the public functions, `requests` returns their compiled functions. `fused`
-has the class `Kinematics` that computes many results together, and `all_terms` the terms of the equation of motion.
-`plans` compiles requests, and says how to add an output.
+treefactor/quantities/kinematics.py declares the public functions, `requests` returns their compiled
+functions. `fused` has the class `Kinematics` that computes many results together, and `terms` the terms of
+the equation of motion. `plans` compiles requests, and says how to add an output.
 `operational_space` has the inertia, inverse, null space and bias of tasks.
 
 `jacobians` has the functions of `treefactor.constraints`, the class `BodyMotions` that holds placements,

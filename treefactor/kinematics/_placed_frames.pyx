@@ -32,10 +32,14 @@ cdef dict requests_of(model):
 def key_of_placed(int kind, reference, body, R, p):
     """Return the key in ``model._requests`` of a frame at R, p on a body; None if another one is needed.
 
-    R, which may be None, and p are contiguous float64 arrays, body is a number or a name.
+    R and p, which may be None, are contiguous float64 arrays, body is a number or a name.
     """
     cdef double place[12]
-    if not ((type(body) is int or type(body) is str) and is_plain_vector(p, 3)):
+    if not (type(body) is int or type(body) is str):
+        return None
+    if p is None and R is None:
+        return kind * 2 + (reference == LOCAL), body
+    if not is_plain_vector(p, 3):
         return None
     memcpy(place, cnp.PyArray_DATA(<cnp.ndarray> p), 3 * sizeof(double))
     if R is not None:

@@ -88,9 +88,9 @@ def fast(model, frame, reference, q, out, threads, bint invert=False, double dam
     cdef bint done
     chosen[0], chosen[1], chosen[2] = <PyObject *> frame, <PyObject *> reference, <PyObject *> dense
     chosen[3] = <PyObject *> False
-    request = jacobian.find(model, chosen)
+    request = jacobian.find(model, chosen, -1)
     chosen[0] = <PyObject *> packed
-    crba = inertia.find(model, chosen)
+    crba = inertia.find(model, chosen, -1)
     if request is None or crba is None or not is_thread_count(threads):
         return None
     if crba.bodies.nv == 0 or crba.pattern.shape.tasks or not is_plain_vector(q, crba.bodies.nq):

@@ -179,7 +179,9 @@ class Kinematics(Sealed):
         ShapeError, DtypeError, NonFiniteError, ConfigurationError
         """
         flat = None if out is None else self._flat(out)
-        found = run(self.model, self._request, (q, v, a), flat, num_threads)
+        found = self._request.run_arrays((q, v, a), flat, num_threads)
+        if found is None:
+            found = run(self.model, self._request, (q, v, a), flat, num_threads)
         return self._nested(found) if out is None else out
 
     def empty(self, *batch: int):

@@ -16,7 +16,7 @@ from .._functions.general_path import run
 from .._util.bindable import register
 from .._util.validation import ReadOnly, Sealed
 from ..dynamics._recursions import BODY_MOTION, ENTRY
-from ..model.frames import ZERO, Frame
+from ..model.frames import Frame
 from ..model.model import Model, require_model
 from ..quantities.functions import frames
 from ._placed_frames import call_placed
@@ -288,7 +288,7 @@ KINDS = {jacobian: JACOBIAN, acceleration_bias: ACCELERATION, placement: PLACEME
 
 
 def _request(model: Model, kind: int, body, R, p) -> Request:
-    """Return the compiled request of a frame on a body: in its own axes if it has any; accelerations are classical."""
+    """Return the compiled request of a frame on a body, in its own axes if it has any."""
     require_model(model)
     return placed_request(
         model, kind, kind == ACCELERATION, body, "LOCAL_WORLD_ALIGNED" if R is None else "LOCAL", R, p
@@ -297,7 +297,7 @@ def _request(model: Model, kind: int, body, R, p) -> Request:
 
 def _of_body(model: Model, kind: int, q, v, body, R, p) -> np.ndarray:
     """Return the result of a frame on a body."""
-    p = ZERO if p is ORIGIN else p
+    p = None if p is ORIGIN and R is None else p
     result = call_placed(model, kind, "LOCAL_WORLD_ALIGNED" if R is None else "LOCAL", body, R, p, q, v)
     return run(model, _request(model, kind, body, R, p), (q, v, None), None, 1) if result is None else result
 

@@ -11,7 +11,8 @@ A request is a list of `Item`s, one for every result. A new kind of output needs
 3. the bodies that it reads, in `Layout.bodies_of`: by default the paths between the base and its frames;
 4. its shape and its outputs, in `Layout.add`, and the columns of v that it fills, if it is a Jacobian.
 
-`requests` then has a function that returns its request, and treefactor/quantities/kinematics.py the declaration.
+`requests` then needs a function that returns its request, and treefactor/quantities/kinematics.py a
+declaration.
 """
 
 from __future__ import annotations

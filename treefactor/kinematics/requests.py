@@ -10,7 +10,7 @@ import numpy as np
 
 from .._functions.general_path import forget_oldest
 from .._util.validation import as_vector
-from ..model.frames import Frame, body_number, frame_of, frame_of_joint
+from ..model.frames import ZERO, Frame, body_number, frame_of, frame_of_joint
 from ..model.joints import _rotation
 from ..model.model import Model
 from . import masses
@@ -54,14 +54,8 @@ def of_frames(
     if not isinstance(frame, Frame):
         return compiled(frame)
     own = frame_of(model, frame)
-    key = (
-        kind,
-        own.joint,
-        reference,
-        classical,
-        layout,
-        placement,
-    )  # frames on one joint differ in their places
+    # Frames on one joint differ in their places only
+    key = kind, own.joint, reference, classical, layout, placement
     return moved(model, _kept(model, key, lambda: compiled(frame_of_joint(model, own.joint))), own)
 
 
@@ -152,10 +146,12 @@ def centroidal_inertia(model: Model) -> Request:
 
 
 def placed_request(model: Model, kind: int, classical: bool, body, reference: str, R, p) -> Request:
-    """Return the compiled request of a frame placed at R, p on a body, and keep it by their bytes."""
+    """Return the compiled request of a frame placed at R, p on a body, or at its origin, and keep it."""
 
     def compiled() -> Request:
-        frame = frame_on(model, body, None if R is None else _rotation(R, "R"), as_vector(p, 3, "p"))
+        rotation = None if R is None else _rotation(R, "R")
+        origin = ZERO if p is None else as_vector(p, 3, "p")
+        frame = frame_on(model, body, rotation, origin)
         return of_frames(model, kind, frame, reference, classical)
 
     key = key_of_placed(kind, reference, body, R, p)
@@ -169,7 +165,7 @@ def placed_request(model: Model, kind: int, classical: bool, body, reference: st
 
 
 def _kept(model: Model, key, compiled: Callable[[], Request]) -> Request:
-    """Return the request that a model keeps by a key; a new one is compiled, and the oldest of many forgotten."""
+    """Return the request that a model keeps by a key; compile a new one, and forget the oldest of many."""
     request = model._requests.get(key)
     if request is None:
         request = compiled()

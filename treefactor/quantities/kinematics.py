@@ -8,8 +8,10 @@ REFERENCE = Option(
     "reference",
     ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"),
     "reference",
-    text='"LOCAL": of the frame\'s origin, in the axes of the frame. "WORLD": of the point of the body that is at the '
-    'origin of the world, in world axes. "LOCAL_WORLD_ALIGNED": of the frame\'s origin, in world axes: the linear part '
+    text='"LOCAL": of the frame\'s origin, in the axes of the frame. "WORLD": of the point of the body '
+    "that is at the "
+    'origin of the world, in world axes. "LOCAL_WORLD_ALIGNED": of the frame\'s origin, in world axes: '
+    "the linear part "
     "of its velocity is the time derivative of the origin's position.",
 )
 FRAME = Option(
@@ -18,35 +20,44 @@ FRAME = Option(
     default=NEEDED,
     type="str, Frame, -1 for the base, or list of them",
     text="A frame, joint or body by name, or a `Frame`. Numbers are refused: for joint k of the model pass "
-    "``model.joints[k].name``, for a number of ``getFrameId`` ``model.frames[number]``. A list of k frames adds an "
+    "``model.joints[k].name``, for a number of ``getFrameId`` ``model.frames[number]``. A list of k "
+    "frames adds an "
     "axis.",
 )
 ROOT = Option(
     "root",
     kind="frame",
     type="int or str, optional",
-    text="Joint, by its number, its name or that of its body: selects its body and all bodies that it carries. The "
-    "name of a link on a fixed joint selects the joint that carries the link, with its whole body. By default, and "
+    text="Joint, by its number, its name or that of its body: selects its body and all bodies that it "
+    "carries. The "
+    "name of a link on a fixed joint selects the joint that carries the link, with its whole body. By "
+    "default, and "
     "with -1, all bodies of the model are selected; the base has no mass.",
 )
 COLUMNS = Option(
     "layout",
     ("dense", "packed"),
-    text='"packed" leaves out the columns that are zero: it holds those of ``model.support(frame)``, and takes one '
+    text='"packed" leaves out the columns that are zero: it holds those of ``model.support(frame)``, and '
+    "takes one "
     "frame.",
 )
 CLASSICAL = Option(
     "classical",
     kind="flag",
-    text='Compute the acceleration of the point of the body: in "LOCAL_WORLD_ALIGNED" the second derivative of the '
-    "origin's position. Otherwise the linear part is that of the spatial acceleration: the classical one minus "
+    text='Compute the acceleration of the point of the body: in "LOCAL_WORLD_ALIGNED" the second '
+    "derivative of the "
+    "origin's position. Otherwise the linear part is that of the spatial acceleration: the classical one "
+    "minus "
     "omega x v.",
 )
 ACCELERATIONS = A._replace(optional=True, needed=True, axes="None means zero.")
 PLACEMENT = Array(
     "placement", ("frames", 3, 4), "m", "``T[..., :3]`` is the rotation, ``T[..., 3]`` the origin."
 )
-ROWS = "Linear rows before angular ones. Columns that are zero for every q remain so in configurations that are not finite."
+ROWS = (
+    "Linear rows before angular ones. Columns that are zero for every q remain so in configurations that are "
+    "not finite."
+)
 NO_FRAME = (
     "InvalidModelError",
     "If the model has no frame, joint or body of that name; proposes similar names.",
@@ -154,7 +165,8 @@ frame_jacobian = Quantity(
     errors=(NO_FRAME, NO_NUMBER),
     counterparts=(Counterpart("computeFrameJacobian"),),
     source=FEATHERSTONE,
-    notes="A list of frames cannot be packed. `treefactor.constraints.jacobian` is in world axes unless it is given a "
+    notes="A list of frames cannot be packed. `treefactor.constraints.jacobian` is in world axes unless "
+    "it is given a "
     "rotation.",
     examples=f"""{ARM}>>> tf.frame_jacobian(arm, [0.0], "tip").T
 array([[0., 1., 0., 0., 0., 1.]])
@@ -170,7 +182,8 @@ joint_jacobian = Quantity(
         FRAME._replace(
             name="joint",
             type="int or str",
-            text="Number of the joint, -1 for the base, or name of the joint or of its body. The name of any other "
+            text="Number of the joint, -1 for the base, or name of the joint or of its body. The name of "
+            "any other "
             "frame selects the joint that carries it, not the frame: `frame_jacobian` takes frames.",
         ),
         REFERENCE,
@@ -191,7 +204,8 @@ frame_jacobian_dot = Quantity(
             "jacobian_dot",
             ("frames", 6, "nv"),
             "m/s, rad/s per unit of v",
-            "Linear rows before angular ones. With J of the same reference, J-dot v + J a is the spatial acceleration "
+            "Linear rows before angular ones. With J of the same reference, J-dot v + J a is the spatial "
+            "acceleration "
             'in "LOCAL" and "WORLD", and the classical one in "LOCAL_WORLD_ALIGNED".',
             packed="6, n_s",
         ),
@@ -242,7 +256,8 @@ center_of_mass_jacobian = Quantity(
             "jacobian",
             (3, "nv"),
             "m per unit of v",
-            "In world axes. Columns that are zero for every q remain so in configurations that are not finite.",
+            "In world axes. Columns that are zero for every q remain so in configurations that are not "
+            "finite.",
         ),
     ),
     f"{REQUESTS}:center_of_mass_jacobian",
@@ -264,7 +279,8 @@ centroidal_map = Quantity(
             "map",
             (6, "nv"),
             "kg m/s, then kg m^2/s per unit of v",
-            "Rows of linear momentum before those of angular momentum about the centre of mass, in world axes.",
+            "Rows of linear momentum before those of angular momentum about the centre of mass, in world "
+            "axes.",
         ),
     ),
     f"{REQUESTS}:centroidal_map",
@@ -297,7 +313,8 @@ centroidal_momentum = Quantity(
     program="centroidal_momentum",
     errors=(WITHOUT_MASS,),
     counterparts=(Counterpart("computeCentroidalMomentum"),),
-    notes="Momenta of bodies are added up about the centre of mass, at velocities relative to it: no digit is lost far "
+    notes="Momenta of bodies are added up about the centre of mass, at velocities relative to it: no "
+    "digit is lost far "
     "from the base.",
     examples=f"""{MASS}>>> tf.centroidal_momentum(arm, [0.0], [3.0]).round(12)
 array([0. , 6. , 0. , 0. , 0. , 0.3])
@@ -359,8 +376,10 @@ all_terms = Quantity(
     gathered="AllTerms",
     errors=(WITHOUT_MASS,),
     counterparts=(Counterpart("computeAllTerms", note="but for Jacobians of joints"),),
-    notes="The results are those of the functions of these names and of `crba`, but for rounding; energies are arrays. "
-    "`treefactor.Kinematics` computes the Jacobians that are wanted. One pass over the bodies gives H and the bias, "
+    notes="The results are those of the functions of these names and of `crba`, but for rounding; "
+    "energies are arrays. "
+    "`treefactor.Kinematics` computes the Jacobians that are wanted. One pass over the bodies gives H "
+    "and the bias, "
     "another the rest; the kinetic energy is v^T H v / 2, and gravity acts on the centre of mass.",
     examples="""
 >>> import treefactor as tf
@@ -387,14 +406,21 @@ frame_derivatives = Quantity(
     errors=(NO_FRAME, NO_NUMBER),
     counterparts=(Counterpart("getFrameVelocityDerivatives"), Counterpart("getFrameAccelerationDerivatives")),
     source="Singh, Russell & Wensing (2022)",
-    notes="Of what `frame_velocity` and `frame_acceleration` return in the same reference, by q along `integrate`; "
-    "``jacobian`` is `frame_jacobian`. Columns that are zero for every q remain so in configurations that are not "
-    'finite. A universal joint is one body for each axis. Pinocchio\'s functions mean the same in "LOCAL". In '
-    '"LOCAL_WORLD_ALIGNED" they shift and turn the derivatives in "WORLD", which leaves out that the frame\'s origin '
-    'moves with q; in "WORLD" their columns by q are wrong for accelerations of spherical, planar and free-flyer '
-    "joints that are not at the root (4.1), and in all references for universal joints, whose axes depend on q.",
-    examples=f"""{ARM}>>> found = tf.frame_derivatives(arm, [0.0], [2.0], [0.0], "tip", "LOCAL_WORLD_ALIGNED", classical=True)
->>> found.velocity_q.T + 0.0, found.acceleration_v.T + 0.0
+    notes="Of what `frame_velocity` and `frame_acceleration` return in the same reference, by q along "
+    "`integrate`; "
+    "``jacobian`` is `frame_jacobian`. Columns that are zero for every q remain so in configurations "
+    "that are not "
+    "finite. A universal joint is one body for each axis. Pinocchio's functions mean the same in "
+    '"LOCAL". In '
+    '"LOCAL_WORLD_ALIGNED" they shift and turn the derivatives in "WORLD", which leaves out that the '
+    "frame's origin "
+    'moves with q; in "WORLD" their columns by q are wrong for accelerations of spherical, planar and '
+    "free-flyer "
+    "joints that are not at the root (4.1), and in all references for universal joints, whose axes "
+    "depend on q.",
+    examples=f"""{ARM}>>> state = [0.0], [2.0], [0.0]
+>>> motion = tf.frame_derivatives(arm, *state, "tip", "LOCAL_WORLD_ALIGNED", classical=True)
+>>> motion.velocity_q.T + 0.0, motion.acceleration_v.T + 0.0
 (array([[-2.,  0.,  0.,  0.,  0.,  0.]]), array([[-4.,  0.,  0.,  0.,  0.,  0.]]))
 """,
 )
@@ -440,7 +466,8 @@ centroidal_derivatives = Quantity(
     counterparts=(
         Counterpart(
             "computeCentroidalDynamicsDerivatives",
-            note="which returns them in the order of dh_dq, dhdot_dq, dhdot_dv and dhdot_da; its derivatives with "
+            note="which returns them in the order of dh_dq, dhdot_dq, dhdot_dv and dhdot_da; its "
+            "derivatives with "
             "universal joints are wrong (4.1)",
         ),
     ),
