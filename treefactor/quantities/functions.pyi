@@ -13,6 +13,107 @@ from .declaration import Quantity
 QUANTITIES: dict[str, Quantity]
 ENTRIES: dict[str, Entry]
 
+# declared in quantities; compiled class kinematics._configuration_functions:Integrate
+def integrate(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics._configuration_functions:Difference
+def difference(
+    model: Model,
+    q0: ArrayLike,
+    q1: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics._configuration_functions:Interpolate
+def interpolate(
+    model: Model,
+    q0: ArrayLike,
+    q1: ArrayLike,
+    u: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics._configuration_functions:SquaredDistance
+def squared_distance(
+    model: Model,
+    q0: ArrayLike,
+    q1: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics._configuration_functions:Distance
+def distance(
+    model: Model,
+    q0: ArrayLike,
+    q1: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> Any: ...
+
+# declared in quantities; compiled class kinematics._configuration_functions:IsSameConfiguration
+def is_same_configuration(
+    model: Model,
+    q0: ArrayLike,
+    q1: ArrayLike,
+    tolerance: ArrayLike = 1e-12,
+    num_threads: int = 1,
+) -> Any: ...
+
+# declared in quantities; compiled class kinematics._configuration_functions:Normalize
+def normalize(
+    model: Model,
+    q: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics._configuration_functions:IntegrateDerivatives
+def d_integrate(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    argument: str = None,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+) -> Any: ...
+
+# declared in quantities; compiled class kinematics._configuration_functions:DifferenceDerivatives
+def d_difference(
+    model: Model,
+    q0: ArrayLike,
+    q1: ArrayLike,
+    argument: str = None,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+) -> Any: ...
+
+# declared in quantities; compiled class kinematics._configuration_functions:IntegrateDerivatives
+def integrate_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+) -> Any: ...
+
+# declared in quantities; compiled class kinematics._configuration_functions:DifferenceDerivatives
+def difference_derivatives(
+    model: Model,
+    q0: ArrayLike,
+    q1: ArrayLike,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+) -> Any: ...
+
 # declared in quantities; compiled class dynamics._dynamics_functions:Crba
 def crba(
     model: Model,
@@ -192,3 +293,409 @@ def equation_of_motion(
     out: np.ndarray | None = None,
     num_threads: int = 1,
 ) -> np.ndarray: ...
+
+# declared in quantities; compiled class derivatives._first_order:RneaDerivatives
+def rnea_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    fext: ArrayLike | None = None,
+    layout: str = "dense",
+    with_value: bool = False,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+    inertias: Inertias | ArrayLike | None = None,
+) -> Any: ...
+
+# declared in quantities; compiled class derivatives._first_order:ForwardDynamicsDerivatives
+def forward_dynamics_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    fext: ArrayLike | None = None,
+    with_value: bool = False,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+    inertias: Inertias | ArrayLike | None = None,
+) -> Any: ...
+
+# declared in quantities; compiled class derivatives._products:RneaJvp
+def rnea_jvp(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    dq: ArrayLike | None,
+    dv: ArrayLike | None,
+    da: ArrayLike | None,
+    fext: ArrayLike | None = None,
+    dfext: ArrayLike | None = None,
+    with_value: bool = False,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+    inertias: Inertias | ArrayLike | None = None,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class derivatives._products:RneaVjp
+def rnea_vjp(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    w: ArrayLike,
+    fext: ArrayLike | None = None,
+    fext_gradient: bool = False,
+    inertia_gradient: bool = False,
+    with_value: bool = False,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+    inertias: Inertias | ArrayLike | None = None,
+) -> Any: ...
+
+# declared in quantities; compiled class derivatives._products:ForwardDynamicsJvp
+def forward_dynamics_jvp(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    dq: ArrayLike | None,
+    dv: ArrayLike | None,
+    dtau: ArrayLike | None,
+    fext: ArrayLike | None = None,
+    dfext: ArrayLike | None = None,
+    with_value: bool = False,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+    inertias: Inertias | ArrayLike | None = None,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class derivatives._products:ForwardDynamicsVjp
+def forward_dynamics_vjp(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    w: ArrayLike,
+    fext: ArrayLike | None = None,
+    fext_gradient: bool = False,
+    inertia_gradient: bool = False,
+    with_value: bool = False,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+    inertias: Inertias | ArrayLike | None = None,
+) -> Any: ...
+
+# declared in quantities; compiled class derivatives._second_order:RneaHvp
+def rnea_hvp(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    w: ArrayLike,
+    dq: ArrayLike | None,
+    dv: ArrayLike | None,
+    da: ArrayLike | None,
+    dw: ArrayLike | None = None,
+    fext: ArrayLike | None = None,
+    symmetric: bool = True,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+    inertias: Inertias | ArrayLike | None = None,
+) -> Any: ...
+
+# declared in quantities; compiled class derivatives._second_order:RneaHessian
+def rnea_hessian(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    w: ArrayLike,
+    fext: ArrayLike | None = None,
+    symmetric: bool = True,
+    layout: str = "dense",
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+    inertias: Inertias | ArrayLike | None = None,
+) -> Any: ...
+
+# declared in quantities; compiled class derivatives._second_order:ForwardDynamicsHvp
+def forward_dynamics_hvp(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    w: ArrayLike,
+    dq: ArrayLike | None,
+    dv: ArrayLike | None,
+    dtau: ArrayLike | None,
+    dw: ArrayLike | None = None,
+    fext: ArrayLike | None = None,
+    symmetric: bool = True,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+    inertias: Inertias | ArrayLike | None = None,
+) -> Any: ...
+
+# declared in quantities; compiled class derivatives._second_order:ForwardDynamicsHessian
+def forward_dynamics_hessian(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    w: ArrayLike,
+    fext: ArrayLike | None = None,
+    symmetric: bool = True,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+    inertias: Inertias | ArrayLike | None = None,
+) -> Any: ...
+
+# declared in quantities; compiled class identification._regressors:Regressor
+def regressor(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    layout: str = "dense",
+    columns: Any = ("inertia",),
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class identification._regressors:GravityRegressor
+def gravity_regressor(
+    model: Model,
+    q: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class identification._regressors:MomentumRegressor
+def momentum_regressor(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class identification._regressors:KineticEnergyRegressor
+def kinetic_energy_regressor(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class identification._regressors:PotentialEnergyRegressor
+def potential_energy_regressor(
+    model: Model,
+    q: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class identification._regressors:CenterOfMassRegressor
+def center_of_mass_regressor(
+    model: Model,
+    q: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class identification._regressors:TransposeTimes
+def regressor_transpose_times(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    lam: ArrayLike,
+    columns: Any = ("inertia",),
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics.requests:frame_placement
+def frame_placement(
+    model: Model,
+    q: ArrayLike,
+    frame: Any,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics.requests:joint_placements
+def joint_placements(
+    model: Model,
+    q: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics.requests:frame_velocity
+def frame_velocity(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: Any,
+    reference: Any = "LOCAL",
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics.requests:frame_acceleration
+def frame_acceleration(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike | None,
+    frame: Any,
+    reference: Any = "LOCAL",
+    classical: bool = False,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics.requests:frame_jacobian
+def frame_jacobian(
+    model: Model,
+    q: ArrayLike,
+    frame: Any,
+    reference: Any = "LOCAL",
+    layout: str = "dense",
+    placement: bool = False,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics.requests:joint_jacobian
+def joint_jacobian(
+    model: Model,
+    q: ArrayLike,
+    joint: Any,
+    reference: Any = "LOCAL",
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics.requests:frame_jacobian_dot
+def frame_jacobian_dot(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: Any,
+    reference: Any = "LOCAL",
+    layout: str = "dense",
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics.requests:center_of_mass
+def center_of_mass(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike | None = None,
+    a: ArrayLike | None = None,
+    root: Any = None,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics.requests:center_of_mass_jacobian
+def center_of_mass_jacobian(
+    model: Model,
+    q: ArrayLike,
+    root: Any = None,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics.requests:centroidal_map
+def centroidal_map(
+    model: Model,
+    q: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics.requests:centroidal_map_dot
+def centroidal_map_dot(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics.requests:centroidal_momentum
+def centroidal_momentum(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics.requests:centroidal_momentum_rate
+def centroidal_momentum_rate(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike | None,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics.requests:centroidal_inertia
+def centroidal_inertia(
+    model: Model,
+    q: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics.terms:compiled
+def all_terms(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+) -> Any: ...
+
+# declared in quantities; compiled class derivatives.kinematics:of_frames
+def frame_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike | None,
+    frame: Any,
+    reference: Any = "LOCAL",
+    classical: bool = False,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+) -> Any: ...
+
+# declared in quantities; compiled class derivatives.kinematics:of_center
+def com_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike | None = None,
+    root: Any = None,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+) -> Any: ...
+
+# declared in quantities; compiled class derivatives.kinematics:of_momentum
+def centroidal_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike | None,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+) -> Any: ...
