@@ -15,7 +15,7 @@ COVERED := .covered
 NEWEST  := .newest
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint bench compare history dashboard docs measure clean
+.PHONY: demo test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint generate bench compare history dashboard docs measure clean
 
 # engines are unpacked while the kernels are compiled
 demo: $(TOOLS)
@@ -108,6 +108,10 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest treefactor.linalg._factor_methods treefactor.dynamics._bound_call --mypy-config-file pyproject.toml \
 	  --ignore-missing-stub --ignore-disjoint-bases
+
+# Write the types of the public functions from the declarations in treefactor/quantities.
+generate: $(READY)
+	$(BIN)/python -m treefactor.quantities.stubs
 
 # Print how many times faster than other packages everything is; with GOALS=1 also the goals of this project.
 bench: $(READY)

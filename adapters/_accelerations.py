@@ -16,9 +16,11 @@ def tree_of(joints: Callable) -> Callable[..., Tree]:
 
     def tree(body) -> Tree:
         """Return the tree of the freedoms in the order of v, named after the joints."""
-        found = joints(body)
-        sizes = [joint.v.stop - joint.v.start for joint in found]
-        return Tree.from_joints([joint.parent for joint in found], sizes, [joint.name for joint in found])
+        engine_joints = joints(body)
+        sizes = [joint.v.stop - joint.v.start for joint in engine_joints]
+        return Tree.from_joints(
+            [joint.parent for joint in engine_joints], sizes, [joint.name for joint in engine_joints]
+        )
 
     tree.__module__ = joints.__module__
     return tree

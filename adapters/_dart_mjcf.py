@@ -15,8 +15,8 @@ ABOUT = "gives bodies of an MJCF moments of 1 kg m², and 1 kg to those without 
 def skeletons_of(path: Path, floating: bool, top) -> list:
     """Return the skeletons of the bodies of an MJCF, which defines their base; none if DART refuses it."""
     world = dartpy.utils.MjcfParser.readWorld(str(path))
-    found = [world.getSkeleton(k) for k in range(world.getNumSkeletons())] if world else []
-    return [skeleton for skeleton in found if not skeleton.getName().startswith(STATIC)]
+    skeletons = [world.getSkeleton(k) for k in range(world.getNumSkeletons())] if world else []
+    return [skeleton for skeleton in skeletons if not skeleton.getName().startswith(STATIC)]
 
 
 def set_inertias(skeletons: list, path: Path) -> None:

@@ -16,7 +16,7 @@ from ._plain_urdf import JOINT_PARTS, plain, write
 from ._settings import deviation, noticed, solved
 
 TIME_STEP = 1e-3  # s; Drake's default
-SETTINGS = {  # by the element of the URDF that makes them
+SETTINGS = {  # settings by the element of the URDF that makes them
     "joint damping of the file acts": "dynamics",
     "joint limits push back": "limit",
     "mimic joints are tied by a constraint": "mimic",

@@ -47,15 +47,15 @@ class Group:
         """Return cos(x/2), sin(x/2) / x and (x - sin x) / x^3 of angles x with these squares."""
         where, quarter = self.xp.where, 0.25 * square
         small = quarter < SMALL
-        near = where(small, quarter, 0.0)  # f of x/2 gives the rest, without a difference of like numbers
+        near = where(small, quarter, 0.0)  # the series at x/2 gives the other values without cancellation
         half = polynomial(THIRD, near)
         sine = 0.5 - 0.5 * near * half
         cosine = self.xp.sqrt(1.0 - 4.0 * near * sine * sine)
-        third = sine * sine / (1.0 + cosine) + 0.25 * cosine * half
+        cubic = sine * sine / (1.0 + cosine) + 0.25 * cosine * half
         angle = self.xp.sqrt(where(small, 1.0, square))
         far = self.xp.sin(0.5 * angle) / angle, self.xp.cos(0.5 * angle)
         cosine, sine = where(small, cosine, far[1]), where(small, sine, far[0])
-        return cosine, sine, where(small, third, (1.0 - 2.0 * far[0] * far[1]) / (angle * angle))
+        return cosine, sine, where(small, cubic, (1.0 - 2.0 * far[0] * far[1]) / (angle * angle))
 
     def bracket(self, a, b):
         """Return zero: these motions commute."""
@@ -138,12 +138,12 @@ class Sphere(Group):
         small = square < SMALL_TANGENT * w * w
         divisor, length = where(small, w, 1.0), xp.sqrt(where(small, 1.0, square))
         ratio = where(small, square, 0.0) / (divisor * divisor)
-        third = polynomial(ARCTANGENT, ratio)
-        less = 1.0 - ratio * third  # arctan x / x
+        series = polynomial(ARCTANGENT, ratio)
+        less = 1.0 - ratio * series  # arctan x / x
         angle = 2.0 * xp.arctan2(length, w)
         second = (1.0 - 0.5 * angle * w / length) / (angle * angle)
         turn = where(small, 2.0 * less / divisor, angle / length) * x
-        return turn, where(small, 0.25 * third / (less * less), second)
+        return turn, where(small, 0.25 * series / (less * less), second)
 
     def difference(self, q0, q1):
         """Return the rotation vector from q0 to q1."""
@@ -193,18 +193,18 @@ class Plane(Group):
     def integrate(self, q, v):
         """Return q exp(v)."""
         line, angle = v[..., :2], v[..., 2:]
-        _, sine, third = self.exponential(angle * angle)
-        moved = line + angle * (2.0 * sine * sine * self.quarter(line) - angle * third * line)
-        circle = self.unit(q[..., 2:])
-        turned = self.circle.turned(circle, self.xp.cos(angle), self.xp.sin(angle))
-        return self.join(q[..., :2] + self.circle.turned(circle, moved[..., :1], moved[..., 1:]), turned)
+        _, sine, cubic = self.exponential(angle * angle)
+        moved = line + angle * (2.0 * sine * sine * self.quarter(line) - angle * cubic * line)
+        direction = self.unit(q[..., 2:])
+        turned = self.circle.turned(direction, self.xp.cos(angle), self.xp.sin(angle))
+        return self.join(q[..., :2] + self.circle.turned(direction, moved[..., :1], moved[..., 1:]), turned)
 
     def difference(self, q0, q1):
         """Return log(q0^-1 q1)."""
-        where, circle = self.xp.where, self.unit(q0[..., 2:])
-        cosine, sine = self.circle.between(circle, self.unit(q1[..., 2:]))
+        where, direction = self.xp.where, self.unit(q0[..., 2:])
+        cosine, sine = self.circle.between(direction, self.unit(q1[..., 2:]))
         angle = self.xp.arctan2(sine, cosine)
-        moved = self.join(*self.circle.between(circle, q1[..., :2] - q0[..., :2]))
+        moved = self.join(*self.circle.between(direction, q1[..., :2] - q0[..., :2]))
         small = angle * angle < SMALL_TANGENT
         tangent = where(small, sine, 0.0) / where(small, 1.0 + cosine, 1.0)
         half, ratio = 0.5 * where(small, 1.0, angle), tangent * tangent
@@ -227,9 +227,9 @@ class Plane(Group):
 
     def _to_coefficients(self, q, v, turn):
         """Return the linear part in the axes of q, and the angular part by `turn`."""
-        circle = q[..., 2:]
-        line = self.circle.turned(self.unit(circle), v[..., :1], v[..., 1:2])
-        return self.join(line, turn(circle, v[..., 2:]))
+        direction = q[..., 2:]
+        line = self.circle.turned(self.unit(direction), v[..., :1], v[..., 1:2])
+        return self.join(line, turn(direction, v[..., 2:]))
 
     def bracket(self, a, b):
         """Return (a_angular J b_linear - b_angular J a_linear, 0), J a right angle."""
@@ -265,9 +265,9 @@ class Space(Group):
     def integrate(self, q, v):
         """Return q exp(v), of both quaternions the nearer one, as Pinocchio."""
         line, turn, quaternion = v[..., :3], v[..., 3:], self.unit(q[..., 3:])
-        cosine, sine, third = self.exponential(self.dot(turn, turn))
+        cosine, sine, cubic = self.exponential(self.dot(turn, turn))
         once = self.cross(turn, line)
-        moved = line + 2.0 * sine * sine * once + third * self.cross(turn, once)
+        moved = line + 2.0 * sine * sine * once + cubic * self.cross(turn, once)
         result = self.sphere.product(quaternion, self.join(sine * turn, cosine))
         result = self.xp.where(cosine < 0.0, -result, result)
         return self.join(q[..., :3] + self.turned(quaternion, moved), result)
@@ -299,9 +299,9 @@ class Space(Group):
 
     def bracket(self, a, b):
         """Return a x b of spatial motions."""
-        turn, other = a[..., 3:], b[..., 3:]
-        line = self.cross(turn, b[..., :3]) - self.cross(other, a[..., :3])
-        return self.join(line, self.cross(turn, other))
+        turn_a, turn_b = a[..., 3:], b[..., 3:]
+        line = self.cross(turn_a, b[..., :3]) - self.cross(turn_b, a[..., :3])
+        return self.join(line, self.cross(turn_a, turn_b))
 
     def co_bracket(self, a, g):
         """Return the gradient of g . bracket(a, b) by b."""

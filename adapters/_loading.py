@@ -33,34 +33,34 @@ def require_one_parent(top: ET.Element, path: Path, engine: str) -> None:
 
 
 def require_joints(
-    top: ET.Element, found: Collection[str], path: Path, engine: str, reason: str = ""
+    top: ET.Element, names: Collection[str], path: Path, engine: str, reason: str = ""
 ) -> None:
     """Raise AdapterError if an engine's robot lacks a joint of a URDF that is not fixed."""
     for joint in top.iterfind("joint"):
         name = joint.get("name", "")
-        if joint.get("type") != "fixed" and name not in found:
+        if joint.get("type") != "fixed" and name not in names:
             raise file_error(path, engine, f"joint {name!r} is missing in the engine's model{reason}", name)
 
 
 def packages(top: ET.Element, path: Path) -> dict[str, Path]:
     """Return the nearest folders, beside or above a URDF, of the packages that its meshes are in."""
     names = (mesh.get("filename", "") for mesh in top.iter("mesh"))
-    found = {}
+    by_name = {}
     for package in sorted({name.split("/")[2] for name in names if name.startswith("package://")}):
         folders = [folder / package for folder in path.absolute().parents if (folder / package).is_dir()]
-        found.update({package: folders[0]} if folders else {})
-    return found
+        by_name.update({package: folders[0]} if folders else {})
+    return by_name
 
 
 def mesh_files(top: ET.Element, packages: Mapping[str, Path]) -> dict[str, Path]:
     """Return the files of meshes by their names, as far as these are absolute or in one of the packages."""
-    found = {}
+    files = {}
     for name in {mesh.get("filename", "") for mesh in top.iter("mesh")}:
         _, _, inside = name.partition("package://")
         package, _, rest = inside.partition("/")
         if package in packages or Path(name).is_absolute():
-            found[name] = (packages[package] / rest if package in packages else Path(name)).resolve()
-    return found
+            files[name] = (packages[package] / rest if package in packages else Path(name)).resolve()
+    return files
 
 
 def remove_meshes(top: ET.Element, names: Collection[str]) -> None:
@@ -81,7 +81,7 @@ def held_back() -> Iterator[list[str]]:
         stream.flush()
     with TemporaryFile("a+", errors="replace") as file:
         for fd in (1, 2):
-            with suppress(OSError):  # it is closed
+            with suppress(OSError):  # the stream is closed
                 kept[fd] = os.dup(fd)
                 os.dup2(file.fileno(), fd)
         try:

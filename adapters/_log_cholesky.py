@@ -11,7 +11,7 @@ def parameters_of(theta, xp: Any):
     ``xp`` is jax.numpy, torch or NumPy: its functions do all the work, so that it can differentiate them.
     """
     alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = (theta[..., k] for k in range(10))
-    scale = xp.exp(alpha)  # of the triangular matrix U; the pseudo-inertia is U times its transpose
+    scale = xp.exp(alpha)  # scale of the triangular matrix U; the pseudo-inertia is U U^T
     e1, e2, e3 = (scale * xp.exp(d) for d in (d1, d2, d3))
     s12, s23, s13, t1, t2, t3 = (scale * x for x in (s12, s23, s13, t1, t2, t3))
     xx = e1 * e1 + s12 * s12 + s13 * s13 + t1 * t1

@@ -111,13 +111,13 @@ class Manifold:
 
     def _split(self, side: int, x):
         """Return every part with its entries of x: (..., joints, entries), or (..., entries) of one joint."""
-        found = []
+        parts = []
         for part in self._parts:
             mine = x[..., part.places[side]]
             if part.group and part.joints > 1:
                 mine = mine.reshape((*x.shape[:-1], part.joints, part.group.sizes[side]))
-            found.append((part, mine))
-        return found
+            parts.append((part, mine))
+        return parts
 
     def _join(self, side: int, values):
         """Return one array of the values of all parts, in the order of the entries."""

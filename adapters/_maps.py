@@ -48,9 +48,9 @@ class Map:
     __slots__ = ("function", "inputs", "kind", "outputs", "run")
 
     def __init__(self, function: ArrayFunction, kind: str, run: Callable):
-        x = tuple(one.shape for one in function.inputs)
-        dx = tuple(one.tangent for one in function.inputs)
-        y = tuple(one.shape for one in function.outputs)
+        x = tuple(argument.shape for argument in function.inputs)
+        dx = tuple(argument.tangent for argument in function.inputs)
+        y = tuple(argument.shape for argument in function.outputs)
         self.function, self.kind, self.run = function, kind, run
         self.inputs: Shapes = {"value": x, "jvp": x + dx, "vjp": x + y, "hvp": x + y + dx}[kind]
         self.outputs: Shapes = y if kind in ("value", "jvp") else dx
@@ -100,8 +100,8 @@ class ArrayFunction:
     def title(self) -> str:
         """Return the name, with the inputs that limit derivatives."""
         words = {"fext": "external forces", "inertias": "inertias"}
-        found = [words[one.name] for one in self.inputs if one.name in words]
-        return f"{self.name} with {' and '.join(found)}" if found else self.name
+        limits = [words[argument.name] for argument in self.inputs if argument.name in words]
+        return f"{self.name} with {' and '.join(limits)}" if limits else self.name
 
 
 def unit_vectors(n: int, batch: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

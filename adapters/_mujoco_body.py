@@ -18,7 +18,8 @@ SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
 SIZES = {FREE: (7, 6), BALL: (4, 3)}  # entries in q and v; 1 and 1 for the others
 
 # flags of mj_forward for forces that are no part of the bias, or only take time
-SWITCHES = "mjDSBL_PASSIVE", "mjDSBL_SPRING", "mjDSBL_DAMPER"  # by version, together of all passive forces
+# flags that disable passive forces; a version of MuJoCo has the first or the other two
+SWITCHES = "mjDSBL_PASSIVE", "mjDSBL_SPRING", "mjDSBL_DAMPER"
 PASSIVE = sum(int(getattr(mujoco.mjtDisableBit, name, 0)) for name in SWITCHES)
 DISABLED = int(
     mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
@@ -199,15 +200,15 @@ def joint_names(model: mujoco.MjModel) -> list[str]:
 def _distinct(given: list[str], made_up: list[str]) -> list[str]:
     """Return the given names; empty ones are replaced, with ``_2``, ``_3`` ... if a name is taken."""
     taken, used = set(given), Counter[str]()
-    found = []
+    names = []
     for own, name in zip(given, made_up, strict=True):
         distinct = own or name
         while not own and distinct in taken:
             used[name] += 1
             distinct = f"{name}_{used[name] + 1}"
         taken.add(distinct)
-        found.append(distinct)
-    return found
+        names.append(distinct)
+    return names
 
 
 def joints_of(model: mujoco.MjModel) -> tuple[Joint, ...]:
@@ -243,14 +244,14 @@ def halves_of(joints: tuple[Joint, ...]) -> dict[str, tuple[EngineJoint, EngineJ
     free, names = [joint for joint in joints if joint.free], [joint.name for joint in joints]
     made_up = [f"{joint.name}[{k}]" for joint in free for k in range(2)]
     first = iter(_distinct([*names, *("" for _ in made_up)], [*names, *made_up])[len(names) :])
-    found = {}
+    halves = {}
     for joint in free:
         q, v = joint.q.start, joint.v.start
-        found[joint.name] = (
+        halves[joint.name] = (
             EngineJoint(next(first), "prismatic", -1, slice(q, q + 3), slice(v, v + 3)),
             EngineJoint(next(first), "spherical", -1, slice(q + 3, q + 7), slice(v + 3, v + 6)),
         )
-    return found
+    return halves
 
 
 def adapter_error(message: str, joint: str | None = None, file=None) -> AdapterError:

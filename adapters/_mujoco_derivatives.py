@@ -12,8 +12,8 @@ from ..model.model import Model
 from ._mujoco_body import DISABLED, PASSIVE, Body
 from .mujoco_ import acceleration_offset, from_pinocchio, transform
 
-STEP = 2.0**-20  # of MuJoCo's differences
-TURN = 2.0**-17  # of central differences of T alone
+STEP = 2.0**-20  # step of MuJoCo's differences
+TURN = 2.0**-17  # step of the central differences of T
 Matrices = dict[tuple[str, str], np.ndarray]
 
 
@@ -51,9 +51,9 @@ def _differences(body: Body, q, v, a) -> Matrices:
     data.qpos[:], data.qvel[:], data.qacc[:] = q, v, a
     mujoco.mj_forward(engine, data)
     data.qacc[:] = a
-    found = {("τ", by): np.zeros((n, n)) for by in "qva"}
-    mujoco.mjd_inverseFD(engine, data, STEP, False, *found.values(), None, None, None, None)
-    return {key: X.T for key, X in found.items()}  # MuJoCo's rows are the inputs
+    matrices = {("τ", by): np.zeros((n, n)) for by in "qva"}
+    mujoco.mjd_inverseFD(engine, data, STEP, False, *matrices.values(), None, None, None, None)
+    return {key: X.T for key, X in matrices.items()}  # MuJoCo's rows are the inputs
 
 
 def _translated(body: Body, model: Model, state: tuple, own_a: np.ndarray, own: Matrices) -> Matrices:
@@ -68,10 +68,10 @@ def _translated(body: Body, model: Model, state: tuple, own_a: np.ndarray, own: 
     def forces(step: np.ndarray, step_v: np.ndarray) -> np.ndarray:
         """Return MuJoCo's forces, linear in everything but T and c."""
         moved = integrate(model, q, T @ step)
-        there = transform(body, model, moved)
-        speed = there @ (own_v + step_v)
-        change = there @ own_a + acceleration_offset(body, model, moved, speed) - a
-        return there.T @ (tau + by_q @ (T @ step) + by_v @ (speed - v) + H @ change)
+        T_moved = transform(body, model, moved)
+        speed = T_moved @ (own_v + step_v)
+        change = T_moved @ own_a + acceleration_offset(body, model, moved, speed) - a
+        return T_moved.T @ (tau + by_q @ (T @ step) + by_v @ (speed - v) + H @ change)
 
     still, steps = np.zeros(body.nv), TURN * np.eye(body.nv)
     return {

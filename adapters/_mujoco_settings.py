@@ -87,17 +87,17 @@ def initial_configuration(model: mujoco.MjModel) -> np.ndarray:
 
 def only(model: mujoco.MjModel, kept: str) -> mujoco.MjModel:
     """Copy the model; at most one setting is left as the file has it."""
-    other = copy.copy(model)
-    other.jnt_actgravcomp[:] = 0  # otherwise gravity compensation would need actuators to be on
+    simplified = copy.copy(model)
+    simplified.jnt_actgravcomp[:] = 0  # otherwise gravity compensation would need actuators to be on
     for name, switches in SETTINGS.items():
         for switch in switches if name != kept else ():
             if switch.startswith("mjDSBL"):
-                other.opt.disableflags |= getattr(mujoco.mjtDisableBit, switch)
-            elif hasattr(other.opt, switch):
-                setattr(other.opt, switch, 0.0)
-            elif hasattr(other, switch):
-                getattr(other, switch)[:] = 0
-    return other
+                simplified.opt.disableflags |= getattr(mujoco.mjtDisableBit, switch)
+            elif hasattr(simplified.opt, switch):
+                setattr(simplified.opt, switch, 0.0)
+            elif hasattr(simplified, switch):
+                getattr(simplified, switch)[:] = 0
+    return simplified
 
 
 def effect(body: Body, model: mujoco.MjModel, q, v, tau, expected) -> tuple[float, tuple[str, ...]]:

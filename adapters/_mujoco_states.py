@@ -20,7 +20,8 @@ from ._mujoco_body import Body, Joint, body_names, halves_of, heavy_joints, join
 from ._translation import matched
 
 BASE = Base(linear="world", pose="p wxyz")
-KINDS = dict(enumerate(("free", "spherical", "prismatic", "revolute")))  # by mjtJoint
+# kind of a joint by its number mjtJoint
+KINDS = dict(enumerate(("free", "spherical", "prismatic", "revolute")))
 
 
 def configuration(model: mujoco.MjModel | Body, qpos, robot=None) -> np.ndarray:
@@ -88,15 +89,15 @@ def qpos(model: mujoco.MjModel | Body, q, robot=None) -> np.ndarray:
     """
     layout = _layout(model, robot)
     (q,), _ = layout.read(q=(q, layout.rows, "q"))
-    found = q[..., layout.to_qpos]
+    entries = q[..., layout.to_qpos]
     if layout.circles.size:
         first, at = layout.circles
-        found[..., at] = np.arctan2(q[..., first + 1], q[..., first])
+        entries[..., at] = np.arctan2(q[..., first + 1], q[..., first])
     for joint, leader, ratio, offset in layout.followers:
         x = q[..., leader.q]
         angle = np.arctan2(x[..., 1:], x[..., :1]) if x.shape[-1] == 2 else x
-        found[..., joint.q] = ratio * angle + offset
-    return found
+        entries[..., joint.q] = ratio * angle + offset
+    return entries
 
 
 def velocity(model: mujoco.MjModel | Body, qpos, qvel, robot=None) -> np.ndarray:
@@ -158,13 +159,13 @@ def qvel(model: mujoco.MjModel | Body, q, v, robot=None) -> np.ndarray:
     """
     layout = _layout(model, robot)
     (q, v), batch = layout.read(q=(q, layout.rows, "q"), v=(v, layout.rows, "v"))
-    found = _spread(v[..., layout.to_qvel], batch)
+    entries = _spread(v[..., layout.to_qvel], batch)
     for pair in layout.free:
         R = _rotation(pair.joint.name, q[..., pair.q][..., 3:], "q")
-        found[..., pair.joint.v][..., :3] = so3.act(R, v[..., pair.v][..., :3])
+        entries[..., pair.joint.v][..., :3] = so3.act(R, v[..., pair.v][..., :3])
     for joint, leader, ratio, _ in layout.followers:
-        found[..., joint.v] = ratio * v[..., leader.v]
-    return found
+        entries[..., joint.v] = ratio * v[..., leader.v]
+    return entries
 
 
 class _Layout:
@@ -201,7 +202,9 @@ class _Layout:
             for joint in self.joints
         ]
         if robot is None:
-            parts = [halves[one.name] if two else (one,) for one, two in zip(own, self.heavy, strict=True)]
+            parts = [
+                halves[joint.name] if two else (joint,) for joint, two in zip(own, self.heavy, strict=True)
+            ]
             self.rows = [joint for part in parts for joint in part]
             pairs = [Pair(joint, joint.q, joint.v) for joint in self.rows]
         else:
@@ -229,8 +232,8 @@ class _Layout:
         self.circles = np.array(circles, dtype=int).reshape(-1, 2).T
 
     def read(self, **arrays) -> tuple[list[np.ndarray], tuple[int, ...]]:
-        """Return validated arrays, given with the joints whose entries they have, and their leading axes."""
-        found = []
+        """Validate arrays of joint entries; return them and their leading axes."""
+        validated = []
         for name, (values, joints, which) in arrays.items():
             array, size = as_real(values, name), self.sizes[which][joints is self.rows]
             if array.shape[-1:] != (size,):
@@ -240,8 +243,8 @@ class _Layout:
                     array.shape,
                     ("...", size),
                 )
-            found.append(array)
-        leads = [array.shape[:-1] for array in found if array.ndim > 1]
+            validated.append(array)
+        leads = [array.shape[:-1] for array in validated if array.ndim > 1]
         batch = leads[0] if leads else ()
         if leads and leads[-1] != batch:
             raise ShapeError(
@@ -249,10 +252,10 @@ class _Layout:
                 leads[-1],
                 batch,
             )
-        for name, array in zip(arrays, found, strict=True):
+        for name, array in zip(arrays, validated, strict=True):
             if not batch:
                 require_finite(array, name)
-        return found, batch
+        return validated, batch
 
 
 LAYOUTS = ByIdentity()  # the last one of every MjModel; to make it takes about a millisecond
@@ -277,15 +280,15 @@ def _count(joint, which: str) -> int:
 
 def _leaders(robot) -> dict[str, tuple[EngineJoint, float, float]]:
     """Return leader, ratio and offset of the mimic joints of a Model, by name."""
-    found = {}
+    leaders = {}
     for joint in robot.joints if isinstance(robot, Model) else ():
         if joint.mimic:
             k = joint.mimic.leader
             leader, q, v = robot.joints[k], robot.idx_q[k], robot.idx_v[k]
             entries = slice(q, q + leader.nq), slice(v, v + leader.nv)
-            one = EngineJoint(leader.name, "revolute", -1, *entries)
-            found[joint.name] = (one, joint.mimic.ratio, joint.mimic.offset)
-    return found
+            engine_joint = EngineJoint(leader.name, "revolute", -1, *entries)
+            leaders[joint.name] = (engine_joint, joint.mimic.ratio, joint.mimic.offset)
+    return leaders
 
 
 def _spread(x: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:

@@ -36,7 +36,7 @@ class _State:
     Minv: np.ndarray
 
 
-_STATES = ByIdentity()  # of data and model
+_STATES = ByIdentity()  # factors kept for each pair of data and model
 _find = _STATES.find
 
 

@@ -27,7 +27,7 @@ def derivatives(model: pin.Model, q, v, a, tau, frame: str) -> tuple[Matrices, d
     frame : str
         Name of the frame whose velocity V and acceleration A are differentiated.
     """
-    found: Matrices = {}
+    matrices: Matrices = {}
     refused: dict[str, str] = {}
     data = model.createData()
     forces, accelerations = ("q", "v", "a"), ("q", "v", "τ")
@@ -39,7 +39,7 @@ def derivatives(model: pin.Model, q, v, a, tau, frame: str) -> tuple[Matrices, d
     ):
         try:
             result = compute()
-            found |= {
+            matrices |= {
                 key: _copy(X, model) for key, X in zip(names, result, strict=True)
             }  # they are views of data
         except RuntimeError as error:
@@ -47,10 +47,10 @@ def derivatives(model: pin.Model, q, v, a, tau, frame: str) -> tuple[Matrices, d
     try:
         pin.computeForwardKinematicsDerivatives(model, data, q, v, a)
         for reference in REFERENCES:
-            found |= _of_frame(model, data, model.getFrameId(frame), reference)
+            matrices |= _of_frame(model, data, model.getFrameId(frame), reference)
     except RuntimeError as error:
         refused |= {f"{name} {reference}": str(error) for reference in REFERENCES for name in "VA"}
-    return found, refused
+    return matrices, refused
 
 
 def _of_frame(model: pin.Model, data: pin.Data, frame: int, reference: str) -> Matrices:
@@ -58,8 +58,8 @@ def _of_frame(model: pin.Model, data: pin.Data, frame: int, reference: str) -> M
     axes = pin.ReferenceFrame.names[reference]
     velocity = pin.getFrameVelocityDerivatives(model, data, frame, axes)
     acceleration = pin.getFrameAccelerationDerivatives(model, data, frame, axes)[1:]  # the velocity's first
-    found = {(f"V {reference}", by): _copy(X, model) for by, X in zip("qv", velocity, strict=True)}
-    return found | {
+    of_velocity = {(f"V {reference}", by): _copy(X, model) for by, X in zip("qv", velocity, strict=True)}
+    return of_velocity | {
         (f"A {reference}", by): _copy(X, model) for by, X in zip("qva", acceleration, strict=True)
     }
 
@@ -72,17 +72,17 @@ def _copy(X: np.ndarray, model: pin.Model) -> np.ndarray:
 def values(model: pin.Model, q, v, a, tau, frame: str) -> dict[str, np.ndarray]:
     """Return tau, q̈ where Pinocchio has it, V and A in all references, the momentum h and its rate ḣ."""
     data = model.createData()
-    found = {"τ": np.array(pin.rnea(model, data, q, v, a))}
+    quantities = {"τ": np.array(pin.rnea(model, data, q, v, a))}
     with suppress(RuntimeError):  # a model with mimic joints
-        found["q̈"] = np.array(pin.aba(model, data, q, v, tau))
+        quantities["q̈"] = np.array(pin.aba(model, data, q, v, tau))
     pin.forwardKinematics(model, data, q, v, a)
     pin.updateFramePlacements(model, data)
     for reference in REFERENCES:
         place = model.getFrameId(frame), pin.ReferenceFrame.names[reference]
-        found[f"V {reference}"] = pin.getFrameVelocity(model, data, *place).vector.copy()
-        found[f"A {reference}"] = pin.getFrameAcceleration(model, data, *place).vector.copy()
+        quantities[f"V {reference}"] = pin.getFrameVelocity(model, data, *place).vector.copy()
+        quantities[f"A {reference}"] = pin.getFrameAcceleration(model, data, *place).vector.copy()
     pin.computeCentroidalMomentumTimeVariation(model, data, q, v, a)
-    return found | {"h": data.hg.vector.copy(), "ḣ": data.dhg.vector.copy()}
+    return quantities | {"h": data.hg.vector.copy(), "ḣ": data.dhg.vector.copy()}
 
 
 def with_frame(model: pin.Model, name: str, R: np.ndarray, p: np.ndarray) -> pin.Model:
@@ -146,7 +146,7 @@ def _parts(joint, placement: pin.SE3) -> list[tuple]:
     if kind == "Composite":
         whole = joint.extract()
         inner = zip(whole.joints, whole.jointPlacements, strict=True)
-        parts = [part for one, P in inner for part in _parts(one, P)]
+        parts = [part for inner_joint, P in inner for part in _parts(inner_joint, P)]
         return [(parts[0][0], placement * parts[0][1]), *parts[1:]]
     if kind == "SphericalZYX":
         axes = (pin.JointModelRZ(), pin.JointModelRY(), pin.JointModelRX())
@@ -172,20 +172,20 @@ def from_local(model: pin.Model, q, v, a, frame: str) -> np.ndarray:
 
 def aligned(model: pin.Model, q, v, a, frame: str, name: str, in_world: np.ndarray) -> np.ndarray:
     """Return the derivative by q in LOCAL_WORLD_ALIGNED from that in WORLD: moved, plus ω or α × ∂p/∂q."""
-    data, found = _at_state(model, q, v, a), moved(model, q, frame, in_world)
+    data, columns = _at_state(model, q, v, a), moved(model, q, frame, in_world)
     get = pin.getFrameVelocity if name == "V" else pin.getFrameAcceleration
     angular = get(model, data, model.getFrameId(frame), pin.WORLD).angular
-    found[:3] += np.cross(angular, moved(model, q, frame, _jacobian(model, q, frame))[:3].T).T
-    return found
+    columns[:3] += np.cross(angular, moved(model, q, frame, _jacobian(model, q, frame))[:3].T).T
+    return columns
 
 
 def moved(model: pin.Model, q, frame: str, in_world: np.ndarray) -> np.ndarray:
     """Return columns of motions in WORLD moved to the origin of a frame."""
     data = model.createData()
     pin.framesForwardKinematics(model, data, q)
-    found = np.array(in_world)
-    found[:3] += np.cross(in_world[3:].T, data.oMf[model.getFrameId(frame)].translation).T
-    return found
+    columns = np.array(in_world)
+    columns[:3] += np.cross(in_world[3:].T, data.oMf[model.getFrameId(frame)].translation).T
+    return columns
 
 
 def _at_state(model: pin.Model, q, v, a) -> pin.Data:

@@ -36,13 +36,13 @@ OPTIONS = {
 }
 
 WORLD_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-KINDS: dict[str, Any] = {  # by the ends of the names of Pinocchio's classes
+KINDS: dict[str, Any] = {  # kind of a joint by the end of the name of its class in Pinocchio
     **dict.fromkeys(("RX", "RY", "RZ", "RevoluteUnaligned"), "revolute"),
     **dict.fromkeys(("RUBX", "RUBY", "RUBZ", "RevoluteUnboundedUnaligned"), "revolute"),
     **dict.fromkeys(("PX", "PY", "PZ", "PrismaticUnaligned"), "prismatic"),
     **{"Spherical": "spherical", "Planar": "planar", "FreeFlyer": "free"},
 }
-PREFIX = "Composite_"  # of a joint that Pinocchio makes of all joints of one body of an MJCF
+PREFIX = "Composite_"  # Pinocchio's name of the one joint it makes from all joints of an MJCF body
 
 
 @dataclass(eq=False)
@@ -205,18 +205,18 @@ def _frame(body: Body, name: str) -> int:
 def _rotors_at_rest(model: pin.Model) -> np.ndarray:
     """Return the armature of the freedoms that have the same kinetic energy without it."""
     data, q, armature = model.createData(), pin.neutral(model), np.array(model.armature)
-    bare, found = model.copy(), np.zeros(model.nv)
+    bare, at_rest = model.copy(), np.zeros(model.nv)
     bare.armature = np.zeros(model.nv)
     for k, v in enumerate(np.eye(model.nv)):
         felt = pin.computeKineticEnergy(model, data, q, v) - pin.computeKineticEnergy(bare, data, q, v)
-        found[k] = armature[k] if felt < armature[k] / 4.0 else 0.0
-    return found
+        at_rest[k] = armature[k] if felt < armature[k] / 4.0 else 0.0
+    return at_rest
 
 
 def _joints(model: pin.Model, by_body: dict[str, list[str]]) -> tuple[EngineJoint, ...]:
     """Return the joints of a model; ``by_body`` has the names of an MJCF."""
     bodies = {f.parentJoint: f.name for f in reversed(model.frames) if f.type == pin.FrameType.BODY}
-    found, last = list[EngineJoint](), [-1]  # last by the joint of Pinocchio
+    engine_joints, last = list[EngineJoint](), [-1]  # last by the joint of Pinocchio
     for j in range(1, model.njoints):
         name, q, v = model.names[j], model.idx_qs[j], model.idx_vs[j]
         joint, parent, carried = model.joints[j], last[model.parents[j]], bodies.get(j, "")
@@ -232,10 +232,10 @@ def _joints(model: pin.Model, by_body: dict[str, list[str]]) -> tuple[EngineJoin
         for part, own in zip(parts, names, strict=True):
             entries = slice(q, q + part.nq), slice(v, v + part.nv)
             kind = KINDS.get(part.shortname().removeprefix("JointModel"), "other")
-            found.append(EngineJoint(own, kind, parent, *entries, body=carried))
-            parent, q, v = len(found) - 1, q + part.nq, v + part.nv
+            engine_joints.append(EngineJoint(own, kind, parent, *entries, body=carried))
+            parent, q, v = len(engine_joints) - 1, q + part.nq, v + part.nv
         last.append(parent)
-    return tuple(found)
+    return tuple(engine_joints)
 
 
 def _joints_of_bodies(path) -> dict[str, list[str]]:

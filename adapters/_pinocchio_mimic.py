@@ -14,19 +14,19 @@ from ._pinocchio_arguments import require_model
 
 def mimic_joints(path) -> dict[str, tuple[str, float, float]]:
     """Return joint followed, multiplier and offset of the mimic joints of a URDF, by name."""
-    path, found = as_path(path, "pinocchio"), {}
+    path, mimics = as_path(path, "pinocchio"), {}
     for joint in parse(path, "pinocchio").iterfind("joint[mimic]"):
         name, words = joint.get("name", ""), joint.find("mimic").attrib
         values = [numbers(words.get(key, default)) for key, default in (("multiplier", "1"), ("offset", "0"))]
         if not all(value and len(value) == 1 for value in values):
             reason = f"multiplier and offset of the mimic joint {name!r} must be numbers, got {words}"
             raise part_error(path, "pinocchio", reason, name)
-        found[name] = words.get("joint", ""), values[0][0], values[1][0]
-    return found
+        mimics[name] = words.get("joint", ""), values[0][0], values[1][0]
+    return mimics
 
 
 def leading(free: pin.Model, mimic: Mapping) -> tuple[np.ndarray, np.ndarray]:
-    """Return masks, shape (nq,) and (nv,), of the entries of q and v whose joints follow none.
+    """Return masks, shape (nq,) and (nv,), of the entries of q and v of joints that follow no other.
 
     Those of Pinocchio's model with mimic joints, in its order.
     """

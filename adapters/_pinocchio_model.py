@@ -15,7 +15,7 @@ from ..model.model import Model
 from ..tolerances import NO_TWIST
 from ._pinocchio_arguments import require_model
 
-KINDS = {  # by the ends of the names of Pinocchio's classes
+KINDS = {  # kind of a joint by the end of the name of its class in Pinocchio
     **dict.fromkeys(("RX", "RY", "RZ", "RevoluteUnaligned"), "revolute"),
     **dict.fromkeys(("RUBX", "RUBY", "RUBZ", "RevoluteUnboundedUnaligned"), "continuous"),
     **dict.fromkeys(("PX", "PY", "PZ", "PrismaticUnaligned"), "prismatic"),
@@ -123,12 +123,12 @@ def _frames(pin_model: pin.Model, carriers: list[int]) -> list[Frame]:
 
 
 def _bodies(pin_model: pin.Model) -> dict[int, str]:
-    """Return the names of the bodies whose frames are those of the joints, by the joint."""
-    found: dict[int, str] = {}
+    """Map each joint to the body whose frame is the joint's; empty if two bodies have one name."""
+    names: dict[int, str] = {}
     for frame in pin_model.frames:
         if frame.type == pin.FrameType.BODY and frame.parentJoint and frame.placement.isIdentity():
-            found.setdefault(frame.parentJoint, frame.name)
-    return found if len({*found.values()}) == len(found) else {}
+            names.setdefault(frame.parentJoint, frame.name)
+    return names if len({*names.values()}) == len(names) else {}
 
 
 def _pieces(pin_model: pin.Model, j: int) -> list[Piece]:

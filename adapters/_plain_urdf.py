@@ -60,7 +60,8 @@ def _require_axes(top: ET.Element, path: Path, engine: str | None) -> None:
         if joint.get("type") in AXIAL and (len(axis) != 3 or not any(axis)):
             name = joint.get("name", "")
             raise part_error(path, engine, f"the axis of joint {name!r} is not a direction", name)
-        if joint.get("type") in AXIAL and not 1e-150 < max(map(abs, axis)) < 1e150:  # the square is a number
+        # the squares of these lengths neither vanish nor overflow
+        if joint.get("type") in AXIAL and not 1e-150 < max(map(abs, axis)) < 1e150:
             name, length = joint.get("name", ""), max(map(abs, axis))
             reason = f"the axis of joint {name!r} has entries of {length:g}: write one of unit length"
             raise part_error(path, engine, reason, name)
@@ -113,9 +114,9 @@ def write(robot: ET.Element) -> str:
 def name_at(text: str, line: int) -> str | None:
     """Return the name of the link or joint on that line of a text, counted from one."""
     for before in reversed(text.splitlines()[:line]):
-        found = re.match(r"\s*<(link|joint) name=\"([^\"]*)\"", before)
-        if found:
-            return found[2]
+        match = re.match(r"\s*<(link|joint) name=\"([^\"]*)\"", before)
+        if match:
+            return match[2]
     return None
 
 

@@ -20,7 +20,7 @@ from ..model._urdf import roll_pitch_yaw
 from ..tolerances import MISPLACED, SAME_AS_CACHED
 from ._pybullet_files import require_state
 
-FREEDOMS = {  # by PyBullet's type of a joint, with the entries in q
+FREEDOMS = {  # freedoms and entries of q by PyBullet's joint type
     pybullet.JOINT_REVOLUTE: (1, 1),
     pybullet.JOINT_PRISMATIC: (1, 1),
     pybullet.JOINT_SPHERICAL: (3, 4),
@@ -243,7 +243,8 @@ def _sample(body) -> np.ndarray:
 
 def reference_mass_matrix(body, q: np.ndarray) -> np.ndarray:
     """Sum J' M J over all links, from the masses and frames PyBullet reports; J maps to [ω; v at CoM]."""
-    J = [np.eye(6, body.nv) if body.floating else np.zeros((6, body.nv))]  # that of link i at i + 1
+    # Jacobians of the base, then of the links
+    J = [np.eye(6, body.nv) if body.floating else np.zeros((6, body.nv))]
     inertia = np.concatenate([body.base_moments, np.full(3, body.base_mass)])
     H = J[0].T @ (inertia[:, None] * J[0])
     for link in body.links:

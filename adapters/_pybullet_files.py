@@ -38,7 +38,8 @@ SHAPELESS = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_IGNORE_COLLISION
 LINE = 8191  # characters
 NAME = 1000  # bytes of a name; PyBullet cuts longer ones off, or crashes
 LINKS = 128  # base included; PyBullet has no state of a body with more
-POSITIONS = 120  # of joints: 128 less 7 of the base; PyBullet misreads the last one in spherical joints
+# joint positions that PyBullet reads correctly: 128 less 7 of the base, less 1 for spherical joints
+POSITIONS = 120
 
 
 def read_robot(path: Path) -> Robot:

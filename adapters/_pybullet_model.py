@@ -52,10 +52,10 @@ def model(body: Body) -> Model:
     require_object(body, Body, "body", "a Body of pybullet_", "pybullet_.load(path) reads a file")
     inertia = _inertia(body.base_mass, body.base_moments, body.base_centre, body.base_inertial)
     joints = [Joint("root_joint", "freeflyer", inertia=inertia)] if body.floating else []
-    carried = [
-        (len(joints) - 1, np.eye(3), np.zeros(3))
-    ]  # of the base and every link: carrier and frame in it
-    inertials = [(body.base_centre, body.base_inertial)]  # of the same, in the frames of the links
+    # for the base and every link: the body that carries it, and the frame in that body
+    carried = [(len(joints) - 1, np.eye(3), np.zeros(3))]
+    # inertias of the base and of every link, in link frames
+    inertials = [(body.base_centre, body.base_inertial)]
     for i, link in enumerate(body.links):
         carrier, R, p = carried[link.parent + 1]
         centre, inertial = inertials[link.parent + 1]

@@ -224,17 +224,17 @@ def acting(
     list of (str, float, tuple of str)
         Name, relative error that it alone makes of q̈ at a random state, and the joints or links concerned.
     """
-    seed, found = int(rng.integers(2**32)), []
+    seed, effects = int(rng.integers(2**32)), []
     robot, _ = plain(parse(path, "pybullet"), path, "pybullet", JOINT_PARTS | {"limit"})
     for axis in robot.iterfind("joint/axis"):  # PyBullet does not scale them everywhere
         vector = np.array(axis.get("xyz", "1 0 0").split(), dtype=float)
         axis.set("xyz", " ".join(map(repr, (vector / (np.linalg.norm(vector) or 1.0)).tolist())))
     for name in (UNEXPLAINED, *SETTINGS):  # without any setting there must be no difference
         with opened(SHAPELESS, write(robot)) as body:  # meshes need not be there
-            found += _acting(body, name, forward_dynamics, seed)
+            effects += _acting(body, name, forward_dynamics, seed)
     with suppress(AdapterError), opened(SELF_COLLISION) as body:  # its meshes may be missing
-        found += _acting(body, CONTACTS, forward_dynamics, seed)
-    return found
+        effects += _acting(body, CONTACTS, forward_dynamics, seed)
+    return effects
 
 
 def _acting(

@@ -50,17 +50,17 @@ def noticed(
         Name, the largest error, and the names of its sources. `UNEXPLAINED` stands for an error without any
         setting.
     """
-    found = []
+    changing = []
     for name in (UNEXPLAINED, *names) if states else ():
         try:
             simulated = switched(name)
         except AdapterError:  # the engine refuses the setting, and a file that has it
             continue
         effects = [effect(simulated, *state) for state in states]
-        error, where = max(effects, key=lambda one: np.nan_to_num(one[0], nan=np.inf))
+        error, where = max(effects, key=lambda pair: np.nan_to_num(pair[0], nan=np.inf))
         if not error <= NOTICED:
-            found.append((name, error, where))
-    return found
+            changing.append((name, error, where))
+    return changing
 
 
 def deviation(qdd: np.ndarray, expected: np.ndarray) -> float:

@@ -12,7 +12,7 @@ from .._util.validation import as_vector
 from ..exceptions import AdapterError
 from ..model.model import Model
 
-Row = tuple[str, slice, slice]  # name of a joint, and its entries in q and v
+JointEntries = tuple[str, slice, slice]  # name of a joint, and its entries in q and v
 
 
 def translation_of(joints: Callable, base: Callable, engine: str) -> tuple[Callable, Callable, Callable]:
@@ -103,18 +103,18 @@ def _from_pinocchio(at: Callable[..., Translation]) -> Callable:
 
 
 def _translation(
-    rows: Sequence[Row], own: Sequence[EngineJoint], base: Base, engine: str, q, v
+    rows: Sequence[JointEntries], own: Sequence[EngineJoint], base: Base, engine: str, q, v
 ) -> Translation:
     """Return a state of a Pinocchio model in an engine's layout; raise AdapterError if joints differ."""
-    found = _pairs(rows, own, base, engine)
+    joint_pairs = _pairs(rows, own, base, engine)
     nq, nv = (max((row[k].stop for row in rows), default=0) for k in (1, 2))
     sizes = tuple(max((getattr(joint, k).stop for joint in own), default=0) for k in ("q", "v"))
     q = np.ones(nq) if q is None else as_vector(q, nq, "q")
     v = np.zeros(nv) if v is None else as_vector(v, nv, "v")
-    return translate(found, base, (*sizes, nv), q, v)
+    return translate(joint_pairs, base, (*sizes, nv), q, v)
 
 
-def _pairs(rows: Sequence[Row], own: Sequence[EngineJoint], base: Base, engine: str) -> list[Pair]:
+def _pairs(rows: Sequence[JointEntries], own: Sequence[EngineJoint], base: Base, engine: str) -> list[Pair]:
     """Match the joints of an engine with those of a Pinocchio model; raise AdapterError if they differ."""
     reference = [EngineJoint(name, "other", -1, *ends) for name, *ends in rows]
     try:
@@ -137,20 +137,20 @@ def matched(
         All joints of the model.
     """
     rows = [row for row in _rows(model) if row[0] not in left_out]
-    found = _pairs(rows, _split(own, halves, rows), base, engine)
-    return found, [EngineJoint(name, "other", -1, *ends) for name, *ends in rows]
+    joint_pairs = _pairs(rows, _split(own, halves, rows), base, engine)
+    return joint_pairs, [EngineJoint(name, "other", -1, *ends) for name, *ends in rows]
 
 
-def _split(own: Sequence[EngineJoint], halves: dict, rows: Sequence[Row]) -> list[EngineJoint]:
+def _split(own: Sequence[EngineJoint], halves: dict, rows: Sequence[JointEntries]) -> list[EngineJoint]:
     """Return the joints; a free joint that the model has as two, see ``mujoco_.model``, is divided."""
-    names, found = {name for name, *_ in rows}, list[EngineJoint]()
+    names, listed = {name for name, *_ in rows}, list[EngineJoint]()
     for joint in own:
         parts = halves.get(joint.name, ())
-        found += parts if {part.name for part in parts} & names else (joint,)
-    return found
+        listed += parts if {part.name for part in parts} & names else (joint,)
+    return listed
 
 
-def _rows(model) -> list[Row]:
+def _rows(model) -> list[JointEntries]:
     """Return the joints of a Pinocchio model, or of one of ours."""
     if isinstance(model, Model):
         names = [joint.name for joint in model.joints]

@@ -79,8 +79,11 @@ class Body:
         return *self.at(q), v[:6] * self.floating, v[6:]
 
     def ask(self, function: str, *arguments) -> np.ndarray:
-        """Return what adam computes; the last answers are kept, as it takes milliseconds for each."""
-        key = function, *(one if isinstance(one, str) else one.tobytes() for one in arguments)
+        """Return a result of adam; the last results are kept, because each takes milliseconds."""
+        key = (
+            function,
+            *(argument if isinstance(argument, str) else argument.tobytes() for argument in arguments),
+        )
         if key not in self.answers:
             if len(self.answers) >= KEPT:
                 self.answers.clear()

@@ -43,7 +43,7 @@ OPTIONS = {
 BASE = Base(order="angular-linear", linear="world", angular="world", pose="p xyzw")
 KINDS = {f"{kind.capitalize()}Joint": kind for kind in ("revolute", "prismatic", "planar", "free")}
 KINDS |= {"BallJoint": "spherical", "TranslationalJoint2D": "prismatic"}
-LENGTHS = {"free": 7, "spherical": 4}  # of q where they differ from those of v
+LENGTHS = {"free": 7, "spherical": 4}  # entries of q of joints that have fewer entries of v
 MESHES: set[Path] = set()  # files that DART has read in this process: they are not read again
 COLOURS = re.compile(r"\x1b\[[\d;]*m")
 
@@ -61,15 +61,15 @@ class Body:
         self.joints: list[EngineJoint] = []
         self.driven = np.ones(self.nv)  # zero for mimic joints, which accept no command
         for skeleton, part in zip(skeletons, self.parts, strict=True):
-            last = {"": -1}  # by name of a joint: index of its last freedom, or of the one before it
+            last = {"": -1}  # index of each joint's last freedom, or of its parent's if it has none
             for joint in skeleton.getJoints():
                 above = joint.getParentBodyNode()
                 parent = last[above.getParentJoint().getName() if above else ""]
-                found = list(_freedoms(joint, part.start, self.joints, parent))
-                self.joints += found
-                last[joint.getName()] = len(self.joints) - 1 if found else parent
-                if found and joint.getActuatorType() == dartpy.dynamics.ActuatorType.MIMIC:
-                    self.driven[found[0].v] = 0.0
+                freedoms = list(_freedoms(joint, part.start, self.joints, parent))
+                self.joints += freedoms
+                last[joint.getName()] = len(self.joints) - 1 if freedoms else parent
+                if freedoms and joint.getActuatorType() == dartpy.dynamics.ActuatorType.MIMIC:
+                    self.driven[freedoms[0].v] = 0.0
         self.nq = self.joints[-1].q.stop if self.joints else 0
         self.nodes = {node.getName(): (k, node) for k, s in enumerate(skeletons) for node in s.getBodyNodes()}
 
@@ -231,14 +231,14 @@ def com(body: Body, q) -> np.ndarray:
 
 def momentum(body: Body, q, v) -> np.ndarray:
     """Return the sum of the links' momenta, the angular one about the centre of mass, shape (6,)."""
-    centre, found = com(body, q), np.zeros(6)
+    centre, total = com(body, q), np.zeros(6)
     body.at(q, v)
     for _, node in body.nodes.values():
         pose = node.getWorldTransform().matrix()
         p = pose[:3, :3] @ node.getLinearMomentum()
         arm, spin = pose[:3, 3] - centre, pose[:3, :3] @ node.getAngularMomentum()
-        found += np.append(p, spin + np.cross(arm, p))
-    return found
+        total += np.append(p, spin + np.cross(arm, p))
+    return total
 
 
 def kinetic_energy(body: Body, q, v) -> float:

@@ -124,11 +124,11 @@ def map_function(function, model: Model, *arrays, inertias=None, **options) -> d
         raise ValueError(f"expected one to three arrays, q, v and a, got {len(arrays)}")
     sizes = (model.nq, model.nv, model.nv)[: len(arrays)]
     mapped = partial(function, model, **options)
-    one = mapped(neutral(model), *map(np.zeros, sizes[1:]))
-    if isinstance(one, tuple):
-        raise ValueError(f"the function returns {len(one)} arrays: map a function that returns one")
+    sample = mapped(neutral(model), *map(np.zeros, sizes[1:]))
+    if isinstance(sample, tuple):
+        raise ValueError(f"the function returns {len(sample)} arrays: map a function that returns one")
     given = dict(zip("qva", zip(arrays, sizes, strict=True), strict=False))
-    return _mapped(*_with_inertias(mapped, model, given, inertias), np.shape(one))
+    return _mapped(*_with_inertias(mapped, model, given, inertias), np.shape(sample))
 
 
 def map_step(
@@ -233,8 +233,8 @@ def _with_inertias(function, model: Model, arrays: dict, inertias) -> tuple:
     else:
         pi, armature, which = inertias, None, None
     if which is None and np.ndim(pi) == 2:
-        one = inertias if isinstance(inertias, Inertias) else inertias_of(model, inertias)
-        return partial(function, inertias=one), arrays
+        shared = inertias if isinstance(inertias, Inertias) else inertias_of(model, inertias)
+        return partial(function, inertias=shared), arrays
     sets = {"pi": (pi, model.njoints, 10), "armature": (armature, model.nv), "which": (which,)}
     names = ["pi"] if which is None else ["which"]
     if which is None and np.ndim(armature) > 1:

@@ -41,7 +41,8 @@ NAME = "Drake"
 READS, DTYPE = ("urdf", "mjcf", "sdf"), "float64"
 OPTIONS = {"keep_inertia": "replaces an impossible inertia by that of a ball of water, of 1 kg without mass"}
 KINDS = {"quaternion_floating": "free", "revolute": "revolute", "prismatic": "prismatic", "planar": "planar"}
-TYPES = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")  # of joints
+# joint types that Drake reads from URDFs
+TYPES = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
 LITTLE = 1e-16  # kg, of a link without mass: Drake holds an inertia as a mass and the inertia over it
 
 
@@ -115,7 +116,7 @@ def _assemble(plant: MultibodyPlant, path: Path, floating: bool, gravity, text: 
 
 def joints(body: Body) -> list[EngineJoint]:
     """Return the joints with freedoms, in the order of v; in a plant they may point towards the world."""
-    plant, found = body.plant, []
+    plant, engine_joints = body.plant, []
     moving = [joint for joint in map(plant.get_joint, plant.GetJointIndices()) if joint.num_velocities()]
     moving.sort(key=lambda joint: joint.velocity_start())
     moved = [set(plant.GetBodiesKinematicallyAffectedBy([joint.index()])) for joint in moving]
@@ -124,8 +125,8 @@ def joints(body: Body) -> list[EngineJoint]:
         parent = min(carriers, key=lambda k: len(moved[k]), default=-1)
         q, v = joint.position_start(), joint.velocity_start()
         ends = slice(q, q + joint.num_positions()), slice(v, v + joint.num_velocities())
-        found.append(EngineJoint(joint.name(), KINDS.get(joint.type_name(), "other"), parent, *ends))
-    return found
+        engine_joints.append(EngineJoint(joint.name(), KINDS.get(joint.type_name(), "other"), parent, *ends))
+    return engine_joints
 
 
 def base(body: Body) -> Base:
@@ -186,7 +187,7 @@ def jacobian(body: Body, q, frame: str) -> np.ndarray:
 
 
 def jacobian_dot_v(body: Body, q, v, frame: str) -> np.ndarray:
-    """Compute the time derivative of that Jacobian times v, shape (6,)."""
+    """Compute the time derivative of the frame's Jacobian times v, shape (6,)."""
     A = body.plant.CalcBiasSpatialAcceleration(body.at(q, v), *_origin(body, frame))
     return np.concatenate([A.translational(), A.rotational()])
 

@@ -54,12 +54,12 @@ def load(path, floating, gravity, options=frozenset()):
 def joints(body):
     """Return the joints; those of the URDF follow the six freedoms of a floating base."""
     six = body.nv_floating
-    found = [EngineJoint("root_joint", "free", -1, slice(0, 7), slice(0, 6))] if six else []
+    engine_joints = [EngineJoint("root_joint", "free", -1, slice(0, 7), slice(0, 6))] if six else []
     for k in range(six, body.nv):
         kind, q = ("revolute", "prismatic")[body.joint_types[k]], k + body.nq - body.nv
         parent = int(body.parent_idxs[k]) - (5 if six else 0)
-        found.append(EngineJoint(body.joint_names[k], kind, parent, slice(q, q + 1), slice(k, k + 1)))
-    return found
+        engine_joints.append(EngineJoint(body.joint_names[k], kind, parent, slice(q, q + 1), slice(k, k + 1)))
+    return engine_joints
 
 
 def base(body):

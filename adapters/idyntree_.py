@@ -78,7 +78,7 @@ class Body:
         """The free joint of the base, then the joints with freedoms in the order of v."""
         model, traversal = self.model, idyntree.Traversal()
         model.computeFullTreeTraversal(traversal)
-        found = [EngineJoint("root_joint", "free", -1, slice(0, 7), slice(0, 6))]
+        engine_joints = [EngineJoint("root_joint", "free", -1, slice(0, 7), slice(0, 6))]
         moving = [i for i in range(model.getNrOfJoints()) if model.getJoint(i).getNrOfDOFs()]
         moving.sort(key=lambda i: model.getJoint(i).getDOFsOffset())
         carrier, parents = {traversal.getBaseLink().getIndex(): 0}, {}
@@ -91,8 +91,8 @@ class Body:
             q, v = 7 + joint.getPosCoordsOffset(), 6 + joint.getDOFsOffset()
             q, v = slice(q, q + joint.getNrOfPosCoords()), slice(v, v + joint.getNrOfDOFs())
             axes = np.eye(3) if joint.isSphericalJoint() else None
-            found.append(EngineJoint(name, _kind(joint), parents[i], q, v, axes))
-        return found
+            engine_joints.append(EngineJoint(name, _kind(joint), parents[i], q, v, axes))
+        return engine_joints
 
     @cached_property
     def articulated(self):

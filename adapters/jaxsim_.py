@@ -42,7 +42,7 @@ DTYPE = "float64"
 OPTIONS = {"upward": "returns the potential energy with the opposite sign"}
 
 MIXED = js.common.VelRepr.Mixed
-KINDS = {1: "revolute", 2: "prismatic"}  # by JointType
+KINDS = {1: "revolute", 2: "prismatic"}  # kind of a joint by jaxsim's JointType
 double = jax.enable_x64(True)  # a decorator
 
 
@@ -134,22 +134,22 @@ def load(path, floating: bool, gravity, options: frozenset[str] = frozenset()) -
     finally:
         logging.disable(logging.NOTSET)
     if model.floating_base() != floating:
-        found = "a moving" if model.floating_base() else "a fixed"
-        raise AdapterError(f"{path}: this SDF has {found} base, expected the other", "jaxsim", path)
+        own_base = "a moving" if model.floating_base() else "a fixed"
+        raise AdapterError(f"{path}: this SDF has {own_base} base, expected the other", "jaxsim", path)
     return Body(model, -1.0 if "upward" in options else 1.0)
 
 
 def joints(body: Body) -> list[EngineJoint]:
     """Return the joints in the order of jaxsim."""
     parameters, first, floating = body.model.kin_dyn_parameters, body.first, body.first > 0
-    found = [EngineJoint("root_joint", "free", -1, slice(0, 7), slice(0, 6))] if floating else []
+    engine_joints = [EngineJoint("root_joint", "free", -1, slice(0, 7), slice(0, 6))] if floating else []
     types = np.asarray(parameters.joint_model.joint_types)[1:]
     for k, name in enumerate(body.model.joint_names()):  # joint k carries link k + 1
         kind: Any = KINDS.get(int(types[k]), "other")
         parent = int(parameters.parent_array[k + 1]) - 1 + floating
         q, v = slice(first + k, first + k + 1), slice(6 + k, 7 + k)
-        found.append(EngineJoint(name, kind, parent, q, v))
-    return found
+        engine_joints.append(EngineJoint(name, kind, parent, q, v))
+    return engine_joints
 
 
 def base(body: Body) -> Base:

@@ -128,7 +128,7 @@ def load(path, floating: bool, gravity, options: frozenset[str] = frozenset()) -
 
 def joints(body: Body) -> list[EngineJoint]:
     """Return the joints; those of one body carry each other."""
-    model, found = body.own.model, list[EngineJoint]()
+    model, engine_joints = body.own.model, list[EngineJoint]()
     last = {0: -1}  # the last joint towards the world, by body
     for k, name in enumerate(body_names(model)[1:], 1):
         last[k] = last[int(model.body_parentid[k])]
@@ -136,9 +136,9 @@ def joints(body: Body) -> list[EngineJoint]:
             if joint.body == k:
                 kind: Any = KINDS[joint.kind]
                 axes = np.eye(3) if kind == "spherical" else None
-                found.append(EngineJoint(joint.name, kind, last[k], joint.q, joint.v, axes, name))
-                last[k] = len(found) - 1
-    return found
+                engine_joints.append(EngineJoint(joint.name, kind, last[k], joint.q, joint.v, axes, name))
+                last[k] = len(engine_joints) - 1
+    return engine_joints
 
 
 def base(body: Body) -> Base:

@@ -108,13 +108,13 @@ def _hide_inertias(spec, links: dict[str, Inertia]) -> Odd:
 
 def joints(body: Body) -> list[EngineJoint]:
     """Return the joints, those of one body in a chain."""
-    last, found, names = [-1], list[EngineJoint](), body_names(body.model)
+    last, engine_joints, names = [-1], list[EngineJoint](), body_names(body.model)
     for k in range(1, body.model.nbody):
         last.append(last[body.model.body_parentid[k]])
         for own in (joint for joint in body.joints if joint.body == k):
-            found.append(EngineJoint(own.name, KINDS[own.kind], last[k], own.q, own.v, body=names[k]))
-            last[k] = len(found) - 1
-    return found
+            engine_joints.append(EngineJoint(own.name, KINDS[own.kind], last[k], own.q, own.v, body=names[k]))
+            last[k] = len(engine_joints) - 1
+    return engine_joints
 
 
 def base(body: Body) -> Base:
@@ -185,7 +185,7 @@ def jacobian(body: Body, q, frame: str) -> np.ndarray:
 
 
 def jacobian_dot_v(body: Body, q, v, frame: str) -> np.ndarray:
-    """Compute the time derivative of that Jacobian times v, shape (6,)."""
+    """Compute the time derivative of the frame's Jacobian times v, shape (6,)."""
     data, (kind, k), J = body.forward(q, v), _places(body)[frame], np.zeros((6, body.nv))
     point, k = (data.xpos[k], k) if kind == "body" else (data.site_xpos[k], body.model.site_bodyid[k])
     mujoco.mj_jacDot(body.model, data, J[:3], J[3:], point, k)
@@ -234,8 +234,8 @@ def inertials(body: Body) -> dict[str, Inertia]:
     model = body.model
     axes = [Rotation.from_quat(np.roll(quaternion, -1)).as_matrix() for quaternion in model.body_iquat]
     tensors = [R * moments @ R.T for R, moments in zip(axes, model.body_inertia, strict=True)]
-    found = map(Inertia, model.body_mass.tolist(), model.body_ipos.copy(), tensors)
-    return dict(list(zip(body_names(model), found, strict=True))[1:])
+    inertias = map(Inertia, model.body_mass.tolist(), model.body_ipos.copy(), tensors)
+    return dict(list(zip(body_names(model), inertias, strict=True))[1:])
 
 
 def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tuple[str, float, tuple]]:

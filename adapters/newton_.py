@@ -114,7 +114,7 @@ def load(path, floating: bool, gravity, options: frozenset[str] = frozenset()) -
 def _layout(model, file: ET.Element) -> tuple[dict[str, int], tuple[EngineJoint, ...]]:
     """Return the bodies by name, and the joints with freedoms, parents first."""
     mjcf = file.tag == "mujoco"
-    elements = {one.get("name", "").replace("-", "_"): one for one in file.iter("body") if mjcf}
+    elements = {element.get("name", "").replace("-", "_"): element for element in file.iter("body") if mjcf}
     top = "/".join(filter(None, (file.get("model"), "worldbody"))) if mjcf else file.get("name", "")
     paths, last = {-1: top}, {-1: -1}  # by body: label that precedes names, and index of the last joint
     links, joints = dict[str, int](), list[EngineJoint]()

@@ -106,8 +106,8 @@ def mass_matrix(model: pin.Model, data: pin.Data, q) -> np.ndarray:
     if q.shape[-1:] != (model.nq,):
         raise ShapeError(f"q must have shape (..., {model.nq}), got {q.shape}", q.shape, (model.nq,))
     H = np.empty((*q.shape[:-1], model.nv, model.nv))
-    for one, to in zip(flatten(q, 1), flatten(H, 2), strict=True):
-        to[...] = mirrored(_crba(model, data, one))
+    for configuration, to in zip(flatten(q, 1), flatten(H, 2), strict=True):
+        to[...] = mirrored(_crba(model, data, configuration))
     return H
 
 

@@ -87,14 +87,14 @@ def _opened(path, floating: bool, gravity, flags: int, text="", moments=None) ->
 def joints(body: Body) -> list[EngineJoint]:
     """Return the joints with freedoms, in the order of v; a floating base is ``root_joint``."""
     free = EngineJoint("root_joint", "free", -1, slice(0, 7), slice(0, 6))
-    found = [free] * body.floating
-    above = [len(found) - 1]  # joint that carries the base, and link i at i + 1
+    engine_joints = [free] * body.floating
+    above = [len(engine_joints) - 1]  # joint that carries the base, and link i at i + 1
     for link in body.links:
         parent, axes = above[link.parent + 1], link.inertial if link.freedoms == 3 else None
         if link.freedoms:
-            found.append(EngineJoint(link.joint, KINDS[link.kind], parent, link.q, link.v, axes))
-        above.append(len(found) - 1 if link.freedoms else parent)
-    return found
+            engine_joints.append(EngineJoint(link.joint, KINDS[link.kind], parent, link.q, link.v, axes))
+        above.append(len(engine_joints) - 1 if link.freedoms else parent)
+    return engine_joints
 
 
 def base(body: Body) -> Base:
@@ -217,9 +217,9 @@ def potential_energy(body: Body, q) -> float:
 def inertials(body: Body) -> dict[str, Inertia]:
     """Return the inertias of the links that enter H, by name, in the axes of the link frame."""
     rows = [(body.base_mass, body.base_moments), *((link.mass, link.moments) for link in body.links)]
-    found = zip(frames(body), rows, _inertial_frames(body), strict=True)
-    all_links = {name: Inertia(m, c, R * I @ R.T) for name, (m, I), (c, R) in found}
-    return {name: one for name, one in all_links.items() if name != body.base or body.floating}
+    described = zip(frames(body), rows, _inertial_frames(body), strict=True)
+    all_links = {name: Inertia(m, c, R * I @ R.T) for name, (m, I), (c, R) in described}
+    return {name: inertia for name, inertia in all_links.items() if name != body.base or body.floating}
 
 
 def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tuple[str, float, tuple]]:

@@ -81,17 +81,17 @@ def load(path, floating: bool, gravity, options: frozenset[str] = frozenset()) -
 
 def joints(body: _Robot) -> Sequence[EngineJoint]:
     """Return the joints with a freedom, a parent before its children."""
-    found = list[EngineJoint]()
+    engine_joints = list[EngineJoint]()
     number = dict[str, int]()
     for link in sorted((link for link in body.links if link.isjoint), key=lambda link: link.jindex):
         above = link.parent
         while above is not None and not above.isjoint:
             above = above.parent
-        k = number[link.name] = len(found)
+        k = number[link.name] = len(engine_joints)
         kind = "prismatic" if link.isprismatic else "revolute"
         parent = -1 if above is None else number[above.name]
-        found.append(EngineJoint(link._joint_name, kind, parent, slice(k, k + 1), slice(k, k + 1)))
-    return found
+        engine_joints.append(EngineJoint(link._joint_name, kind, parent, slice(k, k + 1), slice(k, k + 1)))
+    return engine_joints
 
 
 def base(body: _Robot) -> Base:
@@ -152,5 +152,5 @@ def _path(body: _Robot, frame: str) -> np.ndarray:
 def jacobian_dot_v(body: _Robot, q, v, frame: str) -> np.ndarray:
     """Return J̇ v from the toolbox's derivatives of the Jacobian by q."""
     v = as_vector(v, body.n, "v")[_path(body, frame)]
-    derivatives = body.hessian0(as_vector(q, body.n, "q"), end=frame)  # by q first
+    derivatives = body.hessian0(as_vector(q, body.n, "q"), end=frame)  # derivatives by q are the first axis
     return np.einsum("kij,k,j->i", derivatives, v, v)

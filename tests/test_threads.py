@@ -31,9 +31,11 @@ from helpers.strategies import spd_matrix
 
 import treefactor as tf
 from treefactor import constraints
+from treefactor._functions.general_path import compiled_function
 from treefactor.dynamics import _chain
 from treefactor.mlcp import TARGET
 from treefactor.mlcp_families import robotred
+from treefactor.quantities.functions import ENTRIES
 
 THREADS = 200
 PAGE = Path(__file__).parents[1] / "docs" / "concepts" / "threads.md"  # explains the promises
@@ -268,6 +270,7 @@ def heavy_kernels():
     problem = robotred(200, 0)
     _, walk = problem._workspace()
     walk.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, None, 0)
+    rnea = compiled_function(ENTRIES["rnea"], MODEL, ())
     loops = constraints.loops.loops_of(LINKAGE.model).kernel
     states = [np.broadcast_to(x, (9000, x.size)).copy() for x in (LINKAGE.closed, np.ones(4), np.ones(4))]
     a, force = np.empty((9000, 4)), np.empty((9000, 3))
@@ -278,7 +281,7 @@ def heavy_kernels():
         "factor": lambda: many._kernel.refactor(batch, "dense", False, None),
         "solve": lambda: many._kernel.apply(0, x),
         "inverse": lambda: many._kernel.invert(np.empty((8000, TREE.n, TREE.n))),
-        "dynamics": lambda: MODEL.bodies.batch(3, 8000, (q, v, a, None), out, "dense", failed, 0, 1000),
+        "dynamics": lambda: rnea.batch(8000, (q, v, a, None), (out,), failed, 0, 1000),
         "program": lambda: routine.batch((q, v, a), out, results, 0, 8000),
         "chain": lambda: chains.inertia(A, 0, len(A)),
         "complementarity": lambda: walk.run(False, None, TARGET, 1000),

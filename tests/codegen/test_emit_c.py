@@ -57,8 +57,8 @@ def test_blocks_compute_what_one_function_does(monkeypatch):
     model, program = robot("solo12")
     monkeypatch.setattr(blocks, "LIMIT", 200)
     monkeypatch.setattr(blocks, "SIZE", 90)
-    found, slots = blocks.blocks(program.functions["aba"])
-    assert len(found) > 20
+    parts, slots = blocks.split_into_blocks(program.functions["aba"])
+    assert len(parts) > 20
     assert slots < program.functions["aba"].rows / 4
     program = replace(program, functions={"aba": program.functions["aba"]})
     assert_agrees(build.compiled(program), program, model)

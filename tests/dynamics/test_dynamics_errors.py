@@ -151,7 +151,7 @@ def test_names_that_are_unknown():
     q, v, x, _ = arguments(ALL_KINDS)
     with pytest.raises(ValueError, match="layout must be one of 'dense', 'packed', 'lanes'; got 'sparse'"):
         tf.crba(ALL_KINDS, q, layout="sparse")
-    with pytest.raises(ValueError, match="method must be one of 'aba', 'factor'; got 'crba'"):
+    with pytest.raises(ValueError, match="method must be one of 'factor', 'aba'; got 'crba'"):
         tf.forward_dynamics(ALL_KINDS, q, v, x, method="crba")
 
 

@@ -176,3 +176,53 @@ def joint_forces(model, q, v, a, fext=None):
         if model.joints[i].parent >= 0:
             force[model.joints[i].parent] += X[i].T @ force[i]
     return np.reshape(force, (-1, 6))
+
+
+def bias(model, q, v, fext=None):
+    """Return the generalized forces at zero acceleration, shape (nv,)."""
+    return rnea(model, q, v, np.zeros(model.nv), fext)
+
+
+def h_times(model, q, x):
+    """Return H x, shape (nv,)."""
+    return crba(model, q) @ x
+
+
+def forward_dynamics(model, q, v, tau, fext=None):
+    """Return H^-1 (tau - bias), shape (nv,)."""
+    return np.linalg.solve(crba(model, q), tau - bias(model, q, v, fext))
+
+
+def inverse_inertia(model, q):
+    """Return H^-1, shape (nv, nv)."""
+    return np.linalg.inv(crba(model, q))
+
+
+def generalized_gravity(model, q):
+    """Return the forces at rest, shape (nv,)."""
+    return bias(model, q, np.zeros(model.nv))
+
+
+def static_torque(model, q, fext):
+    """Return the forces at rest under external ones, shape (nv,)."""
+    return bias(model, q, np.zeros(model.nv), fext)
+
+
+def kinetic_energy(model, q, v):
+    """Return half of v^T H v."""
+    return 0.5 * np.asarray(v) @ crba(model, q) @ v
+
+
+def potential_energy(model, q):
+    """Return the sum of -m g . c over all bodies."""
+    energy, placed = 0.0, []
+    for joint, (R, p, _) in zip(model.joints, place(model, q), strict=True):
+        R0, p0 = placed[joint.parent] if joint.parent >= 0 else (np.eye(3), np.zeros(3))
+        placed.append((R0 @ R, R0 @ p + p0))
+        energy -= joint.inertia.mass * model.gravity @ (placed[-1][0] @ joint.inertia.com + placed[-1][1])
+    return energy
+
+
+def mechanical_energy(model, q, v):
+    """Return the sum of both energies."""
+    return kinetic_energy(model, q, v) + potential_energy(model, q)

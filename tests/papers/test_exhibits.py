@@ -12,7 +12,7 @@ from treefactor.papers import exhibits
 from treefactor.papers.exhibits import EXHIBITS, NOT_EXECUTABLE, REPRODUCED, Exhibit, contradicted
 from treefactor.papers.tables import golubev_yaskevich_systems as systems
 from treefactor.papers.tables import tasora, tasora_figures
-from treefactor.papers.tables.table import ABOUT, DERIVED, DIFFERS, Derived, Row, Table
+from treefactor.papers.tables.table import ABOUT, DERIVED, DIFFERS, Derived, PaperRow, Table
 
 NUMBERED = {  # items of the papers' texts, counted there by hand
     "featherstone": {
@@ -96,11 +96,11 @@ def test_bodies_of_revolution_are_the_only_ones_outside(found, part):
 
 def row(verdict):
     return {
-        REPRODUCED: Row("a", "b", 1, 1),
-        EXPLAINED: Row("a", "b", 1, 2, 1, "misprint"),
-        DIFFERS: Row("a", "b", 1, 2),
-        DERIVED: Row("a", "b", 1, Derived(1)),
-        "ours": Row("a", "b", 1),
+        REPRODUCED: PaperRow("a", "b", 1, 1),
+        EXPLAINED: PaperRow("a", "b", 1, 2, 1, "misprint"),
+        DIFFERS: PaperRow("a", "b", 1, 2),
+        DERIVED: PaperRow("a", "b", 1, Derived(1)),
+        "ours": PaperRow("a", "b", 1),
     }[verdict]
 
 

@@ -28,7 +28,7 @@ from treefactor.papers.tables.table import (
     Derived,
     Identity,
     Limit,
-    Row,
+    PaperRow,
     Rule,
     Table,
     plain,
@@ -232,15 +232,15 @@ def test_a_known_difference_is_not_any_difference(monkeypatch):
     ],
 )
 def test_verdicts(paper, ours, verdict):
-    assert Row("case", "what", ours, paper).verdict == verdict
+    assert PaperRow("case", "what", ours, paper).verdict == verdict
 
 
 def test_a_reason_explains_a_difference_and_nothing_else():
-    assert Row("", "", 1, 2, 1, "misprint").verdict == EXPLAINED
-    assert Row("", "", 2, 2, 1, "misprint").verdict == EQUAL
-    assert Row("", "", 3, 2, 1, "misprint").verdict == DIFFERS
-    assert Row("", "", 2.0, AtLeast(4.5), AtLeast(1.5), "no loops").verdict == EXPLAINED
-    assert Row("", "", 1.4, AtLeast(4.5), AtLeast(1.5), "no loops").verdict == DIFFERS
+    assert PaperRow("", "", 1, 2, 1, "misprint").verdict == EXPLAINED
+    assert PaperRow("", "", 2, 2, 1, "misprint").verdict == EQUAL
+    assert PaperRow("", "", 3, 2, 1, "misprint").verdict == DIFFERS
+    assert PaperRow("", "", 2.0, AtLeast(4.5), AtLeast(1.5), "no loops").verdict == EXPLAINED
+    assert PaperRow("", "", 1.4, AtLeast(4.5), AtLeast(1.5), "no loops").verdict == DIFFERS
 
 
 @pytest.mark.parametrize(
@@ -341,8 +341,10 @@ def written(tmp_path, *found):
 
 def test_hostile_text_stays_text(tmp_path):
     tree = families.chain(2)
-    row = Row(HOSTILE, HOSTILE, HOSTILE, HOSTILE + ".", HOSTILE, HOSTILE)
-    page = written(tmp_path, Table(HOSTILE, HOSTILE, HOSTILE, [row, Row(HOSTILE, "", "", HOSTILE)], tree))
+    row = PaperRow(HOSTILE, HOSTILE, HOSTILE, HOSTILE + ".", HOSTILE, HOSTILE)
+    page = written(
+        tmp_path, Table(HOSTILE, HOSTILE, HOSTILE, [row, PaperRow(HOSTILE, "", "", HOSTILE)], tree)
+    )
     assert not page.of("img") + page.of("script")
     assert page.text.count(HOSTILE) > 8
     assert "Not explained" in page.text
@@ -350,7 +352,7 @@ def test_hostile_text_stays_text(tmp_path):
 
 def test_without_matplotlib_the_page_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    row = Row("chain", "N", 3, 3)
+    row = PaperRow("chain", "N", 3, 3)
     page = written(tmp_path, Table("paper", "Figure 4", "", [row], curves={"chain": {2: row}}))
     assert "pip install 'treefactor[plot]'" in page.text
     assert not page.of("img")

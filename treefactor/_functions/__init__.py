@@ -1,5 +1,5 @@
-"""Run compiled functions on NumPy arrays: one class, one entry from Python, one bound call, one general path.
+"""Run compiled functions on NumPy arrays: one class, one entry, one bound call, one general path.
 
-This folder knows arrays and lanes, not bodies: a function of a robot is a subclass of `CompiledFunction` beside the
-kernels that it calls.
+This folder knows arrays and lanes, not bodies: a function of a robot is a subclass of `CompiledFunction`
+beside the kernels that it calls.
 """

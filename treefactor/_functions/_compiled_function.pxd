@@ -1,5 +1,6 @@
 """C interface of compiled functions: the class that runs them on NumPy arrays, and its hooks."""
 
+cimport cython
 from cpython.object cimport PyObject
 
 from ..tree._operands cimport Operand
@@ -59,21 +60,38 @@ cdef class CompiledFunction:
                         double **x, double **y, char **to, Py_ssize_t *failed, double *work) noexcept nogil
 
     # The same for all
+    @cython.final
     cdef bint is_apart(self, int k) noexcept nogil
+    @cython.final
     cdef bint is_valid(self, const double *x, int step) noexcept nogil
+    @cython.final
     cdef bint has_units(self, const double **x) noexcept nogil
+    @cython.final
     cdef bint find_arguments(self, PyObject **arrays, double *numbers, const double **x) noexcept
+    @cython.final
+    cdef bint find_result(self, int k, const double **x, object out, double **y) noexcept
+    @cython.final
     cdef bint find_results(self, const double **x, tuple out, double **y) noexcept
+    @cython.final
     cdef tuple as_results(self, object out)
     cpdef object make(self, tuple results)
     cpdef tuple allocate(self, Py_ssize_t batch)
+    @cython.final
     cdef object run(self, PyObject **arrays, object out, object threads)
+    @cython.final
     cdef object run_vectors(self, PyObject **arrays, object out)
+    @cython.final
     cdef object run_rows(self, PyObject **arrays, object out)
+    @cython.final
     cdef bint fits_batch(self, int k, object out, Py_ssize_t batch) noexcept
+    @cython.final
     cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, char **to, Py_ssize_t *failed,
                            Py_ssize_t first, Py_ssize_t stop) noexcept nogil
+    @cython.final
     cdef Py_ssize_t to_next_block(self, int k) noexcept nogil
+    @cython.final
     cdef double *place_of(self, int k, char *to, Py_ssize_t b, double *packed) noexcept nogil
+    @cython.final
     cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil
+    @cython.final
     cdef void store(self, const Array *result, int count, double *y, char *to) noexcept nogil

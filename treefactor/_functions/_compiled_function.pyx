@@ -294,22 +294,28 @@ cdef class CompiledFunction:
             x[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> array)
         return True
 
+    cdef bint find_result(self, int k, const double **x, object out, double **y) noexcept:
+        """Set y[k] to the data of out, for one configuration; false if it does not fit, or overlaps."""
+        cdef Py_ssize_t size = self.result[k].size
+        cdef int j
+        if not (fits(&self.result[k], out) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)):
+            return False
+        y[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
+        for j in range(self.inputs):
+            if overlap(y[k], size, x[j], self.input[j].size):
+                if not (self.result[k].in_place and j == 0 and y[k] == x[0]):
+                    return False
+        for j in range(k):
+            if overlap(y[k], size, y[j], self.result[j].size):
+                return False
+        return True
+
     cdef bint find_results(self, const double **x, tuple out, double **y) noexcept:
         """Set y to the data of out, for one configuration; false if an array does not fit, or overlaps."""
-        cdef Py_ssize_t size
-        cdef int k, j
+        cdef int k
         for k in range(self.results):
-            if not (fits(&self.result[k], out[k]) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out[k])):
+            if not self.find_result(k, x, out[k], y):
                 return False
-            y[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> out[k])
-            size = self.result[k].size
-            for j in range(self.inputs):
-                if overlap(y[k], size, x[j], self.input[j].size):
-                    if not (self.result[k].in_place and j == 0 and y[k] == x[0]):
-                        return False
-            for j in range(k):
-                if overlap(y[k], size, y[j], self.result[j].size):
-                    return False
         return True
 
     cdef tuple as_results(self, object out):
@@ -347,9 +353,13 @@ cdef class CompiledFunction:
         if self.in_lanes or self.elements >= 0 or not self.find_arguments(arrays, numbers, x):
             return None
         if out is not None:
-            results = self.as_results(out)
-            if results is None or not self.find_results(x, results, y):
-                return None
+            if self.gather is None:
+                if not self.find_result(0, x, out, y):
+                    return None
+            else:
+                results = self.as_results(out)
+                if results is None or not self.find_results(x, results, y):
+                    return None
             return out if self.run_one(x, y) else None
         if self.scalar:
             y[0] = &number
@@ -477,20 +487,21 @@ cdef class CompiledFunction:
         if work == NULL:
             return False
         of_block = align(work)
-        end = of_block + self.block_size()
+        end = of_block + self.block_size() if self.elements >= 0 else of_block
         for k in range(self.inputs):
             x[k] = NULL if operands[k].data == NULL else end
             end += LANES * operands[k].size
         for k in range(self.results):
-            packed[k] = end
+            packed[k] = y[k] = end
             end += LANES * self.result[k].computed
             memset(end, 0, LANES * sizeof(double))               # outside the pattern
             end += LANES
         for b in range(first, stop):
             status = &ignored[0] if failed == NULL else failed + b * LANES
             count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
-            for k in range(self.results):
-                y[k] = self.place_of(k, to[k], b, packed[k])
+            if self.in_lanes:
+                for k in range(self.results):
+                    y[k] = self.place_of(k, to[k], b, packed[k])
             if self.elements >= 0:
                 model = self.begin_block(b, of_block)
             self.run_block(model, b, count, operands, x, y, to, status, end)
@@ -502,11 +513,8 @@ cdef class CompiledFunction:
         return LANES * sizeof(double) * (self.result[k].computed if self.in_lanes else self.result[k].size)
 
     cdef double *place_of(self, int k, char *to, Py_ssize_t b, double *packed) noexcept nogil:
-        """Return where result k of block b is computed: in the user's array if that has aligned lanes."""
-        cdef double *there
-        if not self.in_lanes:
-            return packed
-        there = <double *> (to + b * self.to_next_block(k))
+        """Return where result k of block b is computed in lanes: in the user's array if that is aligned."""
+        cdef double *there = <double *> (to + b * self.to_next_block(k))
         return there if there == align(there) else packed
 
     cdef void run_block(self, const void *model, Py_ssize_t b, int count, const Operand *operands,

@@ -1,4 +1,4 @@
-"""General path of compiled functions: compile them, validate arrays of any form, use threads, name what is wrong."""
+"""General path of compiled functions: compile them, validate arrays, use threads, name what is wrong."""
 
 from __future__ import annotations
 

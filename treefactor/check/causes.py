@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .cells import Cause
 
-GENERAL = {  # by option or kind of edit: the engine agrees only once the file ...
+GENERAL = {  # by option or kind of edit: text that continues "the engine agrees only once the file ..."
     "written anew": "reads frames of the SDF differently: poses, axes or what they are relative to",
     "markup": "refuses or reads differently entities, instructions (<?...?>) or the encoding of the file",
     "repeated element": "refuses, or does not read the first of, elements that a link or joint has once",
@@ -72,7 +72,7 @@ RTB_FIXED = "https://github.com/petercorke/robotics-toolbox-python/issues/636"
 
 DROPPED = "drops an <inertial>, or its tensor, with a missing or malformed number such as '0 '"
 
-KNOWN = {  # by engine and option or kind of edit: text, and the upstream report
+KNOWN = {  # by engine and option or kind of edit: text of the cause, and link to the upstream report
     ("pinocchio", "inertial number"): (DROPPED, ""),
     ("dart", "inertial number"): (DROPPED, ""),
     ("drake", "several joints"): ("misplaces all joints of a body but the last", ""),

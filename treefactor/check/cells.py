@@ -6,14 +6,14 @@ from dataclasses import asdict, dataclass, field
 
 AGREES, EXPLAINED, EXPECTED = "agrees", "explained", "expected"
 DISAGREES, REFUSED, TIMED_OUT, CRASHED = "disagrees", "refused", "timed out", "crashed"
-IMPOSSIBLE, UNREADABLE = "impossible", "unreadable"  # of links and files, not of cells: see `Fault`
+IMPOSSIBLE, UNREADABLE = "impossible", "unreadable"  # states of links and files, not of cells: see `Fault`
 NOT_OFFERED, NOT_INSTALLED, EXCLUDED = "not offered", "not installed", "excluded"
 
 STATES = (  # the worst first
     *(CRASHED, TIMED_OUT, DISAGREES, REFUSED, EXPECTED, EXPLAINED, AGREES),
     *(NOT_INSTALLED, EXCLUDED, NOT_OFFERED),
 )
-SCHEMA = 1  # of `Report.as_dict` and of the JSON files
+SCHEMA = 1  # version of the format of `Report.as_dict` and of the JSON files
 GOOD = (AGREES, EXPLAINED, EXPECTED, NOT_OFFERED, NOT_INSTALLED, EXCLUDED)
 
 
@@ -163,7 +163,9 @@ class CheckedRobot:
     @classmethod
     def from_dict(cls, values: dict) -> CheckedRobot:
         """Return the robot that `dataclasses.asdict` made plain data of."""
-        return cls(**{**values, "impossible": tuple(Fault(**one) for one in values.get("impossible", ()))})
+        return cls(
+            **{**values, "impossible": tuple(Fault(**fault) for fault in values.get("impossible", ()))}
+        )
 
 
 @dataclass(frozen=True)

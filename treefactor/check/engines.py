@@ -94,8 +94,8 @@ class KnownEngine:
         """How to get the engine where it is not installed."""
         if self.newest_python and sys.version_info[:2] > self.newest_python:
             wanted = ".".join(map(str, self.newest_python))
-            here = ".".join(map(str, sys.version_info[:2]))
-            return f"it has no wheels for Python {here}: use Python {wanted}, pip install {self.pip}"
+            running = ".".join(map(str, sys.version_info[:2]))
+            return f"it has no wheels for Python {running}: use Python {wanted}, pip install {self.pip}"
         return f"pip install {self.pip}"
 
 

@@ -59,7 +59,7 @@ class Trial:
     refusal: str = ""
 
     def of(self, quantities: Collection[str]) -> Trial:
-        """Return what concerns some of the quantities."""
+        """Return the part of this trial that concerns some quantities."""
         parts = (self.errors, self.failures, self.absent)
         return Trial(
             *({name: part[name] for name in part if name in quantities} for part in parts), self.refusal
@@ -108,9 +108,11 @@ class Examination:
     @cached_property
     def offered(self) -> tuple[str, ...]:
         """Quantities that the engine and the reference have, and that rounding leaves a digit of."""
-        found = [QUANTITIES[name] for name in self.quantities if name in QUANTITIES]
-        have = [one for one in found if one.name not in self.excluded]
-        return tuple(one.name for one in have if all(hasattr(self.engine, need) for need in one.needs))
+        known = [QUANTITIES[name] for name in self.quantities if name in QUANTITIES]
+        have = [quantity for quantity in known if quantity.name not in self.excluded]
+        return tuple(
+            quantity.name for quantity in have if all(hasattr(self.engine, need) for need in quantity.needs)
+        )
 
     @cached_property
     def excluded(self) -> dict[str, str]:
@@ -123,7 +125,7 @@ class Examination:
 
     @property
     def answered(self) -> frozenset[str]:
-        """Quantities that the engine answers for the file as it is, however wrongly."""
+        """Quantities for which the engine returns a value for the unchanged file, right or wrong."""
         first = self.trial(Changes())
         return frozenset((*first.errors, *first.failures))
 
@@ -158,19 +160,19 @@ class Examination:
     ) -> Trial:
         """Return the errors of quantities, of all by default, at the first samples, all by default."""
         wanted = frozenset(self.offered if quantities is None else quantities)
-        for known, found in self._trials.get((changes, samples), ()):
-            if wanted <= known or found.refusal:
-                return found.of(wanted)
+        for known, trial in self._trials.get((changes, samples), ()):
+            if wanted <= known or trial.refusal:
+                return trial.of(wanted)
         try:
-            first, found = self._compared(changes, sorted(wanted), samples)
+            first, trial = self._compared(changes, sorted(wanted), samples)
         except Exception as error:  # engines raise anything
-            first = found = Trial(refusal=self.reason(error))
-        for count, one in {1: first, samples: found}.items():
-            self._trials.setdefault((changes, count), []).append((wanted, one))
-        return found
+            first = trial = Trial(refusal=self.reason(error))
+        for count, compared in {1: first, samples: trial}.items():
+            self._trials.setdefault((changes, count), []).append((wanted, compared))
+        return trial
 
     def refusal(self) -> str:
-        """Return why the engine refuses the file as it is, "" if it loads it."""
+        """Return the reason why the engine cannot load the unchanged file, or "" if it can."""
         try:
             with self.loaded(Changes()):
                 return ""
@@ -216,11 +218,11 @@ class Examination:
 
     def _compared(self, changes: Changes, wanted: Sequence[str], samples: int | None) -> tuple[Trial, Trial]:
         """Return the trials of a rewriting at the first sample and at all."""
-        other = self
+        examination = self
         if any(edit.step == IGNORED_STEP for edit in changes.edits):
-            other = self.with_reference(self._without(changes.edits))
+            examination = self.with_reference(self._without(changes.edits))
         with self.loaded(changes) as (body, carried):
-            return other._errors(body, carried, wanted, other.reference.samples[:samples])
+            return examination._errors(body, carried, wanted, examination.reference.samples[:samples])
 
     def _without(self, edits: frozenset[Edit]) -> Reference:
         """Return treefactor's values for an MJCF without what edits of the last step ignore."""
@@ -235,8 +237,8 @@ class Examination:
                     self.reference.seed,
                 )
                 robot, options = replace(self.robot, path=path), options | {"root_link"}
-                found = compute_reference(own, "treefactor", robot, count, seed, options)
-            self._references[edits] = found
+                reference = compute_reference(own, "treefactor", robot, count, seed, options)
+            self._references[edits] = reference
         return self._references[edits]
 
     def _errors(self, body, carried: dict, wanted: Sequence[str], samples) -> tuple[Trial, Trial]:
@@ -244,7 +246,7 @@ class Examination:
         first = trial = Trial()
         try:
             joints, base = tuple(engine.joints(body)), engine.base(body)
-            found = pairs(reference.joints, joints, base)
+            joint_pairs = pairs(reference.joints, joints, base)
         except UndeclaredJointError as error:
             trial.absent.update(dict.fromkeys(wanted, str(error)))
             return trial, trial
@@ -254,7 +256,7 @@ class Examination:
         nq = max((joint.q.stop for joint in joints), default=0)
         nv = max((joint.v.stop for joint in joints), default=0)
         for sample in samples:
-            at = translate(found, base, (nq, nv, reference.nv), sample.q, sample.v)
+            at = translate(joint_pairs, base, (nq, nv, reference.nv), sample.q, sample.v)
             query = Query(engine, body, at, sample, joints, carried)
             for name in wanted:
                 self._ask(name, query, trial)

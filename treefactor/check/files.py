@@ -23,7 +23,7 @@ MARKS = {"package.xml", "manifest.xml"}  # files that make a folder a package
 LEVELS = 6  # folders above a file in which its packages are looked for
 NEGATIVE = "has a negative mass"  # in the reason of the refusal
 BUNDLED = "the file of an installed package"  # why a fault does not count as the user's
-Carried = dict  # by link of the original file, the link that carries it and its pose there
+Carried = dict  # maps each link of the original file to the link that carries it, and its pose there
 
 
 def file_for(
@@ -118,10 +118,10 @@ def with_own_base(robot: Robot) -> Robot:
 def all_edits(robot: Robot) -> tuple[Edit, ...]:
     """Return all edits that would change something of a robot's file; none of a file that cannot be read."""
     try:
-        found = causes_of_mjcf(robot.path) if robot.is_mjcf else edits(robot.path)
+        candidates = causes_of_mjcf(robot.path) if robot.is_mjcf else edits(robot.path)
     except AdapterError:
         return ()
-    return tuple(edit for edit in found if not (robot.mimic and edit.kind == "mimic"))
+    return tuple(edit for edit in candidates if not (robot.mimic and edit.kind == "mimic"))
 
 
 def spelling_edits(robot: Robot) -> tuple[Edit, ...]:
@@ -159,7 +159,9 @@ def lines_of(robot: Robot) -> dict[str, int]:
     try:
         if robot.is_mjcf:
             mjcf = _mjcf_file.read(robot.path)
-            return {one.get("name", ""): mjcf.lines[one] for one in (*mjcf.bodies(), *mjcf.joints())}
+            return {
+                element.get("name", ""): mjcf.lines[element] for element in (*mjcf.bodies(), *mjcf.joints())
+            }
         urdf = _urdf_file.read(robot.path)
     except AdapterError:
         return {}
@@ -169,9 +171,9 @@ def lines_of(robot: Robot) -> dict[str, int]:
 
 def with_coupled(robots: Iterable[Robot]) -> list[Robot]:
     """Return robots, and after each that has mimic joints the same with these joints coupled."""
-    found = []
+    listed = []
     for robot in robots:
-        found.append(robot)
+        listed.append(robot)
         if robot.format == "urdf" and robot.path.is_file() and b"<mimic" in robot.path.read_bytes():
-            found.append(replace(robot, mimic=True))
-    return found
+            listed.append(replace(robot, mimic=True))
+    return listed

@@ -66,8 +66,8 @@ class Server:  # pragma: no cover - in another process
         """Report how a fork has ended, if it has or is to be killed; kill what it has started."""
         if killed:
             kill(pid)
-        found, status = os.waitpid(pid, 0 if killed else os.WNOHANG)
-        if found:
+        ended, status = os.waitpid(pid, 0 if killed else os.WNOHANG)
+        if ended:
             kill(pid)
             with suppress(OSError), self._forks.pop(pid) as control:
                 control.send((pid, os.waitstatus_to_exitcode(status)))
@@ -89,8 +89,8 @@ class Server:  # pragma: no cover - in another process
         os.setpgid(0, 0)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for one in (self._requests, self._ended, self._wakes, held, *self._forks.values()):
-            one.close()
+        for inherited in (self._requests, self._ended, self._wakes, held, *self._forks.values()):
+            inherited.close()
         self._forks.clear()
         for standard in (1, 2):
             os.dup2(output, standard)

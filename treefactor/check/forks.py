@@ -15,7 +15,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
 from threading import RLock
 
-POSSIBLE = hasattr(os, "fork") and sys.platform != "darwin"  # whose frameworks do not survive a fork
+POSSIBLE = hasattr(os, "fork") and sys.platform != "darwin"  # frameworks of macOS do not survive a fork
 
 
 class Fork:
@@ -70,14 +70,14 @@ class Server:
     def __init__(self, environment: Mapping[str, str]):
         self.owner, self._ready = os.getpid(), False
         self._folder = tempfile.TemporaryDirectory(prefix="treefactor-")
-        self._socket, other = socket.socketpair()
-        with other:
+        self._socket, far_end = socket.socketpair()
+        with far_end:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", f"{__package__}.fork_server", str(other.fileno())],
+                [sys.executable, "-m", f"{__package__}.fork_server", str(far_end.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=[other.fileno()],
+                pass_fds=[far_end.fileno()],
                 cwd=self._folder.name,  # the first folder in which Python looks for modules
                 env=environment,
                 start_new_session=True,  # Ctrl-C ends it by the end of this process
@@ -86,12 +86,12 @@ class Server:
     def fork(self, connection: int, folder: str, environment: Mapping[str, str]) -> Fork:
         """Fork a process that answers calls on a connection, in a folder; raise OSError without a server."""
         self._ready = self._ready or bool(self._socket.recv(1))
-        control, other = Pipe()
+        control, far_end = Pipe()
         output, printed = os.pipe()
         request = pickle.dumps((folder, dict(environment), sys.path))
         try:
-            with other:
-                descriptors = [connection, other.fileno(), printed]
+            with far_end:
+                descriptors = [connection, far_end.fileno(), printed]
                 socket.send_fds(self._socket, [len(request).to_bytes(8, "little")], descriptors)
                 self._socket.sendall(request)
         except OSError:

@@ -38,15 +38,15 @@ def judge(examination: Examination, name: str, ordinary: bool = True) -> list[Ce
     everything = Changes(frozenset(edits), frozenset(getattr(examination.engine, "OPTIONS", {})))
     first = examination.trial(Changes() if ordinary else everything)
     wrong = examination.bad(first, examination.offered)
-    found = repair(examination, edits, wrong) if wrong and ordinary else Repair(Changes(), (), frozenset())
-    last = examination.trial(found.changes) if found.parts else first
-    left = examination.bad(last, examination.offered, examination.answered if found.parts else ())
+    repaired = repair(examination, edits, wrong) if wrong and ordinary else Repair(Changes(), (), frozenset())
+    last = examination.trial(repaired.changes) if repaired.parts else first
+    left = examination.bad(last, examination.offered, examination.answered if repaired.parts else ())
     accounts = ()
-    if left and found.steady and not last.refusal:
-        accounts = tensor_causes(examination, found.changes, left)
-    used = found.changes.options
-    touched = {option: touched_links(examination, found.changes, option) for option in sorted(used)}
-    judgement = Judgement(examination, name, first, last, found, wrong, left, accounts, touched)
+    if left and repaired.steady and not last.refusal:
+        accounts = tensor_causes(examination, repaired.changes, left)
+    used = repaired.changes.options
+    touched = {option: touched_links(examination, repaired.changes, option) for option in sorted(used)}
+    judgement = Judgement(examination, name, first, last, repaired, wrong, left, accounts, touched)
     return [
         _simulated(examination, name) if quantity == SIMULATION else judgement.cell(quantity)
         for quantity in examination.quantities
@@ -62,16 +62,16 @@ def with_lines(robot: Robot, causes: Sequence[Cause]) -> tuple[Cause, ...]:
     """Return causes with the lines of their links and joints, as far as all of them are in the file."""
     if all(cause.lines or not cause.where for cause in causes):
         return tuple(causes)
-    known, found = lines_of(robot), []
+    known, located = lines_of(robot), []
     for cause in causes:
         lines = [known.get(name.split(" with ")[0], 0) for name in cause.where]
-        found.append(cause if cause.lines or not all(lines) else replace(cause, lines=tuple(lines)))
-    return tuple(found)
+        located.append(cause if cause.lines or not all(lines) else replace(cause, lines=tuple(lines)))
+    return tuple(located)
 
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """Trials of the file as it is and as repaired, and what was wrong in either.
+    """Trials of the unchanged and of the repaired file, and the quantities that are wrong in each.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Judgement:
     name : str
         Engine, as reported.
     first, last : Trial
-    found : Repair
+    repair : Repair
     wrong, left : frozenset of str
         Quantities that are wrong in the file as it is, and after the repair.
     others : tuple of Cause
@@ -92,7 +92,7 @@ class Judgement:
     name: str
     first: Trial
     last: Trial
-    found: Repair
+    repair: Repair
     wrong: frozenset[str]
     left: frozenset[str]
     others: tuple[Cause, ...]
@@ -129,13 +129,13 @@ class Judgement:
         if self.last.refusal or cell.quantity in self.last.failures:
             return self.last.refusal or self.last.failures[cell.quantity]
         unsteady = (
-            "" if self.found.steady else "; the engine computes something else when it loads a file again"
+            "" if self.repair.steady else "; the engine computes something else when it loads a file again"
         )
         return f"differs by {cell.error:.1e}, {cell.allowed:.1e} is rounding{unsteady}"
 
     def _causes(self, quantity: str) -> list[Cause]:
         """Return the parts of the repair without which a quantity is wrong, as causes."""
-        parts = self.found.parts
+        parts = self.repair.parts
         options = getattr(self.examination.engine, "OPTIONS", {})
         causes = []
         for part in [part for part in parts if quantity in part.quantities] or parts:
@@ -149,16 +149,18 @@ class Judgement:
 
 
 def _simulated(examination: Examination, name: str) -> Cell:
-    """Return the cell of what an engine adds to q̈ by default when a script simulates the file."""
+    """Return the cell of the quantity "simulation": what an engine adds to q̈ by default when it simulates."""
     robot, engine, reference = examination.robot, examination.engine, examination.reference
     cell = Cell(robot.name, robot.base, name, SIMULATION, NOT_OFFERED)
     if not hasattr(engine, "settings") or robot.format not in engine.READS or robot.mimic:
         return cell
     try:
-        found = engine.settings(
+        settings = engine.settings(
             robot.path, robot.floating, robot.gravity, random_of(robot.path, reference.seed)
         )
-        causes = tuple(Cause("setting", text, tuple(where), float(effect)) for text, effect, where in found)
+        causes = tuple(
+            Cause("setting", text, tuple(where), float(effect)) for text, effect, where in settings
+        )
     except (AdapterError, NotPositiveDefiniteError) as error:
         return replace(cell, reason=examination.message(error))
     except Exception as error:  # it must not cost the other cells

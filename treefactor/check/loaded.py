@@ -132,7 +132,7 @@ def load_robot(
     AdapterError
         If the engine is not installed or refuses the robot, or there is no such robot.
     """
-    module, found = engine_module(engine), find(str(robot), floating)
-    path = Path(found.path).absolute()
-    with opened(module.load(path, found.floating, found.gravity, frozenset(options))) as body:
-        yield LoadedRobot(module, body, own.load(path, found.floating, found.gravity))
+    module, source = engine_module(engine), find(str(robot), floating)
+    path = Path(source.path).absolute()
+    with opened(module.load(path, source.floating, source.gravity, frozenset(options))) as body:
+        yield LoadedRobot(module, body, own.load(path, source.floating, source.gravity))

@@ -35,7 +35,8 @@ from .robots import Robot
 from .tasks import engine_task, reference_task, refusal_task, robot_task
 from .workers import CrashedError, InProcess, TimedOutError, Worker, WorkerError, next_of
 
-REFERENCES = {  # by format: the reference, and the engine that it is compared with itself
+# by format of the file: the reference engine, and the engine that the reference is compared with
+REFERENCES = {
     "urdf": ("pinocchio", "treefactor"),
     "sdf": ("pinocchio", "treefactor"),
     "mjcf": ("treefactor", "mujoco"),
@@ -124,7 +125,7 @@ class Matrix:
                 self._collect()
                 while done < len(self.robots) and len(self._cells[done]) == len(self.engines):
                     own = self._cells[done]
-                    yield self._checked(done), [cell for one in self.engines for cell in own[one.title]]
+                    yield self._checked(done), [cell for engine in self.engines for cell in own[engine.title]]
                     done += 1
         finally:
             for worker in self._workers.values():
@@ -132,7 +133,7 @@ class Matrix:
 
     def _checked(self, k: int) -> CheckedRobot:
         robot, references = self.robots[k], self._references[k].values()
-        freedoms = next((one.nv for one in references if isinstance(one, Reference)), None)
+        freedoms = next((reference.nv for reference in references if isinstance(reference, Reference)), None)
         sha256 = self._digests[robot.path]
         if digest(robot.path) != sha256:
             raise TreefactorError(f"{robot.path} changed while it was compared: compare it again")
@@ -185,15 +186,15 @@ class Matrix:
             self._running[engine.title] = task
 
     def _reference_of(self, task: Task) -> Reference | None:
-        """Return what an engine is compared with: the first reference that is not its own.
+        """Return the reference that an engine is compared with: the first that another engine computed.
 
         None where there is none, or treefactor refuses a URDF: what it states is not defined then.
         """
-        order, found = REFERENCES[self.robots[task.robot].format], self._references[task.robot]
-        if order[0] != "treefactor" and isinstance(found["treefactor"], str):
+        order, references = REFERENCES[self.robots[task.robot].format], self._references[task.robot]
+        if order[0] != "treefactor" and isinstance(references["treefactor"], str):
             return None
-        others = [found[name] for name in order if name != task.engine.title]
-        return next((one for one in others if isinstance(one, Reference)), None)
+        others = [references[name] for name in order if name != task.engine.title]
+        return next((reference for reference in others if isinstance(reference, Reference)), None)
 
     def _without_call(self, task: Task) -> bool:
         """Fill the cells of a task that needs no call: the engine is missing."""
@@ -206,11 +207,11 @@ class Matrix:
         return True
 
     def _refusals(self, task: Task) -> dict[str, str]:
-        """Return by reference why it has no values of a robot."""
+        """Map each reference that has no values of a robot to the reason."""
         robot, references = self.robots[task.robot], self._references[task.robot]
-        found = {name: references[name] for name in REFERENCES[robot.format]}
+        by_name = {name: references[name] for name in REFERENCES[robot.format]}
         return {
-            name: why.replace(f"{robot.path}: ", "") for name, why in found.items() if isinstance(why, str)
+            name: why.replace(f"{robot.path}: ", "") for name, why in by_name.items() if isinstance(why, str)
         }
 
     def _chosen(self, name: str) -> ChosenEngine:
@@ -267,11 +268,11 @@ class Matrix:
 def compare(matrix: Matrix) -> Report:
     """Run a whole comparison and return its report."""
     with closing(iter(matrix)) as results:
-        found = list(results)
-    return report_of(matrix, found)
+        checked = list(results)
+    return report_of(matrix, checked)
 
 
-def report_of(matrix: Matrix, found: Sequence[tuple[CheckedRobot, list[Cell]]]) -> Report:
+def report_of(matrix: Matrix, checked: Sequence[tuple[CheckedRobot, list[Cell]]]) -> Report:
     """Return the report of a comparison's results."""
     meta = {
         "schema": SCHEMA,
@@ -286,8 +287,8 @@ def report_of(matrix: Matrix, found: Sequence[tuple[CheckedRobot, list[Cell]]]) 
         matrix.used.get(engine.title, UsedEngine(engine.title, pip=pip_of(engine.name)))
         for engine in matrix.engines
     ]
-    cells = [cell for _, own in found for cell in own]
-    return Report(meta, engines, [robot for robot, _ in found], list(matrix.quantities), cells)
+    cells = [cell for _, own in checked for cell in own]
+    return Report(meta, engines, [robot for robot, _ in checked], list(matrix.quantities), cells)
 
 
 def check(

@@ -84,8 +84,8 @@ def load(path, floating: bool = False, gravity=None, options: frozenset[str] = f
 
 
 def joints(body: Body) -> list[EngineJoint]:
-    """Return the joints; a free joint that MuJoCo gives armature is one joint, of two of the model."""
-    model, found, number = body.model, list[EngineJoint](), {-1: -1}
+    """Return the joints; a free joint with armature, which the model has as two joints, is one."""
+    model, listed, number = body.model, list[EngineJoint](), {-1: -1}
     links = {frame.joint: frame.name for frame in reversed(model.frames) if frame.type == "body"}
     for i, joint in enumerate(model.joints):
         if i - 1 in body.halves or (joint.mimic is not None and model.coupling):
@@ -95,9 +95,11 @@ def joints(body: Body) -> list[EngineJoint]:
         if i in body.halves:
             name, kind, nq, nv = name.removesuffix("[0]"), "free", 7, 6
         q, v = slice(model.idx_q[i], model.idx_q[i] + nq), slice(model.idx_v[i], model.idx_v[i] + nv)
-        found.append(EngineJoint(name, kind, number[joint.parent], q, v, body=joint.body or links.get(i, "")))  # type: ignore[arg-type]
-        number[i] = len(found) - 1
-    return found
+        listed.append(
+            EngineJoint(name, kind, number[joint.parent], q, v, body=joint.body or links.get(i, ""))
+        )  # type: ignore[arg-type]
+        number[i] = len(listed) - 1
+    return listed
 
 
 def base(body: Body) -> Base:
@@ -247,8 +249,8 @@ def _root(robot: Robot, model: Model) -> Inertia:
         return whole.links[whole.root]
     from ..adapters import mujoco_
 
-    found, total = mujoco_.inertials(mujoco_.load(robot.path, gravity=None)), Inertia()
+    inertias, total = mujoco_.inertials(mujoco_.load(robot.path, gravity=None)), Inertia()
     for frame in model.frames:
-        if frame.type == "body" and frame.joint < 0 and frame.name in found:
-            total += found[frame.name].moved(frame.R, frame.p)
+        if frame.type == "body" and frame.joint < 0 and frame.name in inertias:
+            total += inertias[frame.name].moved(frame.R, frame.p)
     return total

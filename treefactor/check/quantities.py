@@ -18,7 +18,7 @@ from ..exceptions import AdapterError
 from ..linalg.factorization import factor
 from ..tree.tree import Tree
 
-SHAPES: dict[str, tuple[int | str, ...]] = {  # of answers; "n" are the engine's freedoms
+SHAPES: dict[str, tuple[int | str, ...]] = {  # shapes of an engine's results; "n" is its number of freedoms
     **{"mass_matrix": ("n", "n"), "rnea_derivatives": (2, "n", "n"), "jacobian": (6, "n")},
     **{"placement": (4, 4), "jacobian_dot_v": (6,), "com": (3,), "momentum": (6,)},
     **{"kinetic_energy": (), "potential_energy": ()},
@@ -69,17 +69,19 @@ class Query:
         return self._checked("factors", L, ("n", "n")), self._checked("factors", D, ("n",))
 
     def _answer(self, function: str, *arguments) -> Any:
-        copies = (np.array(one) if isinstance(one, np.ndarray) else one for one in arguments)
+        copies = (
+            np.array(argument) if isinstance(argument, np.ndarray) else argument for argument in arguments
+        )
         return getattr(self.engine, function)(self.body, *copies)
 
     def _checked(self, function: str, answer, shape: tuple[int | str, ...]) -> np.ndarray:
         if np.iscomplexobj(answer):
             raise ValueError(f"{function} returns complex numbers")
-        found = np.array(answer, dtype=float)
-        expected = tuple(len(self.at.v) if one == "n" else one for one in shape)
-        if found.shape != expected:
-            raise ValueError(f"{function} returns an array of shape {found.shape}, expected {expected}")
-        return found
+        array = np.array(answer, dtype=float)
+        expected = tuple(len(self.at.v) if size == "n" else size for size in shape)
+        if array.shape != expected:
+            raise ValueError(f"{function} returns an array of shape {array.shape}, expected {expected}")
+        return array
 
     @property
     def tree(self) -> Tree:
@@ -102,8 +104,8 @@ class Query:
     def carriers(self) -> list[tuple[str, np.ndarray] | None]:
         """Return the carrier of every compared link, None for those that the engine does not know."""
         names = set(self.engine.frames(self.body)) if self.has("frames") else None
-        found = [self.carried.get(frame, (frame, np.eye(4))) for frame in self.sample.frames]
-        return [one if names is None or one[0] in names else None for one in found]
+        carriers = [self.carried.get(frame, (frame, np.eye(4))) for frame in self.sample.frames]
+        return [carrier if names is None or carrier[0] in names else None for carrier in carriers]
 
 
 def _tree(query: Query) -> np.ndarray:
@@ -156,28 +158,28 @@ def _own_factor(query: Query) -> np.ndarray:
 
 
 def _placements(query: Query) -> np.ndarray | None:
-    found = np.full((len(query.sample.frames), 3, 4), np.nan)
+    placements = np.full((len(query.sample.frames), 3, 4), np.nan)
     carriers = query.carriers()
     for k, carrier in enumerate(carriers):
         if carrier is not None:
-            found[k] = _finite((_pose(query, carrier[0]) @ carrier[1])[:3], carrier[0])
-    return found if any(carrier is not None for carrier in carriers) else None
+            placements[k] = _finite((_pose(query, carrier[0]) @ carrier[1])[:3], carrier[0])
+    return placements if any(carrier is not None for carrier in carriers) else None
 
 
 def _jacobians(query: Query) -> np.ndarray | None:
-    found = np.full((len(query.sample.frames), 6, len(query.sample.v)), np.nan)
+    jacobians = np.full((len(query.sample.frames), 6, len(query.sample.v)), np.nan)
     carriers = query.carriers()
     for k, carrier in enumerate(carriers):
         if carrier is not None:
             J = query.at.reference_columns(query.call("jacobian", query.at.q, carrier[0]))
             arm = _arm(query, carrier)
-            found[k] = _finite(J if arm is None else _at_point(J, arm), carrier[0])
-    return found if any(carrier is not None for carrier in carriers) else None
+            jacobians[k] = _finite(J if arm is None else _at_point(J, arm), carrier[0])
+    return jacobians if any(carrier is not None for carrier in carriers) else None
 
 
 def _drifts(query: Query) -> np.ndarray | None:
     """Return J̇v of every link: its classical acceleration where q̈ of the reference is zero."""
-    found = np.full((len(query.sample.frames), 6), np.nan)
+    drifts = np.full((len(query.sample.frames), 6), np.nan)
     carriers, at = query.carriers(), query.at
     for k, carrier in enumerate(carriers):
         if carrier is None:
@@ -188,8 +190,8 @@ def _drifts(query: Query) -> np.ndarray | None:
         if arm is not None:
             w = J[3:] @ query.sample.v
             drift[:3] += np.cross(drift[3:], arm) + np.cross(w, np.cross(w, arm))
-        found[k] = _finite(drift, carrier[0])
-    return found if any(carrier is not None for carrier in carriers) else None
+        drifts[k] = _finite(drift, carrier[0])
+    return drifts if any(carrier is not None for carrier in carriers) else None
 
 
 def _finite(value: np.ndarray, link: str) -> np.ndarray:
@@ -231,8 +233,8 @@ def _derivatives(query: Query) -> np.ndarray | None:
     at = query.at
     if at.c.any() or not np.isin(at.T, (0.0, 1.0)).all() or query.is_composite:
         return None
-    found = query.call("rnea_derivatives", at.q, at.v, at.motion(query.sample.a))
-    return np.array([at.reference_matrix(D) for D in found])
+    matrices = query.call("rnea_derivatives", at.q, at.v, at.motion(query.sample.a))
+    return np.array([at.reference_matrix(D) for D in matrices])
 
 
 @dataclass(frozen=True)

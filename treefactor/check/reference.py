@@ -98,10 +98,10 @@ def compute_reference(engine, name: str, robot, count: int, seed: int, options: 
         rng = random_of(robot.path, seed)
         samples, condition, cancellation = [], 1.0, dict[str, float]()
         excluded: dict[str, str] = {}
-        found = pairs(joints, joints, base)
+        joint_pairs = pairs(joints, joints, base)
         for k in range(count):
             sample = _sample(joints, nq, nv, rng, _chosen(frames, k, count))
-            translation = translate(found, base, (nq, nv, nv), sample.q, sample.v)
+            translation = translate(joint_pairs, base, (nq, nv, nv), sample.q, sample.v)
             query = Query(engine, body, translation, sample, joints, {})
             _evaluate(query, name, excluded)
             sample.sizes.update(_sizes(sample))

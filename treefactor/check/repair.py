@@ -1,4 +1,4 @@
-"""Explain by repair: find edits of the file and options after which an engine agrees, none in vain.
+"""Explain differences: find a minimal set of edits and options after which an engine agrees.
 
 The file is rewritten in six steps (``treefactor.check.rewriting``), and an engine may have options. First as
 many steps as needed are taken; then every step, kind of edit and single edit without which the engine still
@@ -55,7 +55,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Repair:
-    """Rewriting after which the engine agrees, and of which no part could be left out.
+    """Smallest rewriting after which the engine agrees: without any of its parts it would not.
 
     Attributes
     ----------
@@ -74,10 +74,10 @@ class Repair:
 
 
 def repair(examination: Examination, edits: Sequence[Edit], wrong: frozenset[str]) -> Repair:
-    """Find a rewriting after which the quantities that are wrong agree, and of which no part can be left out.
+    """Find a smallest rewriting of the file after which the wrong quantities agree.
 
     It is looked for at the first sample, and without shapes if the engine is as wrong without them: they take
-    most of the time of loading. If what is found does not hold at all samples and with the shapes, it is
+    most of the time of loading. If the result does not hold at all samples and with the shapes, it is
     looked for again in that way.
 
     An engine that computes something else when a file is loaded again has no cause in the file.
@@ -94,26 +94,28 @@ def repair(examination: Examination, edits: Sequence[Edit], wrong: frozenset[str
     fast = Search(examination, wrong, 1)
     if shapes and fast.bad(Changes(shapes)) == fast.bad(Changes()):
         fast = Search(examination, wrong, 1, shapes)
-    found = _found(fast, [edit for edit in edits if edit not in fast.shapes])
-    if not fast.is_good(found.changes, found.left):
-        found = _found(Search(examination, wrong, None), edits)
-    return found if _is_steady(examination, found, wrong) else Repair(Changes(), (), wrong, steady=False)
+    repaired = _needed_rewriting(fast, [edit for edit in edits if edit not in fast.shapes])
+    if not fast.is_good(repaired.changes, repaired.left):
+        repaired = _needed_rewriting(Search(examination, wrong, None), edits)
+    return (
+        repaired if _is_steady(examination, repaired, wrong) else Repair(Changes(), (), wrong, steady=False)
+    )
 
 
-def _is_steady(examination: Examination, found: Repair, wrong: frozenset[str]) -> bool:
-    """Return whether the same is wrong whenever the file as it is, and as repaired, are loaded again."""
-    if not found.parts:
-        return found.left == wrong
-    return all(_is_repeated(examination, found, wrong) for _ in range(REPEATED[examination.weight]))
+def _is_steady(examination: Examination, repaired: Repair, wrong: frozenset[str]) -> bool:
+    """Return whether loading the unchanged and the repaired file again gives the same wrong quantities."""
+    if not repaired.parts:
+        return repaired.left == wrong
+    return all(_is_repeated(examination, repaired, wrong) for _ in range(REPEATED[examination.weight]))
 
 
-def _is_repeated(examination: Examination, found: Repair, wrong: frozenset[str]) -> bool:
+def _is_repeated(examination: Examination, repaired: Repair, wrong: frozenset[str]) -> bool:
     """Return whether another loading of both files gives the same at the first sample."""
     again, answered = examination.anew(), examination.answered
     return all(
-        again.bad(again.trial(one, wrong, 1), wrong, answered)
-        == examination.bad(examination.trial(one, wrong, 1), wrong, answered)
-        for one in (Changes(), found.changes)
+        again.bad(again.trial(changes, wrong, 1), wrong, answered)
+        == examination.bad(examination.trial(changes, wrong, 1), wrong, answered)
+        for changes in (Changes(), repaired.changes)
     )
 
 
@@ -141,24 +143,24 @@ class Search:
         return self.examination.bad(trial, self.wrong, self.examination.answered) <= left
 
 
-def _found(search: Search, edits: Sequence[Edit]) -> Repair:
+def _needed_rewriting(search: Search, edits: Sequence[Edit]) -> Repair:
     """Return the rewriting that a search finds, reduced to what is needed.
 
     Where an engine refuses the file, it is looked for by a few quantities, as long as the others agree, too.
     """
     examination = search.examination
     candidates = _candidates(examination.engine, edits)
-    found = None
+    accepted = None
     if examination.trial(Changes()).refusal:
         changes, left = _reduced_candidate(replace(search, wrong=frozenset(FIRST) & search.wrong), candidates)
-        found = (changes, left) if not left and search.is_good(changes, left) else None
-    changes, left = found or _reduced_candidate(search, candidates)
+        accepted = (changes, left) if not left and search.is_good(changes, left) else None
+    changes, left = accepted or _reduced_candidate(search, candidates)
     parts = [_part(search, step, part, changes, left) for step, part in _parts(changes)]
     return Repair(changes, tuple(part for part in parts if part.quantities), left)
 
 
 def _part(search: Search, step: str, part: Changes, changes: Changes, left: frozenset[str]) -> Part:
-    """Return one cause with what is wrong without it.
+    """Return one part of a rewriting, with the quantities that are wrong without it.
 
     What implies it is taken out first. The part is then a cause of all that it changes in the engine: the
     dynamics that the file states are the same.
@@ -188,7 +190,7 @@ def _reduced_candidate(search: Search, candidates: Sequence[Changes]) -> tuple[C
     if left == search.wrong:
         return Changes(), left
     trials = SINGLE[examination.weight] // max(1, examination.reference.nv // 16)
-    return _reduced(examination.engine, changes, lambda other: bad(other) <= left, trials), left
+    return _reduced(examination.engine, changes, lambda fewer: bad(fewer) <= left, trials), left
 
 
 def _candidates(engine, edits: Sequence[Edit]) -> list[Changes]:
@@ -201,9 +203,11 @@ def _candidates(engine, edits: Sequence[Edit]) -> list[Changes]:
     paths = frozenset(edit for edit in kept if edit.kind == PATHS)
     prefixes = list(dict.fromkeys(prefix | spelling for prefix in (frozenset(), paths, *prefixes)))
     own = list(dict.fromkeys((frozenset(), options)))
-    tried = [Changes(prefix | part, one) for part in _ignored(edits) for prefix in prefixes for one in own]
+    tried = [
+        Changes(prefix | part, chosen) for part in _ignored(edits) for prefix in prefixes for chosen in own
+    ]
     # together, options may be refused
-    single = [Changes(spelling, frozenset({one})) for one in sorted(options)]
+    single = [Changes(spelling, frozenset({chosen})) for chosen in sorted(options)]
     return [changes for changes in dict.fromkeys([*tried, *single]) if changes != Changes()]
 
 
@@ -220,9 +224,9 @@ def _enough(
     """Return the first candidate that leaves nothing wrong, or the one that leaves least."""
     best, left = Changes(), wrong
     for changes in candidates:
-        found = bad(changes)
-        if len(found) < len(left):
-            best, left = changes, found
+        remaining = bad(changes)
+        if len(remaining) < len(left):
+            best, left = changes, remaining
         if not left:
             break
     return best, left
@@ -231,21 +235,21 @@ def _enough(
 def _reduced(engine, changes: Changes, good: Callable[[Changes], bool], trials: int) -> Changes:
     """Take back options, steps, kinds of edits and single edits as long as the rest is good."""
     for option in sorted(changes.options):
-        other = Changes(changes.edits, changes.options - {option})
-        changes = other if good(other) else changes
+        fewer = Changes(changes.edits, changes.options - {option})
+        changes = fewer if good(fewer) else changes
     without = Changes(frozenset(edit for edit in changes.edits if edit.kind != PATHS), changes.options)
     changes = without if without.edits != changes.edits and good(without) else changes
     for key in (lambda edit: edit.step, lambda edit: (edit.step, edit.kind)):
         for group in sorted({key(edit) for edit in changes.edits}, reverse=True):  # the gentlest stay
-            other = Changes(frozenset(edit for edit in changes.edits if key(edit) != group), changes.options)
-            changes = other if not _is_implied(engine, changes, other) and good(other) else changes
+            fewer = Changes(frozenset(edit for edit in changes.edits if key(edit) != group), changes.options)
+            changes = fewer if not _is_implied(engine, changes, fewer) and good(fewer) else changes
     return _single_edits(engine, changes, good, trials)
 
 
-def _is_implied(engine, changes: Changes, other: Changes) -> bool:
+def _is_implied(engine, changes: Changes, fewer: Changes) -> bool:
     """Return whether other changes still make an edit that they lack."""
-    kinds = {edit.kind for edit in changes.edits - other.edits}
-    return any(_implying(engine, kind, other) != Changes() for kind in kinds)
+    kinds = {edit.kind for edit in changes.edits - fewer.edits}
+    return any(_implying(engine, kind, fewer) != Changes() for kind in kinds)
 
 
 def _single_edits(engine, changes: Changes, good: Callable[[Changes], bool], trials: int) -> Changes:
@@ -256,9 +260,9 @@ def _single_edits(engine, changes: Changes, good: Callable[[Changes], bool], tri
             some, trials = waiting.pop(), trials - 1
             if trials < 0:
                 return changes
-            other = Changes(changes.edits - frozenset(some), changes.options)
-            if not _is_implied(engine, changes, other) and good(other):
-                changes = other
+            fewer = Changes(changes.edits - frozenset(some), changes.options)
+            if not _is_implied(engine, changes, fewer) and good(fewer):
+                changes = fewer
             elif len(some) > 1:
                 waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
     return changes
@@ -267,8 +271,8 @@ def _single_edits(engine, changes: Changes, good: Callable[[Changes], bool], tri
 def _parts(changes: Changes) -> list[tuple[str, Changes]]:
     """Return the options and the kinds of edits one by one."""
     kinds = sorted({(edit.step, edit.kind) for edit in changes.edits})
-    found = [(option, Changes(options=frozenset({option}))) for option in sorted(changes.options)]
-    return found + [
+    parts = [(option, Changes(options=frozenset({option}))) for option in sorted(changes.options)]
+    return parts + [
         (kind, Changes(frozenset(edit for edit in changes.edits if edit.kind == kind))) for _, kind in kinds
     ]
 

@@ -175,12 +175,12 @@ def find(name: str, floating: bool | None = None) -> Robot:
         return Robot(name, known[name], floating, bundled=True)
     if (match := SDF.fullmatch(name)) and match[2] in bundled():
         return Robot(name, _sdf(match[2], match[1]), match[2] in FLOATING, bundled=True)
-    names = [f"sdf-{version}/{one}" for version in SDF_VERSIONS for one in bundled()]
+    names = [f"sdf-{version}/{robot}" for version in SDF_VERSIONS for robot in bundled()]
     if not known:
         hint = "no robots are bundled: pip install 'treefactor[pinocchio,pybullet]'"
     else:
-        found = similar(name, names if name.startswith("sdf-") else known)
-        hint = found.removeprefix("; ") or "`treefactor info --list` prints all names"
+        proposal = similar(name, names if name.startswith("sdf-") else known)
+        hint = proposal.removeprefix("; ") or "`treefactor info --list` prints all names"
     what = "a folder" if name and Path(name).is_dir() else "no such file and no bundled robot"
     raise AdapterError(f"{name or 'an empty name'}: {what}; {hint}", file=name)
 

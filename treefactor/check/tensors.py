@@ -57,7 +57,7 @@ def tensor_causes(examination: Examination, changes: Changes, wrong: frozenset[s
             return ()
         for size in range(1, len(groups) + 1):
             for names in combinations(groups, size):
-                inertias = {link: one for name in names for link, one in groups[name].items()}
+                inertias = {link: inertia for name in names for link, inertia in groups[name].items()}
                 if not examination.with_reference(_reference(examination, inertias)).wrong(changes, wrong):
                     return tuple(Cause("inertia", name, tuple(groups[name])) for name in names)
     except TreefactorError:  # no model has such inertias
@@ -66,7 +66,7 @@ def tensor_causes(examination: Examination, changes: Changes, wrong: frozenset[s
 
 
 def touched_links(examination: Examination, changes: Changes, option: str) -> tuple[str, ...]:
-    """Return the links of the file whose inertias in the engine an option changes, as far as it has them.
+    """Return the links of the file whose inertias in the engine an option changes; () if it returns none.
 
     Parameters
     ----------
@@ -77,23 +77,27 @@ def touched_links(examination: Examination, changes: Changes, option: str) -> tu
     """
     if not hasattr(examination.engine, "inertials"):
         return ()
-    found = []
+    inertials = []
     try:
         for options in (changes.options, changes.options - {option}):
             with examination.loaded(Changes(changes.edits, options)) as (body, _):
-                found.append(examination.engine.inertials(body))
+                inertials.append(examination.engine.inertials(body))
     except Exception:  # without the option the engine refuses the file
         return ()
-    own, others = found
+    own, others = inertials
     known = lines_of(examination.robot).keys() & own.keys()
     return tuple(
         name for name in own if name in known and not (name in others and _same(own[name], others[name]))
     )
 
 
-def _same(one, other) -> bool:
+def _same(own, without_option) -> bool:
     """Return whether two inertias of a link are equal but for rounding."""
-    pairs = ((one.mass, other.mass), (one.com, other.com), (one.tensor, other.tensor))
+    pairs = (
+        (own.mass, without_option.mass),
+        (own.com, without_option.com),
+        (own.tensor, without_option.tensor),
+    )
     return all(np.allclose(a, b, SAME_INERTIA, 0.0) for a, b in pairs)
 
 
@@ -118,10 +122,10 @@ def _reference(examination: Examination, changes: Mapping):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, robot.path.name)  # random states depend on the name
         path.write_text(ET.tostring(file.top, encoding="unicode"), encoding="utf-8")
-        other = replace(robot, path=path)
+        changed = replace(robot, path=path)
         own = engine_module("treefactor")
         options = frozenset({"root_link", *((MIMIC,) if robot.mimic else ())})
-        return compute_reference(own, "treefactor", other, len(reference.samples), reference.seed, options)
+        return compute_reference(own, "treefactor", changed, len(reference.samples), reference.seed, options)
 
 
 def inertial_changes(file: _urdf.Robot, engine: Mapping, tensor_cause: str) -> dict[str, dict]:
@@ -145,13 +149,13 @@ def inertial_changes(file: _urdf.Robot, engine: Mapping, tensor_cause: str) -> d
     groups: dict[str, dict] = {}
     whole, carriers = _merged(file, engine)
     for link in sorted(engine.keys() & file.links.keys()):
-        merged = [one for one in carriers if carriers[one] == link and _is_body(file.links[one])]
+        merged = [name for name in carriers if carriers[name] == link and _is_body(file.links[name])]
         reason = _reason(whole[link], engine[link], tensor_cause)
         if reason is not None:
-            others = {one: nothing(file.links[one]) for one in merged}
+            others = {name: nothing(file.links[name]) for name in merged}
             reason = MERGED if merged and reason == OTHER_MASS else reason
             groups.setdefault(reason, {}).update({link: engine[link], **others})
-    lost = file.links.keys() - engine.keys() - {one for one in carriers if carriers[one] in engine}
+    lost = file.links.keys() - engine.keys() - {name for name in carriers if carriers[name] in engine}
     if lost:
         moved = groups.pop(OTHER_MASS, {})
         groups[MERGED] = {
@@ -164,7 +168,7 @@ def inertial_changes(file: _urdf.Robot, engine: Mapping, tensor_cause: str) -> d
 
 def _merged(file: _urdf.Robot, engine: Mapping) -> tuple[dict, dict[str, str]]:
     """Return inertias with the links that the engine lacks merged rightly, and what carries these links."""
-    joints = [replace(one, type="floating") if one.child in engine else one for one in file.joints]
+    joints = [replace(joint, type="floating") if joint.child in engine else joint for joint in file.joints]
     kept = _urdf.Robot(file.root, file.links, joints, file.name)
     fixed = [(joint.child, link) for joint, link, _, _ in _urdf.carried_joints(kept) if joint.type == "fixed"]
     return _urdf.without_fixed_joints(kept).links, dict(fixed)

@@ -92,7 +92,7 @@ class Worker:
         return max(0.0, self._end - time.monotonic())
 
     def poll(self) -> bool:
-        """Take in what the process has printed; return whether `result` will return or raise at once."""
+        """Read what the process has printed; return whether `result` would return or raise immediately."""
         self._drain()
         return self._connection.poll() or self._process.poll() is not None or not self.seconds_left
 
@@ -141,28 +141,28 @@ class Worker:
             self._process, self.busy = None, False
 
     def _start(self) -> None:
-        self._connection, other = Pipe()
+        self._connection, far_end = Pipe()
         self._folder = tempfile.TemporaryDirectory(prefix="treefactor-")
         environment = _environment(self._python)
-        forked = None if self._python else forks.fork(other.fileno(), self._folder.name, environment)
-        command = [self._python or sys.executable, "-m", "treefactor.check.worker", str(other.fileno())]
+        forked = None if self._python else forks.fork(far_end.fileno(), self._folder.name, environment)
+        command = [self._python or sys.executable, "-m", "treefactor.check.worker", str(far_end.fileno())]
         try:
             self._process = forked or Group(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                pass_fds=[other.fileno()],
+                pass_fds=[far_end.fileno()],
                 cwd=self._folder.name,
                 env=environment,
             )
         except OSError as error:
             self._connection.close()
-            other.close()
+            far_end.close()
             self._folder.cleanup()
             raise CrashedError(f"cannot start {command[0]}: {error.strerror}") from error
         os.set_blocking(self._process.stdout.fileno(), False)
-        other.close()
+        far_end.close()
 
     def _drain(self) -> None:
         """Read what the process has printed so far, at most some megabytes at a time."""
@@ -237,7 +237,7 @@ def next_of(workers: Sequence[Worker]) -> list[Worker]:
 def described(error: BaseException) -> str:
     """Return type, message and place of an exception, without the folder of the file."""
     last = traceback.extract_tb(error.__traceback__)[-1:]
-    place = "".join(f" ({Path(one.filename).name}, line {one.lineno})" for one in last)
+    place = "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in last)
     return f"{type(error).__name__}: {' '.join(str(error).split())}{place}"
 
 
@@ -263,7 +263,8 @@ def _environment(python: str) -> dict[str, str]:
         "JAX_COMPILATION_CACHE_DIR": str(compiled),
         "XLA_FLAGS": " ".join(filter(None, [os.environ.get("XLA_FLAGS"), ONE_THREAD])),
     }
-    memory = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(256 << 20)}  # of glibc
+    # settings of glibc's malloc
+    memory = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(256 << 20)}
     return {**memory, **kept, **own, **threads, **jax, "PYTHONUNBUFFERED": "1"}
 
 

@@ -3,7 +3,7 @@
 from .bench import NO_PEER, run_bench
 from .check import NO_REFERENCE, run_check
 from .command_line import COMMANDS, main, run_help
-from .common import DISAGREE, FAILED, INTERRUPTED, NOTHING, TERMINATED, Found
+from .common import DISAGREE, FAILED, INTERRUPTED, NOTHING, TERMINATED
 from .families import run_families
 from .generate import run_generate
 from .identify import run_identify
@@ -22,7 +22,6 @@ __all__ = [
     "NO_PEER",
     "NO_REFERENCE",
     "TERMINATED",
-    "Found",
     "main",
     "run_bench",
     "run_check",

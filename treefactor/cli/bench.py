@@ -33,11 +33,15 @@ def run_bench(options: argparse.Namespace) -> int:
     results: list[bench.Result] = []
     with replacing(options.json) as file:
         measured = (comparison.measure() for comparison in comparisons)
-        for result in progress(measured, len(comparisons), "timing", lambda one: f"{one.what}, {one.peer}"):
+        for result in progress(
+            measured, len(comparisons), "timing", lambda result: f"{result.what}, {result.peer}"
+        ):
             results.append(result)
         report.print_results(title, results, caption, options.goals)
         content = {**subject, "config": show_config("dicts")}
-        report.write_json(file, {**content, "results": [_as_dict(one, options.goals) for one in results]})
+        report.write_json(
+            file, {**content, "results": [_as_dict(result, options.goals) for result in results]}
+        )
     report.print_busy(results)
     if options.json is None:
         report.print_next(f"`treefactor bench {shlex.quote(options.robot)} --json FILE` keeps the figures")
@@ -52,19 +56,19 @@ def _all_robots(options: argparse.Namespace) -> int:
     measured: list[all_robots.Measured] = []
     names = all_robots.names()
     with replacing(options.json) as file:
-        for one in progress(all_robots.measure(names), len(names), "timing", _line):
-            measured.append(one)
-        found = all_robots.distributions(measured)
-        report.print_all_robots(measured, found, options.goals)
-        figures = report.all_robots_figures(measured, found, options.goals)
+        for entry in progress(all_robots.measure(names), len(names), "timing", _line):
+            measured.append(entry)
+        distributions = all_robots.distributions(measured)
+        report.print_all_robots(measured, distributions, options.goals)
+        figures = report.all_robots_figures(measured, distributions, options.goals)
         report.write_json(file, {"config": show_config("dicts"), **figures})
-    report.print_busy([result for one in measured for result in one.results])
+    report.print_busy([result for entry in measured for result in entry.results])
     return 0
 
 
-def _line(one: all_robots.Measured) -> str:
+def _line(measured: all_robots.Measured) -> str:
     """Return a robot's name, and why it is left out."""
-    return f"{one.robot} is left out: {one.missing}" if one.missing else one.robot
+    return f"{measured.robot} is left out: {measured.missing}" if measured.missing else measured.robot
 
 
 def _as_dict(result: bench.Result, goals: bool) -> dict:

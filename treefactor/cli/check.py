@@ -47,24 +47,26 @@ def run_check(options: argparse.Namespace) -> int:
         print(as_toml(chosen), end="")
         return 0
     prepare()
-    found: Report | None = None
+    comparison: Report | None = None
     try:
         with ExitStack() as files:
             paths = {kind: files.enter_context(replacing(getattr(options, kind))) for kind in REPORTS}
             with _engines_aside():
                 if not check.has_pinocchio():
                     print(NO_REFERENCE, file=sys.stderr)
-                found = compare(chosen, lambda results, total: progress(results, total, "checking", _states))
+                comparison = compare(
+                    chosen, lambda results, total: progress(results, total, "checking", _states)
+                )
             for kind, path in paths.items():
                 if path is not None:
-                    getattr(conformance, f"write_{kind}")(path, found)
+                    getattr(conformance, f"write_{kind}")(path, comparison)
     finally:
-        if found is not None:  # after the files: the reader of a pipe may close it
-            conformance.print_report(found)
+        if comparison is not None:  # after the files: the reader of a pipe may close it
+            conformance.print_report(comparison)
             if not chosen.engines:
                 _print_absent_engines()
-    status = exit_status(found, chosen.failures)
-    report.print_next(_after_check(options, status, found))
+    status = exit_status(comparison, chosen.failures)
+    report.print_next(_after_check(options, status, comparison))
     return status
 
 
@@ -81,9 +83,11 @@ def _require_places(options: argparse.Namespace) -> None:
             )
         if path.is_file() and is_robot_file(path):
             raise TreefactorError(f"--{kind} {path}: expected a file for the report, got that of a robot")
-        other = kinds.setdefault(path.resolve(), kind)
-        if other != kind and (path.is_file() or not path.exists()):
-            raise TreefactorError(f"--{other} and --{kind} are to be one file, {path}: give each its own")
+        first_kind = kinds.setdefault(path.resolve(), kind)
+        if first_kind != kind and (path.is_file() or not path.exists()):
+            raise TreefactorError(
+                f"--{first_kind} and --{kind} are to be one file, {path}: give each its own"
+            )
 
 
 def chosen_configuration(options: argparse.Namespace) -> Configuration:
@@ -102,14 +106,14 @@ def chosen_configuration(options: argparse.Namespace) -> Configuration:
     )
 
 
-def _after_check(options: argparse.Namespace, status: int, found: Report) -> str:
+def _after_check(options: argparse.Namespace, status: int, comparison: Report) -> str:
     """Suggest the command that a user is likely to need after a check."""
     if len(options.robot) != 1:
         return "" if options.html else "`treefactor check --html` also draws every robot as a page"
     robot = shlex.quote(options.robot[0])
     if status == DISAGREE and not options.html:
         return f"`treefactor check {robot} --html` draws which entries differ"
-    read = any(one.name == options.robot[0] and one.format != "sdf" for one in found.robots)
+    read = any(checked.name == options.robot[0] and checked.format != "sdf" for checked in comparison.robots)
     return f"`treefactor generate {robot} -o FOLDER` writes its dynamics as C" if read and not status else ""
 
 
@@ -121,9 +125,9 @@ def _print_absent_engines() -> None:
             report.console().print(Text(line, style="dim"), soft_wrap=True)
 
 
-def _states(found: tuple[CheckedRobot, list[Cell]]) -> str:
+def _states(result: tuple[CheckedRobot, list[Cell]]) -> str:
     """Format the worst state of every engine on one robot."""
-    robot, cells = found
+    robot, cells = result
     worst: dict[str, str] = {}
     for cell in cells:
         worst[cell.engine] = min(cell.state, worst.get(cell.engine, STATES[-1]), key=STATES.index)
@@ -135,13 +139,13 @@ def _print_engines() -> None:
     """Print every engine with its version, what it reads, and how to install it."""
     table = Table("engine", "version", "reads", "time per robot", "install", box=SIMPLE_HEAD)
     for name, engine in ENGINES.items():
-        found = engine_version(name)
+        version = engine_version(name)
         table.add_row(
             name,
-            found or "not installed",
+            version or "not installed",
             ", ".join(formats(name)),
             {"light": "seconds", "medium": "seconds", "heavy": "minutes"}[engine.weight],
-            Text("" if found else engine.remedy),  # as markup, [pybullet] would be a style
+            Text("" if version else engine.remedy),  # as markup, [pybullet] would be a style
         )
     report.console().print(table)
 
@@ -166,8 +170,8 @@ def _check_derivatives(options: argparse.Namespace) -> int:
         with replacing(options.json) as json_file:
             with _engines_aside():
                 results = check.check_derivatives(chosen, engines, samples, seed, options.timeout or 120)
-                for found in progress(results, len(chosen), "checking", _verdicts):
-                    rows += found
+                for of_robot in progress(results, len(chosen), "checking", _verdicts):
+                    rows += of_robot
             report.write_json(json_file, {**meta, "rows": [row.as_dict() for row in rows]})
     finally:
         if rows:  # after the files: the reader of a pipe may close it
@@ -182,19 +186,19 @@ def _chosen_robots(options: argparse.Namespace) -> list[robots.Robot]:
 
 def _installed_engines(engines: Iterable[str]) -> list[str]:
     """Return the engines whose adapters can be imported; print which are left out."""
-    found = []
+    installed = []
     for engine in engines:
         try:
             import_module(f"treefactor.adapters.{engine}_")
-            found.append(engine)
+            installed.append(engine)
         except AdapterError as error:
             print(f"{engine} is left out: {error}", file=sys.stderr)
-    return found
+    return installed
 
 
-def _verdicts(found: list) -> str:
+def _verdicts(rows: list) -> str:
     """Format the verdicts of every engine on one robot."""
-    return f"{found[0].robot}: " + ", ".join(f"{row.engine} {row.verdict}" for row in found)
+    return f"{rows[0].robot}: " + ", ".join(f"{row.engine} {row.verdict}" for row in rows)
 
 
 @contextmanager

@@ -1,4 +1,5 @@
-"""Run the commands of `treefactor`: check, info, bench, families, tables, generate and identify.
+"""Run the commands of `treefactor`: check, info, bench, families, tables, generate, identify
+and where.
 
 Each prints for people, writes JSON for machines where ``--json`` names a file, and ends with what to do next.
 """
@@ -28,6 +29,7 @@ from .identify import run_identify
 from .info import run_info
 from .options import parser
 from .tables import run_tables
+from .where import run_where
 
 SIGNALLED = {signal.SIGTERM: TERMINATED, signal.SIGHUP: HUNG_UP}  # exit statuses
 
@@ -92,15 +94,15 @@ def _terminable() -> Iterator[None]:
     if current_thread() is not main_thread():  # which alone may handle signals
         yield
         return
-    kept = {one: signal.getsignal(one) for one in SIGNALLED}
+    kept = {signalled: signal.getsignal(signalled) for signalled in SIGNALLED}
     try:
-        for one, handler in kept.items():
+        for signalled, handler in kept.items():
             if handler != signal.SIG_IGN:  # as nohup has it
-                signal.signal(one, lambda number, _: sys.exit(SIGNALLED[number]))
+                signal.signal(signalled, lambda number, _: sys.exit(SIGNALLED[number]))
         yield
     finally:
-        for one, handler in kept.items():
-            signal.signal(one, handler)
+        for signalled, handler in kept.items():
+            signal.signal(signalled, handler)
 
 
 COMMANDS = {
@@ -109,7 +111,9 @@ COMMANDS = {
     "bench": run_bench,
     "families": run_families,
     "tables": run_tables,
+    "where": run_where,
     "generate": run_generate,
     "identify": run_identify,
+    "where": run_where,
     None: run_help,
 }

@@ -14,7 +14,7 @@ DISAGREE, FAILED, NOTHING = 1, 2, 3  # exit statuses
 HUNG_UP, INTERRUPTED, TERMINATED = 129, 130, 143
 
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 def on_floating_base(options: argparse.Namespace) -> bool | None:
@@ -23,13 +23,13 @@ def on_floating_base(options: argparse.Namespace) -> bool | None:
 
 
 def progress(
-    results: Iterable[Found], total: int, doing: str, line: Callable[[Found], str]
-) -> Iterator[Found]:
+    results: Iterable[Result], total: int, doing: str, line: Callable[[Result], str]
+) -> Iterator[Result]:
     """Show a bar on a terminal, a line for every result in a pipe."""
     errors = Console(stderr=True)
     if errors.is_terminal:
         yield from track(results, doing, total, console=errors, transient=True)
         return
-    for count, found in enumerate(results, start=1):
-        print(f"[{count}/{total}] {line(found)}", file=sys.stderr)
-        yield found
+    for count, result in enumerate(results, start=1):
+        print(f"[{count}/{total}] {line(result)}", file=sys.stderr)
+        yield result

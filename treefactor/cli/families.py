@@ -15,10 +15,12 @@ def run_families(options: argparse.Namespace) -> int:
     grown: list[growth.Growth] = []
     with replacing(options.json) as json_file, replacing(options.plot) as plot_file:
         measured = (growth.growth(family, options.nodes) for family in growth.FAMILIES)
-        for found in progress(measured, len(growth.FAMILIES), "timing", lambda found: found[-1].family):
-            grown += found
+        for of_family in progress(
+            measured, len(growth.FAMILIES), "timing", lambda of_family: of_family[-1].family
+        ):
+            grown += of_family
         report.print_growth(grown)
-        report.write_json(json_file, {"trees": [one.as_dict() for one in grown]})
+        report.write_json(json_file, {"trees": [entry.as_dict() for entry in grown]})
         if plot_file is not None:
             from ..report.plots import draw_growth
 

@@ -43,11 +43,11 @@ def run_generate(options: argparse.Namespace) -> int:
             report.print_verdicts(f"{title}: all variants and methods", verdicts)
         counts = {function: asdict(count) for function, count in program.operations.items()}
         content = {"robot": name, "base": base, "operations": counts}
-        report.write_json(file, content | {"verified": [asdict(one) for one in verdicts]})
+        report.write_json(file, content | {"verified": [asdict(verdict) for verdict in verdicts]})
     report.print_next(
         f"`make -C {shlex.quote(str(options.output))} check` compiles it and checks its results"
     )
-    return DISAGREE if any(one.first for one in verdicts) else 0
+    return DISAGREE if any(verdict.first for verdict in verdicts) else 0
 
 
 def _require_apart(options: argparse.Namespace) -> None:

@@ -27,17 +27,17 @@ PAGES = (".html", ".htm")
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands; the name of the command is in ``command``, or None."""
-    found = argparse.ArgumentParser(
+    top = argparse.ArgumentParser(
         prog="treefactor",
         description="Branch-sparse dynamics of kinematic trees.",
         epilog="`treefactor COMMAND --help` explains a command. The exit status is 0, 1 where something "
         "disagrees, or 2 where the command could not run.",
     )
-    found.add_argument("--version", action="version", version=f"treefactor {__version__}")
-    commands = found.add_subparsers(dest="command", metavar="COMMAND")
-    for add in (_check, _info, _bench, _families, _tables, _generate, _identify):
+    top.add_argument("--version", action="version", version=f"treefactor {__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
+    for add in (_check, _info, _bench, _families, _tables, _generate, _identify, _where):
         add(commands)
-    return found
+    return top
 
 
 def _check(commands) -> None:
@@ -166,6 +166,11 @@ def _tables(commands) -> None:
     )
     _json(command, "the tables")
     _html(command, "tables.html")
+
+
+def _where(commands) -> None:
+    command = commands.add_parser("where", help="print where a function is declared, compiled and checked")
+    command.add_argument("quantity", help="name of a public function, such as rnea")
 
 
 def _generate(commands) -> None:

@@ -19,28 +19,29 @@ def run_tables(options: argparse.Namespace) -> int:
     """
     listed = {paper: exhibits.EXHIBITS.get(paper, ()) for paper in options.paper or tables.PAPERS}
     chosen = tables.makers(options.paper)
-    found: list[tables.Table] = []
+    computed: list[tables.Table] = []
     meta = show_config("dicts")
     with replacing(options.json) as json_file, replacing(options.html) as html_file:
         executed = (make() for make in chosen)
         for table in progress(executed, len(chosen), "executing", lambda table: table.title):
-            found.append(table)
+            computed.append(table)
         report.write_json(
-            json_file, {"config": meta, "tables": [table.as_dict() for table in found], **_as_dicts(listed)}
+            json_file,
+            {"config": meta, "tables": [table.as_dict() for table in computed], **_as_dicts(listed)},
         )
         if html_file is not None:
             from ..report.html import write_tables
 
-            write_tables(html_file, found, meta, listed)
-    report.print_tables(found)
+            write_tables(html_file, computed, meta, listed)
+    report.print_tables(computed)
     report.print_exhibits(listed)
-    wrong = [one for listing in listed.values() for one in exhibits.contradicted(listing, found)]
+    wrong = [exhibit for listing in listed.values() for exhibit in exhibits.contradicted(listing, computed)]
     report.print_contradicted(wrong)
     if options.html is None:
         report.print_next("`treefactor tables --html` writes them as a page")
-    return DISAGREE if tables.differing(found) or wrong else 0
+    return DISAGREE if tables.differing(computed) or wrong else 0
 
 
 def _as_dicts(listed: dict) -> dict:
     """Return the exhibits for JSON."""
-    return {"exhibits": [one.as_dict() for listing in listed.values() for one in listing]}
+    return {"exhibits": [exhibit.as_dict() for listing in listed.values() for exhibit in listing]}

@@ -57,7 +57,7 @@ AT_JOINT = 1e-12  # m and rad; a frame that is closer to its joint lies at the j
 FEW = 9  # most freedoms for which derivatives are also written column by column: n times the statements
 WHOLE = ("plain", "frames")  # variants that keep the mass of every single body
 FACTORS = ("factor", "aba")  # factorize H, or use articulated bodies
-METHODS: dict[str, tuple[str, ...]] = {  # of functions with several methods
+METHODS: dict[str, tuple[str, ...]] = {  # methods of the functions that have several
     **dict.fromkeys(("forward_dynamics", "minv", "delassus"), FACTORS),
     **dict.fromkeys(("loops", "loop_velocity", "loop_step"), AXES),
     **dict.fromkeys([f"forward_dynamics_{x}" for x in ("derivatives", "jvp", "vjp")], FACTORS),
@@ -148,7 +148,7 @@ class Choice:
             bodies, change = snapped(bodies_of(model), snap)
             bodies = with_armature_of_leaders(model, bodies) if parameters else bodies
             stepped = {
-                name: reduce(lambda found, step: step(found), of, bodies) for name, of in steps.items()
+                name: reduce(lambda changed, step: step(changed), of, bodies) for name, of in steps.items()
             }
             full = bool(closing & set(LOOP_FUNCTIONS))  # inverses of J need independent rows
             samples = closed(model, bodies) if closing else []
@@ -182,8 +182,8 @@ class Choice:
 
 def default_functions(model, tips, parameters) -> tuple[str, ...]:
     """Return the functions to generate if none are named."""
-    found = available(model, tips)
-    return tuple(name for name in found if name in PARAMETRIC) if parameters else found
+    names = available(model, tips)
+    return tuple(name for name in names if name in PARAMETRIC) if parameters else names
 
 
 def _require_parameters(parameters, zeros) -> None:
@@ -212,16 +212,16 @@ def _steps(variants, parameters) -> dict[str, tuple]:
     """Return the transformations of every variant to try, by name."""
     names = _names(variants, VARIANTS, "variant")
     known = PARAMETERS[parameters] if parameters else VARIANTS
-    found = {name: known[name] for name in names if name in known}
-    if not found:
+    steps = {name: known[name] for name in names if name in known}
+    if not steps:
         wrong = f"parameters={parameters!r} excludes {', '.join(names)}" if names else "no variant was given"
         raise CodegenError(f"{wrong}; expected some of {', '.join(known)}")
-    return found
+    return steps
 
 
 def groups_of(functions) -> list[tuple[str, ...]]:
     """Return the parts of groups, one for single functions; raise CodegenError for unknown functions."""
-    found: dict[tuple[str, ...], None] = {}
+    groups: dict[tuple[str, ...], None] = {}
     for function in (functions,) if isinstance(functions, str) else as_tuple(functions, "functions"):
         given = function.split(JOINED) if isinstance(function, str) else function
         if not isinstance(given, (list, tuple)) or not given:
@@ -237,8 +237,8 @@ def groups_of(functions) -> list[tuple[str, ...]]:
                 raise CodegenError(
                     f"the parts of {JOINED.join(parts)!r} take both a and tau: split the group"
                 )
-        found[parts] = None
-    return list(found)
+        groups[parts] = None
+    return list(groups)
 
 
 def _methods(parts: tuple[str, ...]):
@@ -256,14 +256,14 @@ def _is_tried(model, methods: tuple) -> bool:
 
 def _supports(model, functions) -> dict[str, list[int]]:
     """Return the columns of v that move the frames of functions, by name of the frame."""
-    found = {}
+    supports = {}
     for function in filter(None, map(FrameFunction.of, functions)):
         try:
             frame = frame_of(model, function.frame)
         except InvalidModelError as error:
             raise CodegenError(f"{function.name!r}: {error}") from None
-        found[function.frame] = model.support(frame).tolist()
-    return found
+        supports[function.frame] = model.support(frame).tolist()
+    return supports
 
 
 def _closings(model, samples, functions, stepped, follow, branch) -> dict[str, Closing]:
@@ -272,14 +272,14 @@ def _closings(model, samples, functions, stepped, follow, branch) -> dict[str, C
         if branch is not None:
             raise CodegenError(f"branch= needs one of the functions {', '.join(CLOSURES)}")
         return {}
-    found = {name: Closing(model, changed, follow) for name, changed in stepped.items()}
-    for closing in found.values():
+    closings = {name: Closing(model, changed, follow) for name, changed in stepped.items()}
+    for closing in closings.values():
         closing.require_exact(samples)
-    first, *others = found.values()
+    first, *others = closings.values()
     first.choose(branch, samples[0])
     for closing in others:
         closing.branch, closing.start = first.branch, first.start
-    return found
+    return closings
 
 
 def _require_expressible(model) -> None:

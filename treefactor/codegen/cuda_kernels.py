@@ -139,8 +139,8 @@ class CudaKernels(Sealed):
         """Return the kernel of a function in a context, loaded when it is first used there."""
         with self._lock:
             if (context, function.name) not in self._loaded:
-                found = driver.load(self.ptx[function.name], kernel_name(function))
-                self._loaded[context, function.name] = found
+                kernel = driver.load(self.ptx[function.name], kernel_name(function))
+                self._loaded[context, function.name] = kernel
             return self._loaded[context, function.name]
 
 

@@ -32,11 +32,11 @@ class DerivativeCalls(Sealed, FunctionCalls):
         """Compute a function of several results; float64 arrays take the fast path."""
         try:
             fast_path, results = self._fast[name, layout]
-            found = fast_path(arguments, out, results, num_threads)
+            computed = fast_path(arguments, out, results, num_threads)
         except (KeyError, TypeError):
-            found = None
-        if found is not None:
-            return found
+            computed = None
+        if computed is not None:
+            return computed
         return self.call(name, *arguments, out=out, num_threads=num_threads, layout=layout)
 
     def rnea_derivatives(

@@ -21,7 +21,7 @@ GRADIENT = ("q", "v", "a", "w")  # arguments of "rnea_vjp"
 
 
 class Derivatives:
-    """Derivatives on the table of a writer: a method for every function, of its name, returns the result.
+    """Derivatives in the statement table of a writer; the method named after a function returns its result.
 
     Parameters
     ----------
@@ -73,17 +73,17 @@ class Derivatives:
 
     def rnea_vjp(self) -> list:
         """Return the gradients of w^T rnea by q, v and a."""
-        found = self.reverse(self.rnea_statements(self.input("a")), self.input("w"))
-        return [x for part in found for x in part]
+        gradients = self.reverse(self.rnea_statements(self.input("a")), self.input("w"))
+        return [x for part in gradients for x in part]
 
     def rnea_hvp(self) -> list:
         """Return the Hessian of w^T rnea times dq, dv, da: symmetric, see `tangents.half_bracket`."""
         n = self.model.nv
         statements = self.statements("rnea_vjp", self.rnea_vjp(), [self.input(x) for x in GRADIENT])
         dq, dv, da = map(self.input, ("dq", "dv", "da"))
-        found = self.forward(statements, dq, dv, da, [0.0] * n)
+        products = self.forward(statements, dq, dv, da, [0.0] * n)
         turned = tangents.half_bracket(self.model, dq, statements.result[:n])
-        return [*(x - y for x, y in zip(found[:n], turned, strict=True)), *found[n:]]
+        return [*(x - y for x, y in zip(products[:n], turned, strict=True)), *products[n:]]
 
     def rnea_derivatives(self, method: str) -> list:
         """Return the packed derivatives by q and v, by pairs or column by column, and H."""
@@ -98,8 +98,10 @@ class Derivatives:
 
     def pairs(self, a) -> tuple[list, list]:
         """Return the derivatives of inverse dynamics by q and v, row by row, at accelerations."""
-        found = PairwiseDerivatives(self.writer.recursions, self.writer.rates("v"), self.writer.expanded(a))
-        return self.folded(found.by_q), self.folded(found.by_v)
+        derivatives = PairwiseDerivatives(
+            self.writer.recursions, self.writer.rates("v"), self.writer.expanded(a)
+        )
+        return self.folded(derivatives.by_q), self.folded(derivatives.by_v)
 
     def folded(self, A) -> list:
         """Return G^T A G for models with mimic joints, A for others."""
@@ -123,11 +125,11 @@ class Derivatives:
         with self.unnamed():
             by_q, by_v = self.pairs(a)
         P = following(tree, L)
-        found: list = []
+        entries: list = []
         for A in (by_q, by_v):
             columns = [column_of(tree, L, P, inverse, [-x for x in b]) for b in transposed(A)]
-            found += [x for row in transposed(columns) for x in row]
-        return found + inverse_of(tree, P, inverse)
+            entries += [x for row in transposed(columns) for x in row]
+        return entries + inverse_of(tree, P, inverse)
 
     def forward_dynamics_vjp(self, method: str) -> list:
         """Return the gradients of w^T forward_dynamics by q, v and tau."""
@@ -157,5 +159,5 @@ class Derivatives:
 
 
 def compared(function: Function) -> Function:
-    """Return the form of a function whose operations count: of derivatives, common factors gathered."""
+    """Return the form whose operations are counted: derivatives with common factors gathered."""
     return function if set(DERIVATIVES).isdisjoint(function.parts) else passes.gather(function)

@@ -1,4 +1,4 @@
-"""Raise the error that names the freedom or loop because of which a result is not finite."""
+"""Raise an error that names the freedom or loop that makes a result not finite."""
 
 from __future__ import annotations
 

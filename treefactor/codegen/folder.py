@@ -16,7 +16,7 @@ from .program import emit_c
 from .program.names import CLOSURES, LOOP_FUNCTIONS, ORDER, PI, identifier
 
 SUMS = "SHA256SUMS"
-HEADER = "dynamics.h"  # its first line names the robot
+HEADER = "dynamics.h"  # header file, whose first line names the robot
 MADE = (".o", ".a")  # suffixes of compiled files; also run_check
 STATES = 8  # number of reference states
 
@@ -188,10 +188,10 @@ def _configurations(model, program, rng) -> np.ndarray:
         dependent = [k for k, name in enumerate(model.tree.names) if name not in program.independent]
     q = sample_configurations(model, dependent, rng, STATES, STATES // 2)
     for name in set(program.functions) & set(CLOSURES):
-        found = np.isfinite(numpy_.evaluate(program.functions[name], q)).all(axis=1)
-        if not found.any():
+        is_closed = np.isfinite(numpy_.evaluate(program.functions[name], q)).all(axis=1)
+        if not is_closed.any():
             raise CodegenError(f"{name}: no configuration was found that closes the loops on this branch")
-        q[~found] = q[found][0]
+        q[~is_closed] = q[is_closed][0]
     return q
 
 

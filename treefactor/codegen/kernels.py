@@ -44,7 +44,7 @@ from .rollouts import Motions, motions_of
 from .writer import generate
 
 BLOCK = 64  # configurations per task of a thread
-STATEMENTS = 32  # that take as long as one unit of work of `spread`, per configuration of a batch
+STATEMENTS = 32  # statements per configuration that take as long as one unit of work of `spread`
 
 
 @overload
@@ -175,14 +175,14 @@ class Kernels(DerivativeCalls, LoopCalls):
     def __init__(self, program: Program, backend: str, model: Model | None = None):
         program.validate()
         backend, routine_of = made_by(backend, program)
-        found: dict[tuple[str, str], tuple[Routine, Results]] = {}
+        routines: dict[tuple[str, str], tuple[Routine, Results]] = {}
         self._keep(program=program, backend=backend, _model=model, _tree=Tree(program.parent))
         self._keep(_parts={}, _fast={}, _made=None)
         rotations = np.empty((0, 2), np.intp) if model is None else units(model)
         for name, function in program.functions.items():
             routine, *places = routine_of(function, rotations, is_solved(function.parts))
             for layout, (results, parts) in layouts_of(program, function, *places).items():
-                found[name, layout] = routine, results
+                routines[name, layout] = routine, results
                 fast = routine.fast_path, results
                 if parts:
                     of_parts, self._parts[name, layout] = zip(*parts, strict=True)
@@ -190,7 +190,7 @@ class Kernels(DerivativeCalls, LoopCalls):
                 self._fast[name, layout] = fast
             if function.group:
                 self._fast[function.group, "dense"] = self._fast[name, "dense"]
-        self._prepare(found)
+        self._prepare(routines)
 
     def __reduce__(self):
         return Kernels, (self.program, self.backend, self._model)
@@ -229,21 +229,21 @@ class Kernels(DerivativeCalls, LoopCalls):
         """
         try:
             fast_path, results = self._fast[name, layout]
-            found = fast_path(arguments, out, results, num_threads)
+            computed = fast_path(arguments, out, results, num_threads)
         except (KeyError, TypeError):  # another form of the name, or a list of names
-            name, found = name_of(name), None
-        if found is not None:
-            return found
+            name, computed = name_of(name), None
+        if computed is not None:
+            return computed
         if isinstance(out, tuple):
             return fill_outputs(out, self.call(name, *arguments, num_threads=num_threads, layout=layout))
         name = name if isinstance(name, str) else name_of(name)
         self._named(name, arguments)
-        found = self._call(name, arguments, out, num_threads, layout)
+        computed = self._call(name, arguments, out, num_threads, layout)
         if (name, layout) in self._parts:
-            lead, ends = found.shape[:-1], self._parts[name, layout]
-            results = [found[..., at].reshape(lead + shape)[()] for at, shape in ends]
+            lead, ends = computed.shape[:-1], self._parts[name, layout]
+            results = [computed[..., at].reshape(lead + shape)[()] for at, shape in ends]
             return tuple.__new__(KINDS.get(name, tuple), results)
-        return found[()] if out is None and not found.ndim else found
+        return computed[()] if out is None and not computed.ndim else computed
 
     def bind(self, name, *arguments: np.ndarray, out: np.ndarray):
         """Return a call without arguments that uses the same arrays each time, see `treefactor.bind`.
@@ -269,16 +269,16 @@ class Kernels(DerivativeCalls, LoopCalls):
             outs, parts = out, self._fast[name, "dense"][1][1:]
             require_count(out, len(parts))
             results = parts
-        for one, part in zip(outs, parts, strict=True):
-            require_bindable(one, part.shape, "out")
-            require_apart(one, named)
+        for output, part in zip(outs, parts, strict=True):
+            require_bindable(output, part.shape, "out")
+            require_apart(output, named)
         return routine.bind(arguments, out, results, partial(self.call, name, *arguments, out=out))
 
     def _motions(self) -> Motions:
         """Return the steps and rollouts by generated forward dynamics."""
-        found = self._made or motions_of(self, self._model, self._find)
-        self._keep(_made=found)
-        return found
+        motions = self._made or motions_of(self, self._model, self._find)
+        self._keep(_made=motions)
+        return motions
 
     def _find(self, name: str, layout: str) -> tuple[Routine, Results]:
         """Return the routine of a function and the locations of its result in a layout."""

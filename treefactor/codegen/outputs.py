@@ -34,19 +34,19 @@ class Outputs:
 
     def _of_frame(self, function: FrameFunction, method: str | None) -> list:
         """Return the scalars of a function of a frame."""
-        frame, found = frame_of(self.model, function.frame), self.algorithms
-        spot, rates = found.spot(frame), self.writer.rates
+        frame, algorithms = frame_of(self.model, function.frame), self.algorithms
+        spot, rates = algorithms.spot(frame), self.writer.rates
         if function.kind == "frame_placement":
-            return found.placement(spot, method)
+            return algorithms.placement(spot, method)
         if function.kind == "frame_velocity":
-            return found.velocity(spot, rates("v"), function.reference)
+            return algorithms.velocity(spot, rates("v"), function.reference)
         if function.kind == "frame_acceleration":
             classical = "classical" in function.options
-            return found.acceleration(spot, rates("v"), rates("a"), function.reference, classical)
+            return algorithms.acceleration(spot, rates("v"), rates("a"), function.reference, classical)
         if function.kind == "frame_jacobian":
-            columns = found.jacobian(spot, function.reference)
+            columns = algorithms.jacobian(spot, function.reference)
         else:
-            columns = found.jacobian_dot(spot, rates("v"), function.reference)
+            columns = algorithms.jacobian_dot(spot, rates("v"), function.reference)
         kept = self.model.support(frame).tolist() if "packed" in function.options else range(self.model.nv)
         return [row[k] for row in self._rows(columns) for k in kept]
 

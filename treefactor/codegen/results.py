@@ -33,18 +33,18 @@ def layouts_of(program: Program, function: Function, slot, sign, zero: int) -> d
     dict of str to (Results, list of (Results, Part))
     """
     shapes = program.shapes_of(function)
-    found = {"dense": _split(slot, sign, shapes)}
+    layouts = {"dense": _split(slot, sign, shapes)}
     if function.name in MATRICES:
         tree = Tree(program.parent)
         entry = np.concatenate(_entries(tree, function.name)).ravel()  # 0: structural zero
         dense = np.append(zero, slot)[entry], np.append(1.0, sign)[entry]
-        found = {
+        layouts = {
             "dense": _split(*dense, [(tree.n, tree.n)] * MATRICES[function.name]),
-            "packed": found["dense"],
+            "packed": layouts["dense"],
         }
     if function.name == "crba":
-        found["lanes"] = Results(slot, sign, function.shape, True), []
-    return found
+        layouts["lanes"] = Results(slot, sign, function.shape, True), []
+    return layouts
 
 
 def _entries(tree: Tree, name: str) -> list[np.ndarray]:

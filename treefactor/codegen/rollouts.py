@@ -15,7 +15,8 @@ from .backends._program_rollouts import CalledSimulation, ProgramSimulation
 from .backends._results import Results
 from .backends._routine import Routine
 
-ACCELERATIONS = ("forward_dynamics", "aba")  # functions that serve, the first one that there is
+# functions that can compute the accelerations; the first one in the program is used
+ACCELERATIONS = ("forward_dynamics", "aba")
 
 
 class Motions:
@@ -42,9 +43,9 @@ class Motions:
         self, q, v, tau, h, steps, method: str, out, num_threads: int, whole: bool
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the next state, or with ``whole`` the trajectories."""
-        found = fast_path(self.simulation, method, q, v, tau, h, steps, out, num_threads, whole)
-        if found is not None:
-            return found
+        states = fast_path(self.simulation, method, q, v, tau, h, steps, out, num_threads, whole)
+        if states is not None:
+            return states
         call = GeneralMotion(self.model, self.simulation, self.forward_dynamics, method, h, num_threads)
         return call.run(q, v, tau, None, steps, out, whole)
 

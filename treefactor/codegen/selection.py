@@ -15,7 +15,7 @@ from .program.names import PI
 from .program.parameter_map import ParameterMap
 from .program.program import Function
 
-MORE = 1.1  # times the operations of a function that its alternatives have at most
+MORE = 1.1  # alternatives have at most this many times the operations of the function
 
 
 class Cheapest:
@@ -39,7 +39,7 @@ class Cheapest:
         if function.name not in of_variant or total < of_variant[function.name][0]:
             of_variant[function.name] = total, form
 
-    def found(self) -> dict[str, Any]:
+    def forms(self) -> dict[str, Any]:
         """Return the form to keep of every function, by name."""
         least = min(self.kept.values(), key=lambda kept: sum(total for total, _ in kept.values()), default={})
         return {name: form for name, (_, form) in least.items()}
@@ -65,12 +65,16 @@ class Alternatives:
 
     def attached(self, function: Function) -> Function:
         """Return a function with its alternatives: by other methods, and if it has limbs by its own."""
-        found = (
-            other
-            for (name, method), other in self.kept.items()
+        candidates = (
+            alternative
+            for (name, method), alternative in self.kept.items()
             if name == function.name and (self.has_limbs or method != _method(function))
         )
-        few = [other for other in found if other.operations.total <= MORE * function.operations.total]
+        few = [
+            alternative
+            for alternative in candidates
+            if alternative.operations.total <= MORE * function.operations.total
+        ]
         return replace(function, alternatives=tuple(few))
 
 
@@ -95,8 +99,8 @@ def with_used_inputs(
     rows = np.concatenate([inputs.rows[used], inputs.folded])
     own, freedoms = own_values(model), tuple(model.tree.names or map(str, range(model.nv)))
     names = tuple(joint.name for joint in model.joints)
-    found = {name: _renumbered(function, used) for name, function in functions.items()}
-    return found, ParameterMap.of(names, freedoms, used.size, rows, own)
+    renumbered = {name: _renumbered(function, used) for name, function in functions.items()}
+    return renumbered, ParameterMap.of(names, freedoms, used.size, rows, own)
 
 
 def _reads(function: Function) -> np.ndarray:

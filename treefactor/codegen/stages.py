@@ -78,7 +78,7 @@ def stages(
         own = compared(function)
         lines.append(f"{function.name:<16} {function.variant:<17} {_counts(own.op)}")
         cheapest.add(own, (writer, function, own))
-    kept = cheapest.found()
+    kept = cheapest.forms()
     lines += [f"{name}: {function.variant} is kept" for name, (_, function, _) in kept.items()]
     texts = {"variants.txt": _text(lines)}
     for (writer, function, own), file in zip(kept.values(), file_names(kept), strict=True):

@@ -148,7 +148,7 @@ def generate(
         function = compared(function)
         cheapest.add(function, function)
         alternatives.add(function)
-    best = {name: passes.gather(function) for name, function in cheapest.found().items()}
+    best = {name: passes.gather(function) for name, function in cheapest.forms().items()}
     if not choice.inputs:
         best = {name: alternatives.attached(function) for name, function in best.items()}
     parent, loops = np.array(model.tree.parent), tuple((loop.name, loop.kind) for loop in model.loops)

@@ -35,9 +35,9 @@ cdef inline void from_states(Py_ssize_t count, const double *x, double *y) noexc
 
 cdef inline double *take(double **end, Py_ssize_t count) noexcept nogil:
     """Return the next `count` doubles, and go on behind them in steps of 64 bytes."""
-    cdef double *found = end[0]
+    cdef double *start = end[0]
     end[0] += (count + ALIGNED - 1) // ALIGNED * ALIGNED
-    return found
+    return start
 
 
 cdef inline const double *row_of(const Operand *operand, Py_ssize_t row) noexcept:

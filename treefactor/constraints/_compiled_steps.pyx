@@ -181,14 +181,14 @@ cdef class CompiledSteps:
 
     cdef bint contacts_stay(self) noexcept nogil:
         """Compute gaps and rows of near contacts; return False where these are not those of the last step."""
-        cdef Py_ssize_t found = 0
+        cdef Py_ssize_t near = 0
         if self.contacts.count:
-            found = self.contacts.find_candidates(self.frames, self.margin, self.places, self.number)
-            found = self.contacts.measure_candidates(self.frames, self.margin, found, self.number, self.gap,
-                                                     self.axes, self.points)
-        if found != self.near.count or memcmp(self.number, self.near.number, found * sizeof(Py_ssize_t)):
+            near = self.contacts.find_candidates(self.frames, self.margin, self.places, self.number)
+            near = self.contacts.measure_candidates(self.frames, self.margin, near, self.number, self.gap,
+                                                    self.axes, self.points)
+        if near != self.near.count or memcmp(self.number, self.near.number, near * sizeof(Py_ssize_t)):
             return False
-        self.contacts.fill_all(self.frames, found, self.number, self.near.start, self.axes, self.points,
+        self.contacts.fill_all(self.frames, near, self.number, self.near.start, self.axes, self.points,
                                self.gap, self.data, self.near.size)
         return True
 

@@ -39,14 +39,14 @@ class States(NamedTuple):
 
 
 def required_accelerations(
-    rows: ConstraintRows, found: RowDerivatives, at: BodyMotions, given: States, s: float
+    rows: ConstraintRows, at_rest: RowDerivatives, at: BodyMotions, given: States, s: float
 ) -> np.ndarray:
-    """Return J a as all rows require it, from those found at zero acceleration."""
-    rest = found.stabilized(s)[0]
+    """Return J a as all rows require it; `at_rest` has the rows at zero acceleration."""
+    rest = at_rest.stabilized(s)[0]
     loops = rows.loops
     if loops.targets:
         own = loops.rows(at, given.q, given.motion)
-        J = found.J[..., : len(own.residual.T), :]
+        J = at_rest.J[..., : len(own.residual.T), :]
         speed = (J @ given.v[..., None])[..., 0] + own.rate
         rest[..., : J.shape[-2]] = own.bias + s * (2.0 * speed + s * own.residual)
     return -rest
@@ -66,9 +66,9 @@ def solve_states(rows: ConstraintRows, given: States, s: float) -> SolvedStates:
     """Solve the dynamics of states."""
     model = rows.loops.model
     at = BodyMotions(model, given.q, given.v)
-    found = rows.rows(at, given.v, np.zeros(model.nv), s != 0.0)
-    system = ConstrainedSystem(factor(dynamics.crba(model, given.q), model.tree), found.J)
+    derivatives = rows.rows(at, given.v, np.zeros(model.nv), s != 0.0)
+    system = ConstrainedSystem(factor(dynamics.crba(model, given.q), model.tree), derivatives.J)
     force = given.tau - dynamics.bias(model, given.q, given.v, given.fext)
-    required = required_accelerations(rows, found, at, given, s)[..., None]
+    required = required_accelerations(rows, derivatives, at, given, s)[..., None]
     a, forces = system.solve(force[..., None], required)
-    return SolvedStates(a[..., 0], forces[..., 0], (found.J @ a - required)[..., 0], system, at)
+    return SolvedStates(a[..., 0], forces[..., 0], (derivatives.J @ a - required)[..., 0], system, at)

@@ -33,17 +33,17 @@ class Touching(NamedTuple):
 
     def rates(self, along: np.ndarray) -> np.ndarray:
         """Return the derivatives by q and v (rows, 2 m) of D v, for directions (rows, 3) along the axes."""
-        other, sphere = self.ends
+        against, sphere = self.ends
         moving = sphere.velocity.plus(sphere.spin.cross(self.levers[1]))
-        moving = moving.minus(other.velocity).minus(other.spin.cross(self.levers[0]))
+        moving = moving.minus(against.velocity).minus(against.spin.cross(self.levers[0]))
         return moving.dot(self._directions(along)).derivative[:, 0]
 
     def force_derivatives(self, model, along: np.ndarray) -> np.ndarray:
         """Return the derivatives by q (nv, nv) of forces along (contacts, 3) the axes on the spheres."""
         force = self._directions(along)
-        found = force_derivatives(model, self.ends[1], force, self.levers[1].cross(force))
+        on_second = force_derivatives(model, self.ends[1], force, self.levers[1].cross(force))
         force = force.opposite()
-        return found + force_derivatives(model, self.ends[0], force, self.levers[0].cross(force))
+        return on_second + force_derivatives(model, self.ends[0], force, self.levers[0].cross(force))
 
     def _directions(self, along: np.ndarray) -> Dual:
         """Return the vectors with these coordinates along the axes."""
@@ -67,10 +67,10 @@ def touching(at: BodyMotions, units: UnitMotions, contacts: np.ndarray) -> Touch
     return Touching((ends[0], ends[1]), (normal, *_tangents(normal)), (apart.plus(down), down))
 
 
-def _normals(contacts: np.ndarray, other: Frames, apart: Dual) -> Dual:
+def _normals(contacts: np.ndarray, against: Frames, apart: Dual) -> Dual:
     """Return the normals of planes, and the directions between centres of spheres."""
     flat = (contacts["flat"] != 0)[:, None, None]
-    plane = turned_with(other, contacts["normal"])
+    plane = turned_with(against, contacts["normal"])
     length = np.linalg.norm(apart.value, axis=-2, keepdims=True)
     length = np.where(flat, 1.0, length)
     value = apart.value / length
@@ -90,8 +90,8 @@ def _tangents(normal: Dual) -> tuple[Dual, Dual]:
     second = (b, sign + y * y * a, -y)
     dsecond = (db, 2.0 * y * dy * a + y * y * da, -dy)
     pairs = (first, dfirst), (second, dsecond)
-    one, two = (Dual(*(np.stack(part, axis=-2) for part in pair)) for pair in pairs)
-    return one, two
+    first_tangent, second_tangent = (Dual(*(np.stack(part, axis=-2) for part in pair)) for pair in pairs)
+    return first_tangent, second_tangent
 
 
 def to_v(at: BodyMotions, columns: np.ndarray) -> np.ndarray:

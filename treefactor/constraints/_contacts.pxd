@@ -3,10 +3,10 @@
 from ..dynamics._recursions cimport Entry
 
 ctypedef struct Contact:
-    Py_ssize_t body[2]           # joint of the other body, of the sphere
+    Py_ssize_t body[2]           # joints of the other body and of the sphere
     Py_ssize_t flat
-    Py_ssize_t entry, stop       # range of the entries of a row
-    Py_ssize_t first, columns    # range of its columns: the first one, and their number
+    Py_ssize_t entry, stop       # first entry of a row, and the entry after its last one
+    Py_ssize_t first, columns    # first column of a row, and the number of its columns
     double anchor[3]
     double normal[3]
     double center[3]
@@ -15,9 +15,9 @@ ctypedef struct Contact:
 ctypedef struct Point:
     Py_ssize_t body
     double position[3]
-    double normal[3]             # of a plane; 0 of a sphere
+    double normal[3]             # normal of a plane; zeros for a sphere
 
-ctypedef struct Pair:            # of a contact; small, because the search reads those of all contacts
+ctypedef struct Pair:            # points of a contact; small, because the search reads all of these
     int point, other             # indices of the sphere's centre, and of the point of the other side
     double reach
     Py_ssize_t flat
@@ -36,7 +36,7 @@ cdef class ContactKernel:
     cdef Py_ssize_t measure_candidates(self, const double *frames, double margin, Py_ssize_t candidates,
                                        Py_ssize_t *number, double *gap, double *axes,
                                        double *points) noexcept nogil
-    cdef void fill_all(self, const double *frames, Py_ssize_t found, const Py_ssize_t *number,
+    cdef void fill_all(self, const double *frames, Py_ssize_t near, const Py_ssize_t *number,
                        const Py_ssize_t *start, double *axes, const double *points, double *gap,
                        double *rows, Py_ssize_t size) noexcept nogil
     cdef double locate(self, const double *frames, double *places) noexcept nogil

@@ -62,11 +62,11 @@ cdef void add_tangents(double *axes) noexcept nogil:
 
 def of_release_0_1(contacts):
     """Return contacts of a pickle of release 0.1, which do not hold where their columns begin."""
-    found = np.zeros(len(contacts), dtype=CONTACT)
+    completed = np.zeros(len(contacts), dtype=CONTACT)
     for name in contacts.dtype.names:
-        found[name] = contacts[name]
-    found["first"] = np.cumsum(contacts["columns"]) - contacts["columns"]
-    return found
+        completed[name] = contacts[name]
+    completed["first"] = np.cumsum(contacts["columns"]) - contacts["columns"]
+    return completed
 
 
 def pairs_of_points(contacts):
@@ -131,7 +131,7 @@ cdef class ContactKernel:
         Rows are given by the start of every contact, (k + 1,), their columns, entries (3, nnz), and the
         rounding errors (nnz,) of these; an entry within its rounding errors is zero.
         """
-        cdef Py_ssize_t i, candidates = 0, found = 0, size = 0
+        cdef Py_ssize_t i, candidates = 0, near = 0, size = 0
         which = np.empty(self.count, np.intp)
         cdef Py_ssize_t[::1] number = which
         places = np.empty((self.points, 8))
@@ -145,54 +145,54 @@ cdef class ContactKernel:
         cdef double[:, ::1] point = points
         with nogil:
             if candidates:
-                found = self.measure_candidates(&frames[0], margin, candidates, &number[0], &far[0],
-                                                &axis[0, 0, 0], &point[0, 0])
-            for i in range(found):
+                near = self.measure_candidates(&frames[0], margin, candidates, &number[0], &far[0],
+                                               &axis[0, 0, 0], &point[0, 0])
+            for i in range(near):
                 size += self.contact[number[i]].columns
-        start, column, data = np.zeros(found + 1, np.intp), np.empty(size, np.intp), np.empty((4, size))
+        start, column, data = np.zeros(near + 1, np.intp), np.empty(size, np.intp), np.empty((4, size))
         cdef Py_ssize_t[::1] begin = start, to = column
         cdef double[:, ::1] rows = data
         cdef const Contact *c
         with nogil:
-            for i in range(found):
+            for i in range(near):
                 c = &self.contact[number[i]]
                 begin[i + 1] = begin[i] + c.columns
                 if c.columns:
                     memcpy(&to[begin[i]], self.column + c.first, c.columns * sizeof(Py_ssize_t))
-            if found:
-                self.fill_all(&frames[0], found, &number[0], &begin[0], &axis[0, 0, 0], &point[0, 0],
+            if near:
+                self.fill_all(&frames[0], near, &number[0], &begin[0], &axis[0, 0, 0], &point[0, 0],
                               &far[0], &rows[0, 0], size)
-        return which[:found], gap[:found], axes[:found], start, column, data[:3], data[3]
+        return which[:near], gap[:near], axes[:near], start, column, data[:3], data[3]
 
     cdef Py_ssize_t find_candidates(self, const double *frames, double margin, double *places,
                                     Py_ssize_t *number) noexcept nogil:
         """List the contacts that are near, and some within rounding errors of the margin; return how many."""
-        cdef Py_ssize_t k, found = 0
+        cdef Py_ssize_t k, candidates = 0
         cdef double slack = SLACK * self.locate(frames, places)
         for k in range(self.count):
-            number[found] = k
-            found += not is_far(self.pair + k, places, margin + slack)
-        return found
+            number[candidates] = k
+            candidates += not is_far(self.pair + k, places, margin + slack)
+        return candidates
 
     cdef Py_ssize_t measure_candidates(self, const double *frames, double margin, Py_ssize_t candidates,
                                        Py_ssize_t *number, double *gap, double *axes,
                                        double *points) noexcept nogil:
         """Keep the candidates that are near, with gaps, normals and points; return how many these are."""
-        cdef Py_ssize_t i, k, found = 0
+        cdef Py_ssize_t i, k, near = 0
         for i in range(candidates):
             k = number[i]
-            gap[found] = self.measure(self.contact + k, frames, axes + 9 * found, points + 10 * found)
-            if gap[found] <= margin:
-                number[found] = k
-                found += 1
-        return found
+            gap[near] = self.measure(self.contact + k, frames, axes + 9 * near, points + 10 * near)
+            if gap[near] <= margin:
+                number[near] = k
+                near += 1
+        return near
 
-    cdef void fill_all(self, const double *frames, Py_ssize_t found, const Py_ssize_t *number,
+    cdef void fill_all(self, const double *frames, Py_ssize_t near, const Py_ssize_t *number,
                        const Py_ssize_t *start, double *axes, const double *points, double *gap,
                        double *rows, Py_ssize_t size) noexcept nogil:
         """Complete the axes of near contacts; write their rows and rounding errors, `size` apart."""
         cdef Py_ssize_t i
-        for i in range(found):
+        for i in range(near):
             add_tangents(axes + 9 * i)
             self.fill(self.contact + number[i], frames, axes + 9 * i, points + 10 * i, gap + i,
                       rows + start[i], size)

@@ -8,9 +8,10 @@ import numpy as np
 
 from ._step_records import Touch, Unilateral
 
-SHARE = 1e-6  # of the largest part of a certificate; smaller ones are not named
+SHARE = 1e-6  # parts of a certificate below this share of the largest are not named
 NAMED = 4  # constraints that a message names
-OPEN = (  # by more than rounding, such as a planar mechanism whose joints are not in one plane
+# message for a loop open by more than rounding, such as a planar one whose joints are not in one plane
+OPEN = (
     ", because no motion changes a part of it here; if it is a loop that is open across the motions of its "
     "joints, give its placements with more digits"
 )
@@ -62,11 +63,11 @@ def _unilateral(stepper, touch: Touch, rows: Unilateral, used: np.ndarray) -> It
 def _contact(stepper, touch: Touch, k: int) -> tuple[str, str]:
     """Name near contact k, and say whether no motion changes its gap."""
     number, joints = touch.which[k], stepper.model.joints
-    other, own = (
+    against, own = (
         repr(joints[body].name) if body >= 0 else "the base"
         for body in stepper._contacts.structs["body"][number]
     )
-    name = f"contacts[{number}] of {own} with {other}"
+    name = f"contacts[{number}] of {own} with {against}"
     if touch.data[0, touch.start[k] : touch.start[k + 1]].any():
         return name, ""
     return name, (

@@ -53,17 +53,17 @@ def spanning_forest(
             j, body = waiting.pop()
             carrier[body], seen[body] = j, True
             order.append(body)
-            waiting += [(k, other) for k, other in adjacent[body] if not seen[other]]
+            waiting += [(k, neighbour) for k, neighbour in adjacent[body] if not seen[neighbour]]
     bodies = np.array(order, dtype=np.intp)
     return bodies[bodies < n], carrier[:n], np.array(loops, dtype=np.intp)
 
 
-def _representative(group: list[int], one: int) -> int:
+def _representative(group: list[int], member: int) -> int:
     """Return the representative of a set, and shorten the path to it."""
-    while group[one] != one:
-        group[one] = group[group[one]]
-        one = group[one]
-    return one
+    while group[member] != member:
+        group[member] = group[group[member]]
+        member = group[member]
+    return member
 
 
 class Layout(Sealed):

@@ -94,18 +94,19 @@ class Freedoms(Sealed):
         counts = [SIZES[joint.kind][1] for joint in model.joints]
         joint = np.repeat(np.arange(model.njoints), counts)
         path = np.zeros((model.njoints + 1, len(joint)))
-        for i, one in enumerate(model.joints):
-            path[i] = path[one.parent]
+        for i, member in enumerate(model.joints):
+            path[i] = path[member.parent]
             path[i, joint == i] = 1.0
         moves = path[joint].astype(bool)
         starts = np.cumsum([0, *counts])
         second = np.array(
-            [starts[i] + 1 for i, one in enumerate(model.joints) if one.kind == "universal"], dtype=np.intp
+            [starts[i] + 1 for i, member in enumerate(model.joints) if member.kind == "universal"],
+            dtype=np.intp,
         )
         moves[second - 1, second] = False
         G = None if model.coupling is None else (model.coupling.G != 0.0).astype(float)
         leader = np.arange(len(joint)) if G is None else np.argmax(G, axis=1)
-        below = np.array([one.parent for one in model.joints], dtype=np.intp)[joint]
+        below = np.array([member.parent for member in model.joints], dtype=np.intp)[joint]
         self._keep(joint=joint, below=below, path=path, moves=moves, second=second, leader=leader, G=G)
 
     def to_v(self, columns: np.ndarray) -> np.ndarray:
@@ -115,7 +116,7 @@ class Freedoms(Sealed):
 
 @lru_cache(maxsize=32)
 def freedoms_of(model: Model) -> Freedoms:
-    """Return the freedoms of a model, which are listed once."""
+    """Return the freedoms of a model; they are listed once and cached."""
     return Freedoms(model)
 
 
@@ -146,8 +147,8 @@ class Frames(NamedTuple):
 
     def to_second(self, other: Frames) -> Dual:
         """Return the vectors from these origins to those of other frames."""
-        there = Dual(other.position.value + (other.apart - self.apart), other.position.derivative)
-        return there.minus(self.position)
+        origin = Dual(other.position.value + (other.apart - self.apart), other.position.derivative)
+        return origin.minus(self.position)
 
 
 class UnitMotions(NamedTuple):
@@ -169,7 +170,7 @@ def motion_cross(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def unit_motions(at: BodyMotions, v: np.ndarray, a: np.ndarray) -> UnitMotions:
-    """Compute the unit motions of all freedoms and their rates, of which derivatives of frames are sums."""
+    """Compute the unit motions of all freedoms and their rates; derivatives of frames are sums of these."""
     known = freedoms_of(at.model)
     S = np.ascontiguousarray(np.swapaxes(at.S, -1, -2))
     a, v = a[..., None, known.leader], v[..., None, known.leader]
@@ -219,12 +220,16 @@ def force_derivatives(model: Model, frames: Frames, force: Dual, moment: Dual) -
     back = [np.swapaxes(x, -1, -2) for x in (J, w)]
     turned = (back[0] @ cross(force.value, w)).sum(-3)
     about = (back[1] @ cross(moment.value, w)).sum(-3)
-    found = np.where(known.moves, turned + about, np.where(known.moves.T, np.swapaxes(turned, -1, -2), 0.0))
-    found = found + (back[0] @ force.derivative[..., :m] + back[1] @ moment.derivative[..., :m]).sum(-3)
-    return found if known.G is None else known.G.T @ found @ known.G
+    by_motion = np.where(
+        known.moves, turned + about, np.where(known.moves.T, np.swapaxes(turned, -1, -2), 0.0)
+    )
+    by_motion = by_motion + (back[0] @ force.derivative[..., :m] + back[1] @ moment.derivative[..., :m]).sum(
+        -3
+    )
+    return by_motion if known.G is None else known.G.T @ by_motion @ known.G
 
 
 def turned_with(end: Frames, x: np.ndarray) -> Dual:
-    """Return vectors (..., frames, 3), constant in the axes of frames, in those of the base."""
+    """Return vectors (..., frames, 3) that are constant in the axes of frames, in base axes."""
     value = end.R @ x[..., None]
     return Dual(value, cross(end.turn, value))

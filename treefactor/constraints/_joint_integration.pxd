@@ -1,7 +1,7 @@
 """Declarations of joint integration; see _joint_integration.pyx."""
 
 cdef enum:
-    ROUNDS = 60                  # of the fixed-point iteration, which converges linearly
+    ROUNDS = 60                  # most iterations of the fixed-point iteration, which converges linearly
     IMPROVES = 0                 # status of the iteration
     CONVERGED = 1
     DIVERGES = 2

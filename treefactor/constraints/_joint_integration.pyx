@@ -51,11 +51,11 @@ cdef class JointIntegrator:
 
     def velocity_rates(self, const double[::1] v not None):
         """Compute ω × (v + ω × com) of joints whose linear velocities are in rotating axes."""
-        found = np.zeros(v.shape[0])
-        cdef double[::1] x = found
+        rates = np.zeros(v.shape[0])
+        cdef double[::1] x = rates
         if v.shape[0]:
             self.add_velocity_rates(&v[0], &x[0])
-        return found
+        return rates
 
     cdef void add_velocity_rates(self, const double *v, double *x) noexcept nogil:
         """Add the result of `velocity_rates` to x."""

@@ -25,11 +25,11 @@ class Rows(NamedTuple):
 def _bases(joints: Sequence[BodyJoint]) -> np.ndarray:
     """Return the wrenches of every joint in its second frame; joints that are alike share the work."""
     known: dict[bytes, np.ndarray] = {}
-    found = np.empty((len(joints), 6, 6))
+    wrenches = np.empty((len(joints), 6, 6))
     for j, joint in enumerate(joints):
         key = b"turn" if joint.turn is not None else np.asarray(joint.free).tobytes()
-        found[j] = known[key] if key in known else known.setdefault(key, joint.wrenches())
-    return found
+        wrenches[j] = known[key] if key in known else known.setdefault(key, joint.wrenches())
+    return wrenches
 
 
 class JointRows(Sealed):
@@ -147,10 +147,10 @@ class JointRows(Sealed):
 
     def rates(self, a: np.ndarray, rows: Rows) -> np.ndarray:
         """Compute J a + J-dot v from accelerations of the centres of mass, shape (joints, 6)."""
-        a, found = with_base(a), rows.bias.copy()
+        a, rates = with_base(a), rows.bias.copy()
         for body, J in self.sides(rows):
-            found += (J @ a[body][..., None])[..., 0]
-        return found
+            rates += (J @ a[body][..., None])[..., 0]
+        return rates
 
     def forces(self, R: np.ndarray, rows: Rows, multipliers: np.ndarray) -> np.ndarray:
         """Return the wrenches of multipliers (joints, 6) on the second bodies, in the second frames."""

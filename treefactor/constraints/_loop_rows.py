@@ -108,8 +108,8 @@ class Loops(Sealed):
         """
         frames = flatten(at.frames, 1)
         given = () if not self.targets else [_repeated(x, len(frames)) for x in (q, motion)]
-        found = self.kernel.rows(frames, *given)
-        residual, bias, rate, data = (x.reshape(*at.batch, x.shape[1]) if at.batch else x[0] for x in found)
+        arrays = self.kernel.rows(frames, *given)
+        residual, bias, rate, data = (x.reshape(*at.batch, x.shape[1]) if at.batch else x[0] for x in arrays)
         return Rows(residual, bias, data, self.support, rate)
 
 
@@ -129,7 +129,7 @@ def motors_of(model: Model, targets: tuple[Target, ...], of: np.ndarray) -> np.n
             continue
         motor["row"], own = own, own + 1
         motor["q"] = model.idx_q[target.joint] + target.freedom
-        motor["circle"] = model.joints[target.joint].kind == "continuous"
+        motor["as_cosine_and_sine"] = model.joints[target.joint].kind == "continuous"
     return motors
 
 
@@ -165,7 +165,7 @@ def _reach(model: Model, support: Support) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=16)
 def loops_of(model: Model, targets: tuple[Target, ...] = ()) -> Loops:
-    """Return the loops and drives of a model, which are made once."""
+    """Return the loops and drives of a model; they are made once and cached."""
     return Loops(model, targets)
 
 

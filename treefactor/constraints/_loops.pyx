@@ -76,7 +76,7 @@ assert LOOP.itemsize == sizeof(Loop)
 ctypedef struct Motor:           # prescribes position, velocity and acceleration of one row
     Py_ssize_t row
     Py_ssize_t q                 # entry of q of a joint that is driven; -1: the row is that of a loop
-    Py_ssize_t circle            # 1: q holds cosine and sine
+    Py_ssize_t as_cosine_and_sine          # 1: q holds cosine and sine
     Py_ssize_t place             # entry of the row that is 1; the others are 0
 
 cdef Motor no_motor
@@ -162,7 +162,7 @@ cdef class LoopKernel:
                 if motor.q >= 0:
                     residual[e], bias[e] = self.position(lanes, motor, q + lane), 0.0
                 residual[e] -= motion[3 * k * lanes + lane]
-                if motor.circle:
+                if motor.as_cosine_and_sine:
                     residual[e] = remainder(residual[e], 2 * M_PI)
                 rate[e] = -motion[(3 * k + 1) * lanes + lane]
                 bias[e] -= motion[(3 * k + 2) * lanes + lane]
@@ -172,7 +172,7 @@ cdef class LoopKernel:
 
     cdef double position(self, int lanes, const Motor *motor, const double *q) noexcept nogil:
         """Return the position of a joint; entries of q are `lanes` apart."""
-        if motor.circle:
+        if motor.as_cosine_and_sine:
             return atan2(q[(motor.q + 1) * lanes], q[motor.q * lanes])
         return q[motor.q * lanes]
 
@@ -255,7 +255,7 @@ cdef class LoopKernel:
                 e = r * lanes + lane
                 wanted[e] = -wanted[e] - s * (2.0 * speed + s * residual[e])
 
-    cdef object one(self, object q, object v, object tau, double stabilization, object motion):
+    cdef object single_state(self, object q, object v, object tau, double stabilization, object motion):
         """Compute acceleration and forces of plain vectors; None if the general path must handle the call."""
         cdef cnp.npy_intp n = self.bodies.nv, m = self.c.rows
         cdef cnp.ndarray a, force
@@ -348,6 +348,6 @@ cdef class LoopKernel:
                     x[4][e * LANES + lane] = NAN
 
 
-def one(LoopKernel closing not None, q, v, tau, double stabilization, motion=None):
+def single_state(LoopKernel closing not None, q, v, tau, double stabilization, motion=None):
     """Compute acceleration and forces of plain vectors; None if the general path must handle the call."""
-    return closing.one(q, v, tau, stabilization, motion)
+    return closing.single_state(q, v, tau, stabilization, motion)

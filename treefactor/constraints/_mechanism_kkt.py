@@ -64,7 +64,8 @@ class MechanismKkt(Sealed):
         count[self.loops] = 0
         coupled = self.tied[(first[self.tied] >= 0) & (second[self.tied] >= 0)]
         self._keep(layout=Layout(bodies, self.carrier, count, first, second, coupled, order))
-        number = np.zeros((len(count), BODY), dtype=np.intp)  # of the active rows among the six
+        # numbers of the active rows among the six of each joint
+        number = np.zeros((len(count), BODY), dtype=np.intp)
         at = np.nonzero(active)
         number[at[0], (np.cumsum(active, axis=1) - 1)[at]] = at[1]
         self._keep(rows=(self.layout.joint, number[self.layout.joint, self.layout.within]))

@@ -16,7 +16,7 @@ cdef enum:
 
 ctypedef struct Part:            # rows of one pair of frames
     Py_ssize_t kind, row, pair
-    Py_ssize_t i, j              # axes of an angle
+    Py_ssize_t i, j              # numbers of the two axes whose angle a row keeps
     Py_ssize_t local             # 1: rows of a contact are in the axes of the first frame
     Py_ssize_t log               # index of the rotation vector of a 6D contact
 
@@ -33,7 +33,7 @@ ctypedef struct Moving:          # motion of a frame, or its derivative along on
     double c[3]
     double b[3]                  # angular acceleration
 
-ctypedef struct UnitMotion:      # motion S of a freedom at unit rate, and its rates
+ctypedef struct UnitMotion:      # motion S of a freedom at unit rate, and rates of S
     double S[6]
     double first[6]              # V_l x S
     double second[6]             # A_l x S + V_l x (V_l x S)
@@ -43,8 +43,8 @@ ctypedef struct Frame:
     Py_ssize_t body
     double V[6]
     double A[6]
-    double axes[9]               # columns
-    double where[3]              # from the origin of the root body
+    double axes[9]               # axes of the frame, as columns
+    double where[3]              # origin of the frame, from the origin of the root body
     Moving at
 
 
@@ -167,17 +167,17 @@ cdef inline void linear_rows(const Part *part, const Frame *f, double *y) noexce
 cdef inline void linear_derivatives(const Part *part, const Frame *f, const Moving *d, const double *y,
                                     double *dy) noexcept nogil:
     """dy <- derivatives of y, which `linear_rows` computes."""
-    cdef int one = part.kind == ORIGINS, other = 1 - one
-    cdef const Frame *b = f + other
-    cdef const Moving *db = d + other
+    cdef int side = part.kind == ORIGINS, opposite = 1 - side
+    cdef const Frame *b = f + opposite
+    cdef const Moving *db = d + opposite
     cdef double e[3]
     cdef double de[3]
-    subtract(d[one].p, db.p, dy)
-    subtract(d[one].u, db.u, dy + 3)
-    subtract(d[one].c, db.c, dy + 6)
+    subtract(d[side].p, db.p, dy)
+    subtract(d[side].u, db.u, dy + 3)
+    subtract(d[side].c, db.c, dy + 6)
     if part.kind != HELD_3D:
-        subtract(f[one].at.u, b.at.u, e)
-        subtract(d[one].u, db.u, de)
+        subtract(f[side].at.u, b.at.u, e)
+        subtract(d[side].u, db.u, de)
         add_product(-1.0, b.at.b, db.b, y, dy, dy + 6)
         add_product(-1.0, b.at.w, db.w, e, de, dy + 6)
         add_product(-1.0, b.at.w, db.w, y, dy, dy + 3)

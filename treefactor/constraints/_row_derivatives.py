@@ -112,11 +112,11 @@ class ConstraintRows(Sealed):
         """Compute the derivatives of Jᵀ forces by q (..., nv, nv) at fixed forces (..., rows)."""
         n = self.loops.model.nv
         frames, v, a = self._states(at, v, a)
-        found = np.zeros((len(frames), n, n))
+        by_q = np.zeros((len(frames), n, n))
         if n:
             forces = np.ascontiguousarray(forces).reshape(len(frames), self.count)
-            self.kernel.forces_of(frames, v, a, forces, found)
-        return found.reshape(*at.batch, n, n)
+            self.kernel.forces_of(frames, v, a, forces, by_q)
+        return by_q.reshape(*at.batch, n, n)
 
     def _states(self, at: BodyMotions, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return kinematics records, v and a with one leading axis."""
@@ -128,31 +128,31 @@ class ConstraintRows(Sealed):
 
     def _rotations(self, at: BodyMotions | None, count: int) -> np.ndarray:
         """Return the rotation vectors of 6D contacts in base axes, and their derivatives by rotations."""
-        found = np.zeros((count, 12 * max(len(self.whole), 1)))
+        vectors = np.zeros((count, 12 * max(len(self.whole), 1)))
         if at is None:
-            return found
+            return vectors
         for k, (first, second) in enumerate(self.whole):
             R1 = at.R[..., first.joint, :, :] @ first.R
             between = np.swapaxes(at.R[..., second.joint, :, :] @ second.R, -1, -2) @ R1
             vector = (R1 @ so3.log(between)[..., None]).reshape(-1, 3)
             change = R1 @ so3.jlog(between) @ np.swapaxes(R1, -1, -2)
             columns = np.swapaxes(change, -1, -2).reshape(-1, 9)
-            found[:, 12 * k : 12 * k + 12] = np.concatenate([vector, columns], axis=1)
-        return found
+            vectors[:, 12 * k : 12 * k + 12] = np.concatenate([vector, columns], axis=1)
+        return vectors
 
 
 def _parts(loops: Loops, contacts: tuple[RigidContact, ...]) -> tuple[np.ndarray, int]:
     """Return the parts of all rows as an array of the kernel's struct, and the number of rows."""
-    found = []
+    parts = []
     for k, loop in enumerate(loops.model.loops):
         row = int(np.searchsorted(loops.of, k))
-        found.append((PART_KINDS["origins"], row, k, 0, 0, 1, 0))
-        found += [
+        parts.append((PART_KINDS["origins"], row, k, 0, 0, 1, 0))
+        parts += [
             (PART_KINDS["angle"], row + 3 + r, k, i, j, 0, 0) for r, (i, j) in enumerate(PAIRS[loop.kind])
         ]
     row, whole = loops.kernel.row_count, 0
     for k, contact in enumerate(contacts):
         local, pair = contact.reference == "LOCAL", len(loops.model.loops) + k
-        found.append((PART_KINDS[contact.kind], row, pair, 0, 0, int(local), whole))
+        parts.append((PART_KINDS[contact.kind], row, pair, 0, 0, int(local), whole))
         row, whole = row + contact.rows, whole + (contact.kind == "6D")
-    return np.array(found, dtype=PART), row
+    return np.array(parts, dtype=PART), row

@@ -23,8 +23,8 @@ cdef class RowKernel:
 
     cdef Py_ssize_t workspace_size(self) noexcept nogil
     cdef void state_rows(self, int sides, int order, const double *frames, const double *v, const double *a,
-                         const double *logs, const double *forces, double *values, double *found, double *E,
-                         double *work) noexcept nogil
+                         const double *logs, const double *forces, double *values, double *derivatives,
+                         double *E, double *work) noexcept nogil
     cdef void unit_motions(self, const double *frames, const double *a, double *A,
                            UnitMotion *units) noexcept nogil
     cdef void units(self, const double *frames, const double *v, const double *a, double *A,
@@ -32,7 +32,7 @@ cdef class RowKernel:
     cdef void differentiate_frames(self, int sides, const Frame *f, const UnitMotion *units,
                                    Moving *d) noexcept nogil
     cdef void part_rows(self, int sides, int order, const Part *part, const Frame *f, const Moving *d,
-                        const double *log, double *values, double *found) noexcept nogil
+                        const double *log, double *values, double *derivatives) noexcept nogil
     cdef void write(self, int least, const Part *part, const Frame *f, const Moving *d, const double *y,
                     const double *dy, double *x, Py_ssize_t order_step, Py_ssize_t row_step) noexcept nogil
     cdef void part_forces(self, const Part *part, const Frame *f, const Moving *d, const double *force,

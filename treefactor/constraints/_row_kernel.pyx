@@ -175,7 +175,7 @@ cdef class RowKernel:
                     differentiate_by_v(f + side, units + k, d + 4 * k + 2 + side)
 
     cdef void part_rows(self, int sides, int order, const Part *part, const Frame *f, const Moving *d,
-                        const double *log, double *values, double *found) noexcept nogil:
+                        const double *log, double *values, double *derivatives) noexcept nogil:
         """Add values (3, rows) of a part, unless values is NULL, and its derivatives (3, rows, 2 nv).
 
         Derivatives of orders below ``order`` are left out, and those of residuals by v, which are zero.
@@ -208,7 +208,7 @@ cdef class RowKernel:
                     if part.kind == HELD_6D:
                         angular_derivatives(f, d + 4 * k + 2 * side, log + 12 * part.log, y + 27)
                 column = part.row * 2 * self.n + side * self.n + self.column[k]
-                self.write(max(order, side), part, f, d + 4 * k + 2 * side, y, y + 18, found + column,
+                self.write(max(order, side), part, f, d + 4 * k + 2 * side, y, y + 18, derivatives + column,
                            self.rows * 2 * self.n, 2 * self.n)
 
     cdef void write(self, int least, const Part *part, const Frame *f, const Moving *d, const double *y,
@@ -266,23 +266,23 @@ cdef class RowKernel:
         cdef const Moving *by_j = d + 4 * j
         cdef const Moving *by_k = d + 4 * k
         cdef double turned[3]
-        cdef double found = dot(by_j.p, dx) + dot(by_j.turn, dx + 3)
+        cdef double derivative = dot(by_j.p, dx) + dot(by_j.turn, dx + 3)
         turned[0] = turned[1] = turned[2] = 0.0
         if self.moves[j * self.m + k]:
             add_cross(1.0, x, by_k.turn, turned)
-            found += dot(by_j.p, turned)
+            derivative += dot(by_j.p, turned)
             turned[0] = turned[1] = turned[2] = 0.0
             add_cross(1.0, x + 3, by_k.turn, turned)
-            found += dot(by_j.turn, turned)
+            derivative += dot(by_j.turn, turned)
         elif self.moves[k * self.m + j]:
             add_cross(1.0, x, by_j.turn, turned)
-            found += dot(by_k.p, turned)
-        return found
+            derivative += dot(by_k.p, turned)
+        return derivative
 
     cdef void wrenches(self, const Part *part, const Frame *f, const Moving *d, const double *force,
                        const double *y, double *x, double *dx) noexcept nogil:
         """Write forces and moments on both frames, x if d is NULL, or their derivatives dx."""
-        cdef int one = part.kind == ORIGINS                # frame at whose origin the force acts
+        cdef int side = part.kind == ORIGINS                # frame at whose origin the force acts
         cdef double apart[3]
         cdef double moved[3]
         cdef double f0[6]
@@ -311,28 +311,28 @@ cdef class RowKernel:
                 add_cross(1.0, d.turn, f0 + 3, df + 3)
         if d != NULL:
             g = df
-        subtract(f[one].at.p, f[1 - one].at.p, apart)
-        add(1.0, g, dx + 6 * one)
-        add(1.0, g + 3, dx + 6 * one + 3)
-        add(-1.0, dx + 6 * one, dx + 6 * (1 - one))
-        add(-1.0, dx + 6 * one + 3, dx + 6 * (1 - one) + 3)
+        subtract(f[side].at.p, f[1 - side].at.p, apart)
+        add(1.0, g, dx + 6 * side)
+        add(1.0, g + 3, dx + 6 * side + 3)
+        add(-1.0, dx + 6 * side, dx + 6 * (1 - side))
+        add(-1.0, dx + 6 * side + 3, dx + 6 * (1 - side) + 3)
         if part.kind == HELD_3D:
             return
         if d == NULL:
-            add_cross(-1.0, apart, f0, dx + 6 * (1 - one) + 3)
+            add_cross(-1.0, apart, f0, dx + 6 * (1 - side) + 3)
         else:
-            subtract(d[one].p, d[1 - one].p, moved)
-            add_product(-1.0, apart, moved, f0, df, dx + 6 * (1 - one) + 3)
+            subtract(d[side].p, d[1 - side].p, moved)
+            add_product(-1.0, apart, moved, f0, df, dx + 6 * (1 - side) + 3)
 
     def rows_of(self, const double[:, ::1] frames, const double[:, ::1] v, const double[:, ::1] a,
-                const double[:, ::1] logs, double[:, :, ::1] values, double[:, :, :, ::1] found):
+                const double[:, ::1] logs, double[:, :, ::1] values, double[:, :, :, ::1] derivatives):
         """Add values (count, 3, rows) and derivatives (count, 3, rows, 2 nv) of all states to zeros."""
         cdef double *work = self.allocate()
         cdef Py_ssize_t b
         with nogil:
             for b in range(frames.shape[0] if self.parts else 0):
                 self.state_rows(BY_Q | BY_V, 0, &frames[b, 0], &v[b, 0], &a[b, 0], &logs[b, 0], NULL,
-                                &values[b, 0, 0], &found[b, 0, 0, 0], NULL, work)
+                                &values[b, 0, 0], &derivatives[b, 0, 0, 0], NULL, work)
         free(work)
 
     def forces_of(self, const double[:, ::1] frames, const double[:, ::1] v, const double[:, ::1] a,
@@ -347,8 +347,8 @@ cdef class RowKernel:
         free(work)
 
     cdef void state_rows(self, int sides, int order, const double *frames, const double *v, const double *a,
-                         const double *logs, const double *forces, double *values, double *found, double *E,
-                         double *work) noexcept nogil:
+                         const double *logs, const double *forces, double *values, double *derivatives,
+                         double *E, double *work) noexcept nogil:
         """Add values, derivatives and those of forces of one state to zeros; NULL: those are not wanted.
 
         Derivatives are those of residuals (order 0), rates and accelerations, from ``order`` on; a = NULL
@@ -367,13 +367,14 @@ cdef class RowKernel:
             if part.pair != pair:
                 pair = part.pair
                 self.prepare(sides, pair, frames, A, units, f, d)
-            if found != NULL:
-                self.part_rows(sides, order, part, f, d, logs, values, found)
+            if derivatives != NULL:
+                self.part_rows(sides, order, part, f, d, logs, values, derivatives)
                 if sides & BY_V:
                     find_errors(self.m, self.path, self.column, ROUNDING, f, units,
                                 body_motion(frames, self.pair[pair].body[0]),
                                 body_motion(frames, self.pair[pair].body[1]), self.n, errors)
-                    drop_noise(part, self.n, errors, found + (self.rows + part.row) * 2 * self.n + self.n)
+                    drop_noise(part, self.n, errors,
+                               derivatives + (self.rows + part.row) * 2 * self.n + self.n)
             if E != NULL:
                 self.part_forces(part, f, d, forces + part.row, E)
 

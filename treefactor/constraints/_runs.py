@@ -123,9 +123,9 @@ def advance(stepper, q: np.ndarray, v: np.ndarray, tau: np.ndarray, first: int, 
 
 def _states(batch: tuple[int, ...], steps: int, start: np.ndarray) -> np.ndarray:
     """Make an array for all steps, with the initial values in row 0."""
-    found = np.empty((*batch, steps + 1, start.shape[-1]))
-    found[..., 0, :] = start
-    return found
+    trajectory = np.empty((*batch, steps + 1, start.shape[-1]))
+    trajectory[..., 0, :] = start
+    return trajectory
 
 
 @dataclass

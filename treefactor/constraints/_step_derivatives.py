@@ -28,14 +28,14 @@ def skew(x: np.ndarray) -> np.ndarray:
 
 def rate_derivatives(model: Model, v: np.ndarray) -> np.ndarray:
     """Return the derivatives (nv, nv) of ω × (v + ω × com) of free-flying and planar joints by v."""
-    found = np.zeros((model.nv, model.nv))
+    by_v = np.zeros((model.nv, model.nv))
     for at, kept, linear, angular, com in _turning(model, v):
         block = np.zeros((6, 6))
         lever = skew(com)
         block[:3, :3] = skew(angular)
         block[:3, 3:] = -skew(linear + np.cross(angular, com)) - skew(angular) @ lever
-        found[at, at] = block[np.ix_(kept, kept)]
-    return found
+        by_v[at, at] = block[np.ix_(kept, kept)]
+    return by_v
 
 
 def integration_derivatives(
@@ -112,12 +112,12 @@ class StepDerivatives(NamedTuple):
 def momentum_derivatives(stepper, H, q, v, v_new):
     """Return the derivatives of g - H v_new by q, v and tau; None where the step has no midpoint rule."""
     model, h = stepper.model, stepper.h
-    zero, one = np.zeros(model.nv), np.eye(model.nv)
+    zeros, identity = np.zeros(model.nv), np.eye(model.nv)
     if stepper._motion is None:
         rates = stepper._integrator.velocity_rates(v)
         x = (v_new - v) / h - rates
         by_q, by_v, H = rnea_derivatives(model, q, v, x)
-        return -h * by_q, H @ (one + h * rate_derivatives(model, v)) - h * by_v, h * one
+        return -h * by_q, H @ (identity + h * rate_derivatives(model, v)) - h * by_v, h * identity
     u = stepper._motion.midpoint(H, q, v, bias(model, q, v))
     if u is None:
         return None
@@ -126,14 +126,14 @@ def momentum_derivatives(stepper, H, q, v, v_new):
     by_q, by_v, H = rnea_derivatives(model, q, middle, x)
     half = 0.5 * (by_v - H @ rate_derivatives(model, middle))
     u_q, u_v = np.hsplit(np.linalg.solve(half + H / h, np.concatenate([-by_q, H / h - half], axis=1)), 2)
-    moved = rnea_derivatives(without_gravity(model), q, zero, v_new - u)[0]
-    return H @ u_q - moved, H @ u_v, h * one
+    moved = rnea_derivatives(without_gravity(model), q, zeros, v_new - u)[0]
+    return H @ u_q - moved, H @ u_v, h * identity
 
 
 def step_derivatives(stepper, made, q: np.ndarray, v: np.ndarray) -> StepDerivatives:
     """Differentiate a step whose problem has been solved."""
     model, n = stepper.model, stepper.model.nv
-    found = mlcp.sensitivity(made.solution)
+    sensitivity = mlcp.sensitivity(made.solution)
     v_new = made.solution.v
     pushed = momentum_derivatives(stepper, made.H, q, v, v_new)
     if pushed is None:
@@ -142,15 +142,15 @@ def step_derivatives(stepper, made, q: np.ndarray, v: np.ndarray) -> StepDerivat
     at = BodyMotions(model, q, v_new)
     units = unit_motions(at, v_new, np.zeros(n))
     c, force = _bilateral_derivatives(stepper, at, v_new, made)
-    d, push, kinked = _unilateral_derivatives(stepper, at, units, made, found)
+    d, push, kinked = _unilateral_derivatives(stepper, at, units, made, sensitivity)
     pushed[0][...] += force + push
     given = (np.concatenate([x, np.zeros((len(x), 2 * n))], axis=1) for x in (c, d))
-    dv = found.jvp(np.concatenate(pushed, axis=1), *given).v
+    dv = sensitivity.jvp(np.concatenate(pushed, axis=1), *given).v
     q_q, q_v, v_v = integration_derivatives(model, v_new, stepper.h)
     parts = np.hsplit(dv, 3)
     after = [q_v @ part for part in parts]
     after[0] += q_q
-    status = mlcp.SensitivityStatus.DEGENERATE if kinked else found.status
+    status = mlcp.SensitivityStatus.DEGENERATE if kinked else sensitivity.status
     return StepDerivatives(status, *after, *(v_v @ part for part in parts))
 
 
@@ -160,12 +160,12 @@ def _bilateral_derivatives(
     """Return derivatives by q of c - C v_new, and of the forces of loops."""
     rows, n = prepared_rows(stepper._loops, ()), stepper.model.nv
     still = np.zeros(n)
-    found = rows.rows(at, v_new, still)
-    derivative = -stepper.stabilization / stepper.h * found.J - found.drate[:, :n]
+    derivatives = rows.rows(at, v_new, still)
+    derivative = -stepper.stabilization / stepper.h * derivatives.J - derivatives.drate[:, :n]
     return derivative, rows.force_derivatives(at, v_new, still, made.solution.gamma_c)
 
 
-def _unilateral_derivatives(stepper, at, units, made, found) -> tuple[np.ndarray, np.ndarray, bool]:
+def _unilateral_derivatives(stepper, at, units, made, sensitivity) -> tuple[np.ndarray, np.ndarray, bool]:
     """Return derivatives by q of d - D v_new and of the forces of contacts, and whether some do not exist."""
     model, rows, touch = stepper.model, made.rows, made.touch
     count, n, K = len(rows.of), stepper.model.nv, stepper.stabilization
@@ -180,10 +180,10 @@ def _unilateral_derivatives(stepper, at, units, made, found) -> tuple[np.ndarray
     derivative = -share * gaps
     kink = np.zeros_like(gaps, dtype=bool)
     if K < 1.0:
-        at_zero = found.held & negligible(made.solution, rows.gap / stepper.h)
+        at_zero = sensitivity.held & negligible(made.solution, rows.gap / stepper.h)
         kink = at_zero[:, None] & (gaps != 0.0)
         derivative[kink] = np.nan
-    acting = np.flatnonzero((found.held | found.full)[:count])
+    acting = np.flatnonzero((sensitivity.held | sensitivity.full)[:count])
     if not len(acting):
         return derivative, np.zeros((n, n)), bool(kink.any())
     contacts, along = touch.which[rows.of[acting]], rows.along[acting]

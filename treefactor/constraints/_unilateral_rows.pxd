@@ -1,12 +1,12 @@
 """Declarations of the unilateral rows of a time step; see _unilateral_rows.pyx."""
 
-ctypedef struct Rows:            # results, and where the next row begins
+ctypedef struct Rows:            # results, and the row and entry that the next row begins with
     Py_ssize_t row, entry
     Py_ssize_t *start
     Py_ssize_t *column
     double *entries
     double *d
-    double *upper                # NULL without bounds
+    double *upper                # upper bounds, NULL without any
     double *gap
     Py_ssize_t *key
     Py_ssize_t *of
@@ -19,7 +19,7 @@ ctypedef struct Near:            # near contacts, from ContactKernel; `size` ent
     const Py_ssize_t *start
     const Py_ssize_t *column
     const double *data
-    const double *errors         # of rounding, of every entry
+    const double *errors         # rounding error of every entry
 
 cdef class UnilateralRows:
     cdef const double[::1] mu, sign, bound

@@ -155,8 +155,8 @@ cdef class UnilateralRows:
                  const double[::1] gamma not None):
         """Sum the impulses of all contacts in axes of the base: (contacts, 3), zero for those not near."""
         cdef Py_ssize_t row, r
-        found = np.zeros((self.mu.shape[0], 3))
-        cdef double[:, ::1] impulse = found
+        impulses = np.zeros((self.mu.shape[0], 3))
+        cdef double[:, ::1] impulse = impulses
         cdef const double *n
         cdef double x, y, z
         with nogil:
@@ -167,19 +167,19 @@ cdef class UnilateralRows:
                 x, y, z = gamma[row] * along[row, 0], gamma[row] * along[row, 1], gamma[row] * along[row, 2]
                 for r in range(3):
                     impulse[which[of[row]], r] += x * n[r] + y * n[3 + r] + z * n[6 + r]
-        return found
+        return impulses
 
     def normal_impulses(self, const Py_ssize_t[::1] which not None, const Py_ssize_t[::1] start not None,
                         const Py_ssize_t[::1] column not None, const Py_ssize_t[::1] of not None,
                         const double[:, ::1] along not None, const double[::1] gamma not None,
                         const double[::1] g not None):
         """Sum the normal impulses of all contacts; zero where they are rounding errors of the momenta g."""
-        found = np.zeros(self.mu.shape[0])
-        cdef double[::1] normal = found
+        normals = np.zeros(self.mu.shape[0])
+        cdef double[::1] normal = normals
         if which.shape[0]:
             sum_normals(of.shape[0], &of[0], &along[0, 0], &gamma[0], which.shape[0], &which[0], &start[0],
                         &column[0], &g[0], self.noise, &normal[0])
-        return found
+        return normals
 
 
 cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along, const double *gamma,
@@ -201,14 +201,14 @@ cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along
 def all_gaps(Py_ssize_t contacts, const Py_ssize_t[::1] which not None, const double[::1] near not None):
     """Return the gaps of all contacts, infinite for those not near."""
     cdef Py_ssize_t k
-    found = np.empty(contacts)
-    cdef double[::1] gap = found
+    gaps = np.empty(contacts)
+    cdef double[::1] gap = gaps
     with nogil:
         for k in range(contacts):
             gap[k] = INFINITY
         for k in range(which.shape[0]):
             gap[which[k]] = near[k]
-    return found
+    return gaps
 
 
 def match_warm_start(const Py_ssize_t[::1] key not None, const Py_ssize_t[::1] before not None,

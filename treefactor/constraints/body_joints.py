@@ -15,9 +15,10 @@ from ..model.model import Model
 
 __all__ = ["MOTIONS", "BodyJoint", "joints_of"]
 
-MOTIONS = ("x", "y", "z", "rx", "ry", "rz")  # of the second frame along and about its axes
+# translations and rotations of the second frame along and about its axes
+MOTIONS = ("x", "y", "z", "rx", "ry", "rz")
 UNIT = np.eye(6)
-RANK = 1e-9  # of motions: smaller singular values, relative to the largest, are dependent
+RANK = 1e-9  # motions with smaller singular values, relative to the largest, are dependent
 FREE = {
     "spherical": UNIT[3:],
     "planar": UNIT[[0, 1, 5]],
@@ -144,11 +145,11 @@ class BodyJoint(ReadOnly):
 def _motions(free) -> np.ndarray:
     """Return free motions (k, 6), which must be independent."""
     names = (free,) if isinstance(free, str) else as_tuple(free, "free")
-    if names and all(isinstance(one, str) for one in names):
-        unknown = [one for one in names if one not in MOTIONS]
+    if names and all(isinstance(name, str) for name in names):
+        unknown = [name for name in names if name not in MOTIONS]
         if unknown:
             raise InvalidModelError(f"{unknown[0]!r} is not a motion; there are {', '.join(MOTIONS)}")
-        free = UNIT[[MOTIONS.index(one) for one in names]]
+        free = UNIT[[MOTIONS.index(name) for name in names]]
     free = as_real(free if isinstance(free, np.ndarray) else names, "free")
     free = free.reshape(0, 6) if free.size == 0 else free.copy()
     if free.ndim != 2 or free.shape[1] != 6:
@@ -166,13 +167,13 @@ def _motions(free) -> np.ndarray:
 
 def _complement(free: np.ndarray) -> np.ndarray:
     """Return orthonormal rows (6 - k, 6) at right angles to k motions: unit vectors, where these are."""
-    left, found = UNIT - np.linalg.pinv(free) @ free, np.zeros((0, 6))
+    left, complement = UNIT - np.linalg.pinv(free) @ free, np.zeros((0, 6))
     for _ in range(6 - len(free)):
-        rest = left - left @ found.T @ found
+        rest = left - left @ complement.T @ complement
         best = rest[np.argmax(np.round(np.linalg.norm(rest, axis=1), 9))]  # the first of equal ones
-        best = best - found.T @ (found @ best)
-        found = np.concatenate([found, best[None] / np.linalg.norm(best)])
-    return found
+        best = best - complement.T @ (complement @ best)
+        complement = np.concatenate([complement, best[None] / np.linalg.norm(best)])
+    return complement
 
 
 def joints_of(model: Model) -> list[BodyJoint]:

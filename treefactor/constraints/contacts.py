@@ -209,10 +209,10 @@ def contacts_between(
         require_model(model)
     spheres, others = as_tuple(spheres, "spheres"), as_tuple(others, "others")
     for name, given, kind in (("spheres", spheres, Sphere), ("others", others, Plane | Sphere)):
-        for k, one in enumerate(given):
-            if not isinstance(one, kind):
+        for k, side in enumerate(given):
+            if not isinstance(side, kind):
                 raise InvalidModelError(
-                    f"{name}[{k}] is not a {getattr(kind, '__name__', kind)}, but {one!r}"
+                    f"{name}[{k}] is not a {getattr(kind, '__name__', kind)}, but {side!r}"
                 )
     if named and model is None:
         raise ValueError("named needs a model, whose joints name the bodies: pass model=")
@@ -221,13 +221,15 @@ def contacts_between(
     if model is None:
         return [Contact(sphere, other, mu) for sphere, other in pairs if sphere.body != other.body]
     number = {id(side): _carrier(model, side.body, "body") for side in (*spheres, *others)}
-    found = [Contact(one, other, mu) for one, other in pairs if number[id(one)] != number[id(other)]]
-    changes = gaps_change(model, found)
-    kept = [contact for contact, change in zip(found, changes, strict=True) if change]
+    candidates = [
+        Contact(sphere, other, mu) for sphere, other in pairs if number[id(sphere)] != number[id(other)]
+    ]
+    changes = gaps_change(model, candidates)
+    kept = [contact for contact, change in zip(candidates, changes, strict=True) if change]
     if not named:
         return kept
     return kept, [
-        _names(model, contact) for contact, change in zip(found, changes, strict=True) if not change
+        _names(model, contact) for contact, change in zip(candidates, changes, strict=True) if not change
     ]
 
 
@@ -289,7 +291,7 @@ def _names(model: Model, contact: Contact) -> tuple[str, str]:
 
 def gaps_change(model: Model, contacts) -> np.ndarray:
     """Return for every contact whether some motion changes its gap, in at least one random configuration."""
-    found, rng = Contacts(model, contacts), np.random.default_rng(0)
+    all_contacts, rng = Contacts(model, contacts), np.random.default_rng(0)
     changes = np.zeros(len(contacts), dtype=bool)
     size = max((np.abs([*c.sphere.center, c.sphere.radius]).max() for c in contacts), default=0.0)
     for _ in range(SAMPLES):
@@ -299,7 +301,7 @@ def gaps_change(model: Model, contacts) -> np.ndarray:
         except ConfigurationError:
             continue
         at = BodyMotions(model, q)
-        touch = found.near(at)
+        touch = all_contacts.near(at)
         rates = np.zeros((len(contacts), model.nv))
         rates[np.repeat(touch.which, np.diff(touch.start)), touch.column] = touch.data[0]
         if model.loops:
@@ -312,14 +314,14 @@ def gaps_change(model: Model, contacts) -> np.ndarray:
 
 def limits_of(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """List joint limits: index in q, index in v, sign and bound, for joints whose q changes at the rate v."""
-    found = [np.zeros((4, 0))]
+    limits = [np.zeros((4, 0))]
     for kind, (at_q, at_v) in model.entries.items():
         if kind in ("revolute", "prismatic", "helical", "universal", "translation"):
             i, k = at_q.ravel(), at_v.ravel()
             for sign, bound in ((1.0, model.lower), (-1.0, model.upper)):
                 some = np.isfinite(bound[i])
-                found.append(np.stack([i, k, np.full(len(i), sign), bound[i]])[:, some])
-    i, k, sign, bound = np.concatenate(found, axis=1)
+                limits.append(np.stack([i, k, np.full(len(i), sign), bound[i]])[:, some])
+    i, k, sign, bound = np.concatenate(limits, axis=1)
     return i.astype(np.intp), k.astype(np.intp), sign, bound
 
 
@@ -338,18 +340,18 @@ def _require_shape(argument: str, shape, kinds: tuple[type, ...]) -> None:
 
 def _ends(model: Model, k: int, contact: Contact) -> list[int]:
     """Look up the bodies of contact k: of the plane or other sphere, and of the sphere."""
-    found = []
+    bodies = []
     for side in (contact.against, contact.sphere):
         body = _carrier(model, side.body, f"contact {k}: body")
         if not -1 <= body < model.njoints:
             raise InvalidModelError(f"contact {k} is on body {body}, there are {model.njoints}")
-        found.append(body)
-    if found[0] == found[1]:
+        bodies.append(body)
+    if bodies[0] == bodies[1]:
         raise InvalidModelError(
-            f"contact {k}: both sides are on body {found[0]}, which was given as "
+            f"contact {k}: both sides are on body {bodies[0]}, which was given as "
             f"{_shown(contact.against.body)} and {_shown(contact.sphere.body)}"
         )
-    return found
+    return bodies
 
 
 def _carrier(model: Model, body: int | str | Frame, argument: str) -> int:
@@ -358,7 +360,7 @@ def _carrier(model: Model, body: int | str | Frame, argument: str) -> int:
 
 
 def _shown(body: int | str | Frame) -> str:
-    """Return a body as messages show it."""
+    """Return the text for a body in messages."""
     return repr(body.name if isinstance(body, Frame) else body)
 
 

@@ -81,8 +81,8 @@ def forward_dynamics_derivatives(
     >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
     >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
     >>> end = RigidContact(tf.Frame("end", "hinge", p=[0, 0, -1.0]))
-    >>> found = forward_dynamics_derivatives(model, [0.1], [0.0], [0.0], contacts=[end])
-    >>> found.dforces_dq[0].round(3), found.dforces_dtau[0].round(3)
+    >>> D = forward_dynamics_derivatives(model, [0.1], [0.0], [0.0], contacts=[end])
+    >>> D.dforces_dq[0].round(3), D.dforces_dtau[0].round(3)
     (array([-4.88]), array([1.]))
     """
     kind, options, arrays = _compiled(model, q, v, tau, fext, stabilization, drives, t, contacts, with_value)

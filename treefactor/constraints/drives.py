@@ -21,7 +21,7 @@ FREEDOMS = {"universal": 2, "translation": 3} | dict.fromkeys(
 TRANSLATIONS = 3  # rows of a loop that can be driven
 NAMES = ("position", "velocity", "acceleration")
 VALUES = len(NAMES)
-EARLY = 1e-6  # of a step, by which a time may differ from that of a sample
+EARLY = 1e-6  # share of a step by which a time may differ from the time of a sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ def targets_of(model: Model, drives: tuple[Drive, ...]) -> tuple[Target, ...]:
 
 
 def _not_driven(model: Model, name: str, loops: list[str]) -> str:
-    """Return why a drive cannot move what has this name: it is a frame, or unknown."""
+    """Return the reason why nothing of this name can be driven: it is a frame, or unknown."""
     try:
         joint = model.frame(name).joint
     except InvalidModelError:
@@ -181,47 +181,49 @@ def require_finite_motions(motion: np.ndarray, when: str = "") -> None:
 
 def motions_at(drives: Sequence[Drive], t) -> np.ndarray:
     """Return position, velocity and acceleration of all drives, (..., 3 drives)."""
-    found = _scalar_motions(drives, t) if isinstance(t, float) else None
-    return _motions(drives, as_real(t, "t")) if found is None else found
+    motions = _scalar_motions(drives, t) if isinstance(t, float) else None
+    return _motions(drives, as_real(t, "t")) if motions is None else motions
 
 
 def _scalar_motions(drives: Sequence[Drive], t: float) -> np.ndarray | None:
     """Return the values of functions that return three numbers each, or None for other motions."""
     values: list = []
     for drive in drives:
-        found = drive.motion(t) if callable(drive.motion) else None
+        motion = drive.motion(t) if callable(drive.motion) else None
         if (
-            type(found) is not tuple
-            or len(found) != VALUES
-            or not all(isinstance(x, float | int) for x in found)
+            type(motion) is not tuple
+            or len(motion) != VALUES
+            or not all(isinstance(x, float | int) for x in motion)
         ):
             return None
-        values += found
+        values += motion
     return np.array(values)
 
 
 def _motions(drives: Sequence[Drive], time: np.ndarray) -> np.ndarray:
     """Return the values of functions and arrays of any form."""
-    found = [
+    motions = [
         _called(k, drive.motion, time) if callable(drive.motion) else np.asarray(drive.motion)
         for k, drive in enumerate(drives)
     ]
-    leads = {x.shape[:-1]: k for k, x in enumerate(found) if x.ndim > 1}
+    leads = {x.shape[:-1]: k for k, x in enumerate(motions) if x.ndim > 1}
     if len(leads) > 1:
-        (lead, first), (other, second) = list(leads.items())[:2]
+        (lead, first), (other_lead, second) = list(leads.items())[:2]
         raise ShapeError(
-            f"drives[{second}] has leading axes {other}, drives[{first}] {lead}", other, (*lead, VALUES)
+            f"drives[{second}] has leading axes {other_lead}, drives[{first}] {lead}",
+            other_lead,
+            (*lead, VALUES),
         )
     lead = next(iter(leads), ())
     return np.concatenate(
-        [np.zeros((*lead, 0)), *(np.broadcast_to(x, (*lead, VALUES)) for x in found)], axis=-1
+        [np.zeros((*lead, 0)), *(np.broadcast_to(x, (*lead, VALUES)) for x in motions)], axis=-1
     )
 
 
 def _called(k: int, motion: Callable, t: np.ndarray) -> np.ndarray:
     """Return the values (..., 3) of a function of time."""
     try:
-        found = motion(t if t.ndim else float(t))
+        returned = motion(t if t.ndim else float(t))
     except (TypeError, ValueError) as error:
         if not t.ndim:
             raise
@@ -232,11 +234,11 @@ def _called(k: int, motion: Callable, t: np.ndarray) -> np.ndarray:
             t.shape,
         ) from error
     try:
-        position, velocity, acceleration = found
+        position, velocity, acceleration = returned
     except (TypeError, ValueError):
         raise ShapeError(
-            f"drives[{k}]: motion(t) must return position, velocity and acceleration, got {found!r}",
-            np.shape(found),
+            f"drives[{k}]: motion(t) must return position, velocity and acceleration, got {returned!r}",
+            np.shape(returned),
             (VALUES,),
         ) from None
     values = [as_real(x, f"drives[{k}]: motion(t)") for x in (position, velocity, acceleration)]
@@ -260,7 +262,7 @@ def steps_at(drives: Sequence[Drive], t: float, h: float) -> tuple[np.ndarray, n
 
 
 def _sampled(k: int, drive: Drive, t: float, h: float) -> Drive:
-    """Return a drive with its sample at t; functions of time as they are."""
+    """Return a drive with its sample at time t; a drive given as a function is returned unchanged."""
     samples = drive.motion
     if callable(samples) or (samples.ndim == 1 and not samples[1:].any()):
         return drive

@@ -31,10 +31,10 @@ from ..model.model import Model
 from ..quantities.functions import bias, rnea
 from ._joint_integration import JointIntegrator
 
-ROUNDS = 60  # of the fixed-point iteration for spins, which converges linearly
+ROUNDS = 60  # most iterations of the fixed-point iteration for spins, which converges linearly
 ROUNDING = 1e-13  # relative; of principal moments that are equal
 TURN = 0.5  # rad, of a body in one part of a step of the midpoint rule
-PARTS = 20  # of a step; faster spins stay as they are, which conserves as much
+PARTS = 20  # most parts that a step is divided into; faster spins are left unchanged, which conserves as much
 
 
 def is_steady(model: Model) -> bool:

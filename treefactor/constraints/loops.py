@@ -25,7 +25,7 @@ from ..tolerances import DEPENDENT_ROWS as RANK
 from ._constrained_dynamics import prepared_rows
 from ._constrained_function import ConstrainedDynamics
 from ._loop_rows import Loops, Rows, driven_loops, kernel_of, loops_of
-from ._loops import one
+from ._loops import single_state
 from .drives import Drive, motions_at, require_finite_motions, states_with_motions
 
 __all__ = [
@@ -48,7 +48,7 @@ ALIKE = {
     "revolute": (2,),
     "weld": (0, 1, 2),
 }  # axes that must not be opposite
-STEPS = 100  # of Newton's method
+STEPS = 100  # most steps of Newton's method
 NO_DRIVES: tuple[Drive, ...] = ()
 
 
@@ -165,9 +165,11 @@ def forward_dynamics(
         arrays = (q, v, tau, fext) if motion is None else (q, v, tau, fext, motion)
         options = (rows, stabilization)
         return call(model, ConstrainedDynamics, options, arrays, out, num_threads, general_path)
-    found = one(kernel, q, v, tau, stabilization, motion) if fext is None and out is None else None
-    if found is not None:
-        return found
+    solution = (
+        single_state(kernel, q, v, tau, stabilization, motion) if fext is None and out is None else None
+    )
+    if solution is not None:
+        return solution
     given = {"q": q, "v": v, "tau": tau} | ({} if fext is None else {"fext": fext})
     if motion is not None:
         given["drives"] = motion
@@ -247,18 +249,18 @@ def close(model: Model, q, tolerance: float = 1e-12, drives=NO_DRIVES, t: float 
     drives, loops = driven_loops(model, drives)
     motion = motions_at(drives, as_number(t, "t"))
     require_finite_motions(motion)
-    found, damping = loops.rows(BodyMotions(model, q), q, motion), 1e-3
+    rows, damping = loops.rows(BodyMotions(model, q), q, motion), 1e-3
     for _ in range(STEPS):
-        error = np.abs(found.residual).max(initial=0.0)
+        error = np.abs(rows.residual).max(initial=0.0)
         if error <= tolerance:
             break
-        nearer = integrate(model, q, _step(found.dense(), found.residual, damping * min(error, 1.0)))
+        nearer = integrate(model, q, _step(rows.dense(), rows.residual, damping * min(error, 1.0)))
         tried = loops.rows(BodyMotions(model, nearer), nearer, motion)
-        if np.linalg.norm(tried.residual) < np.linalg.norm(found.residual):
-            q, found, damping = nearer, tried, damping / 10.0
+        if np.linalg.norm(tried.residual) < np.linalg.norm(rows.residual):
+            q, rows, damping = nearer, tried, damping / 10.0
         else:
             damping = max(10.0 * damping, 1e-12)
-    _require_closed(loops, BodyMotions(model, q), found, tolerance)
+    _require_closed(loops, BodyMotions(model, q), rows, tolerance)
     return q
 
 
@@ -269,9 +271,9 @@ def _step(J: np.ndarray, residual: np.ndarray, damping: float) -> np.ndarray:
     return -((np.where(kept, size, 0.0) / (size**2 + damping**2 + ~kept)) * (residual @ U)) @ V
 
 
-def _require_closed(loops: Loops, at: BodyMotions, found: Rows, tolerance: float) -> None:
+def _require_closed(loops: Loops, at: BodyMotions, rows: Rows, tolerance: float) -> None:
     """Raise ConfigurationError that names an open loop, or one whose frames have opposite axes."""
-    error = np.abs(found.residual)
+    error = np.abs(rows.residual)
     if error.max(initial=0.0) > tolerance:
         row = int(np.argmax(error))
         if row >= len(loops.of):

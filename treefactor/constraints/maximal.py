@@ -176,9 +176,9 @@ class MaximalCoordinates(Sealed):
         self._keep(gravity=as_vector(gravity, 3, "gravity").copy())
         check_choice("order", order, ORDERS)
         for name, kind in (("bodies", Inertia), ("joints", BodyJoint)):
-            for i, one in enumerate(getattr(self, name)):
-                if not isinstance(one, kind):
-                    raise InvalidModelError(f"{name}[{i}] is not a {kind.__name__} but {received(one)}")
+            for i, part in enumerate(getattr(self, name)):
+                if not isinstance(part, kind):
+                    raise InvalidModelError(f"{name}[{i}] is not a {kind.__name__} but {received(part)}")
         mass = np.array([body.mass for body in self.bodies])
         tensor = np.array([body.tensor for body in self.bodies]).reshape(-1, 3, 3)
         moments = np.linalg.eigvalsh(tensor)
@@ -247,8 +247,8 @@ class MaximalCoordinates(Sealed):
         drives, fext = np.zeros(int(self.freedoms.sum())), _array(fext, (n, 6), "fext")
         drives[:nv] = as_vector(tau, nv, "tau")
         wrench = product(states.R[:, None], fext.reshape(n, 2, 3)).reshape(n, 6)
-        found = self.accelerations(states, drives, wrench)
-        return found._replace(joints=found.joints[:nv])
+        motion = self.accelerations(states, drives, wrench)
+        return motion._replace(joints=motion.joints[:nv])
 
     def states(self, q, v) -> BodyStates:
         """Return the states of a model's bodies at q and v."""

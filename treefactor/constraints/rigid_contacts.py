@@ -9,7 +9,7 @@ from ..exceptions import InvalidModelError
 from ..model.frames import Frame, frame_of
 from ..model.model import Model
 
-ROWS = {"3D": 3, "6D": 6}  # by kind
+ROWS = {"3D": 3, "6D": 6}  # number of rows by kind of contact
 REFERENCES = ("LOCAL", "LOCAL_WORLD_ALIGNED")
 
 
@@ -80,22 +80,22 @@ class RigidContact:
 def as_contacts(contacts) -> tuple[RigidContact, ...]:
     """Return rigid contacts as a tuple; raise DtypeError or InvalidModelError for anything else."""
     contacts = as_tuple(contacts, "contacts")
-    for k, one in enumerate(contacts):
-        if not isinstance(one, RigidContact):
-            raise InvalidModelError(f"contacts[{k}] is not a RigidContact, but {one!r}")
+    for k, contact in enumerate(contacts):
+        if not isinstance(contact, RigidContact):
+            raise InvalidModelError(f"contacts[{k}] is not a RigidContact, but {contact!r}")
     return contacts
 
 
 def frames_of_contacts(model: Model, contacts: tuple[RigidContact, ...]) -> list[tuple[Frame, Frame]]:
     """Return both frames of every contact; raise InvalidModelError if they are on one body, or unknown."""
-    found = []
-    for k, one in enumerate(contacts):
+    frames = []
+    for k, contact in enumerate(contacts):
         first, second = (
             frame_of(model, frame, argument=f"contacts[{k}].{name}")
-            for name, frame in (("frame", one.frame), ("against", one.against))
+            for name, frame in (("frame", contact.frame), ("against", contact.against))
         )
         if first.joint == second.joint:
             names = f"{first.name!r} and {second.name!r}"
             raise InvalidModelError(f"contacts[{k}]: frames {names} are on one body")
-        found.append((first, second))
-    return found
+        frames.append((first, second))
+    return frames

@@ -238,8 +238,8 @@ class Stepper(Sealed):
         >>> from treefactor.constraints import Contact, Sphere, Stepper
         >>> ball = tf.Joint("ball", "translation", inertia=tf.Inertia(1.0))
         >>> stepper = Stepper(tf.Model([ball]), [Contact(Sphere(0, radius=0.1), mu=0.5)], stabilization=1)
-        >>> found = stepper.derivatives([0, 0, 0.1], [2.0, 0, 0])
-        >>> found.status.name, found.dv_dv[0].round(6) + 0.0
+        >>> D = stepper.derivatives([0, 0, 0.1], [2.0, 0, 0])
+        >>> D.status.name, D.dv_dv[0].round(6) + 0.0
         ('STRICT', array([0.8, 0. , 0.4]))
         """
         q, v, tau = self._state(q, v, tau)

@@ -1,5 +1,7 @@
 """Compiled functions of the dynamics: each calls the kernels of one recursion, for 1 or 8 configurations."""
 
+cimport cython
+
 from ..tree._operands cimport ALIGNED, LANES, align
 from ..tree._pattern cimport FACTORIZED, SOLVE, Shape, Workspace, active, carve_workspace, clear_workspace
 from ..tree._pattern cimport workspace_size as factor_workspace_size
@@ -15,6 +17,7 @@ from ._results cimport find_failures
 cdef class DynamicsFunction(ModelFunction):
     """Function of the dynamics: its workspace is that of the recursions, then `more_size` doubles."""
 
+    @cython.final
     cdef const Recursions *recursions(self, int lanes) noexcept nogil:
         """Return the kernels for 1 or 8 configurations."""
         return &dynamics.one if lanes == 1 else &dynamics.lanes
@@ -26,6 +29,7 @@ cdef class DynamicsFunction(ModelFunction):
         """Return the doubles per configuration behind the workspace of the recursions."""
         return 3 * self.bodies.m.n if self.bodies.coupled else 0
 
+    @cython.final
     cdef double *more(self, int lanes, double *work) noexcept nogil:
         """Return the memory behind the workspace of the recursions."""
         return work + self.recursions(lanes).workspace_size(&self.bodies.m)

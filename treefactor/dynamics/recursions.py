@@ -1,4 +1,4 @@
-"""Bind calls to arrays; compute what several quantities of one state share: body records, equation of motion."""
+"""Bind calls to arrays; compute both sides of the equation of motion of one state."""
 
 from __future__ import annotations
 

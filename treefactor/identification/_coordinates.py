@@ -42,11 +42,11 @@ def _blocks(model: Model) -> Iterator[tuple[Joint, slice, slice]]:
 
 def coordinates_of(model: Model, q: np.ndarray) -> np.ndarray:
     """Return coordinates of configurations: continuous joints by their angles."""
-    found = np.empty((len(q), len(coordinate_names(model))))
+    coordinates = np.empty((len(q), len(coordinate_names(model))))
     for joint, entries, own in _blocks(model):
         x = q[:, entries]
-        found[:, own] = np.arctan2(x[:, 1:], x[:, :1]) if joint.kind == "continuous" else x
-    return found
+        coordinates[:, own] = np.arctan2(x[:, 1:], x[:, :1]) if joint.kind == "continuous" else x
+    return coordinates
 
 
 def configurations(model: Model, coordinates: np.ndarray) -> np.ndarray:
@@ -72,14 +72,14 @@ def odd_rotation(model: Model, q: np.ndarray) -> tuple[int, str] | None:
 
 def unwrapped(model: Model, coordinates: np.ndarray) -> np.ndarray:
     """Return coordinates without jumps: angles of continuous joints beyond pi, quaternions of either sign."""
-    found = coordinates.copy()
+    smooth = coordinates.copy()
     for joint, _, own in _blocks(model):
-        x = found[:, own]
+        x = smooth[:, own]
         if joint.kind == "continuous":
-            found[:, own] = np.unwrap(x, axis=0)
+            smooth[:, own] = np.unwrap(x, axis=0)
         elif joint.kind in ("spherical", "freeflyer"):
             part = x[:, ROTATIONS[joint.kind]]
             turns = np.where(np.einsum("ij,ij->i", part[1:], part[:-1]) < 0, -1.0, 1.0)
             part *= np.cumprod(np.r_[1.0, turns])[:, None]
-            found[:, own] = x
-    return found
+            smooth[:, own] = x
+    return smooth

@@ -99,13 +99,13 @@ def _delays_beside_parameters(
 
 
 def failures_of(estimate: Estimate, joints, bodies) -> list[str]:
-    """Return what keeps the result from being used as it is."""
+    """Return the reasons why the result must not be used."""
     failures, whole = [], joints[-1]
     if not whole.torque > 0:
         failures.append("all measured torques are zero")
     if missing := estimate.not_excited:
         failures.append(f"the motion does not excite {len(missing)} parameters: {'; '.join(missing)}")
-    if (worst := max(joints, key=lambda one: np.nan_to_num(one.fit))).fit > 1 or whole.fit > UNEXPLAINED:
+    if (worst := max(joints, key=lambda joint: np.nan_to_num(joint.fit))).fit > 1 or whole.fit > UNEXPLAINED:
         failures.append(
             f"the residual of the fit is {worst.fit:.0%} of the torques of {worst.name}: check signs, units, "
             "the order of the joints and the times of the measurements"
@@ -125,18 +125,18 @@ def opposite_signs(tau: np.ndarray, expected: np.ndarray, used: np.ndarray, join
 
     Their correlation must be strong, and farther from 0 than chance explains.
     """
-    found, least = [], least_ratio(tau.shape[1])
+    opposite, least = [], least_ratio(tau.shape[1])
     for k, joint in enumerate(joints[:-1]):
         x, y = tau[used[:, k], k], expected[used[:, k], k]
         x, y = x - x.mean() if x.size else x, y - y.mean() if y.size else y
-        size, other = np.linalg.norm(x), np.linalg.norm(y)
-        if other > NEGLIGIBLE * size and x @ y < OPPOSITE * size * other:
+        size, expected_size = np.linalg.norm(x), np.linalg.norm(y)
+        if expected_size > NEGLIGIBLE * size and x @ y < OPPOSITE * size * expected_size:
             rest = x - (x @ y) / (y @ y) * y
             if -(x @ y) > least * deviation_of_sum(rest * y):
-                found.append(joint.name)
-    if not found:
+                opposite.append(joint.name)
+    if not opposite:
         return []
     return [
-        f"torques of {', '.join(found)} have the opposite sign of those with the inertias of the model: "
+        f"torques of {', '.join(opposite)} have the opposite sign of those with the inertias of the model: "
         "check the signs of torques and positions"
     ]

@@ -44,7 +44,7 @@ class Solution(NamedTuple):
 
 
 def require_samples(rows: np.ndarray) -> None:
-    """Raise TreefactorError if none of the freedoms, of which there are some, has rows."""
+    """Raise TreefactorError if there are freedoms, but none of them has rows."""
     if rows.size and not rows.any():
         raise TreefactorError("no samples have been added: call add(q, v, a, tau) first")
 
@@ -54,8 +54,8 @@ def triangle_of(parts: Iterable[np.ndarray]) -> np.ndarray:
     rows = np.vstack(list(parts))
     n = rows.shape[1]
     R = np.zeros((n, n))
-    found = np.linalg.qr(rows, mode="r")
-    R[: len(found)] = np.where(np.diagonal(found) < 0, -1.0, 1.0)[:, None] * found
+    triangle = np.linalg.qr(rows, mode="r")
+    R[: len(triangle)] = np.where(np.diagonal(triangle) < 0, -1.0, 1.0)[:, None] * triangle
     return R
 
 

@@ -72,14 +72,14 @@ def _read_arrays(path: Path, model: Model) -> Recording:
                 raise ValueError("it holds one array, not several with names")
             names = [name for name in file.files if name in KIND]
             arrays = {KIND[name]: np.asarray(file[name]) for name in names}
-            found = ", ".join(file.files)
+            contents = ", ".join(file.files)
     except (ValueError, TypeError, EOFError, KeyError, BadZipFile, zlib.error) as error:
         raise TreefactorError(f"cannot read {path}: {error}") from None
     if len(arrays) < len(names):
         raise TreefactorError(f"{path}: two of the arrays {', '.join(names)} hold the same")
     for kind in ("q", "tau"):
         if kind not in arrays:
-            raise TreefactorError(f"{path}: expected the arrays t, q, v (optional) and tau, found {found}")
+            raise TreefactorError(f"{path}: expected the arrays t, q, v (optional) and tau, found {contents}")
     for kind, array in arrays.items():
         if array.dtype.kind not in "fiu":
             raise TreefactorError(f"{path}: {kind} has the dtype {array.dtype}, expected real numbers")
@@ -116,9 +116,9 @@ def _lines(path: Path) -> list[tuple[int, str]]:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise TreefactorError(f"cannot read {path}: it is not a text in UTF-8 ({error.reason})") from None
-    found = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    rest = [(number, line) for number, line in found if not line.startswith("#")]
-    above = found[: found.index(rest[0])] if rest else found
+    filled = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    rest = [(number, line) for number, line in filled if not line.startswith("#")]
+    above = filled[: filled.index(rest[0])] if rest else filled
     starts_with_number = rest and numbers(re.split(r"[,;\s]", rest[0][1].strip(), maxsplit=1)[0].strip('"'))
     return above[-1:] + rest if starts_with_number or not rest else rest
 
@@ -147,8 +147,8 @@ def _values(path: Path, lines: Sequence[tuple[int, str]], separator, titles: lis
             return values
     except ValueError:
         pass
-    found = np.full((len(lines), len(titles)), np.nan)
-    for row, (number, line) in zip(found, lines, strict=True):
+    table = np.full((len(lines), len(titles)), np.nan)
+    for row, (number, line) in zip(table, lines, strict=True):
         cells = _cells(line, separator)
         if len(cells) != len(titles):
             raise TreefactorError(
@@ -164,7 +164,7 @@ def _values(path: Path, lines: Sequence[tuple[int, str]], separator, titles: lis
                     f"{path}, line {number}, column {title!r}: expected a finite number, got {cell!r}{hint}"
                 )
             row[k] = value[0]
-    return found
+    return table
 
 
 def _assigned(place: str, titles: list[str], meanings, values: np.ndarray, model: Model):
@@ -179,9 +179,9 @@ def _assigned(place: str, titles: list[str], meanings, values: np.ndarray, model
     arrays = {}
     if "t" in columns:
         arrays["t"] = values[:, columns.pop("t")[""]]
-    for kind, found in columns.items():
+    for kind, by_name in columns.items():
         names = [coordinate_names(model), entry_names(model)] if kind == "q" else [list(model.tree.names)]
-        arrays[kind], unknown = _matched(place, kind, found, names, values)
+        arrays[kind], unknown = _matched(place, kind, by_name, names, values)
         left_out += [titles[k] for k in unknown]
     for kind in ("q", "tau"):
         if kind not in arrays:
@@ -204,35 +204,35 @@ def _meaning(place: str, title: str) -> tuple[str | None, str]:
     return (None, "") if kind in (None, "t") else (kind, parts[2] or parts[3])
 
 
-def _matched(place: str, kind: str, found: dict[str, int], layouts: list[list[str]], values: np.ndarray):
+def _matched(place: str, kind: str, columns: dict[str, int], layouts: list[list[str]], values: np.ndarray):
     """Return the columns of one kind in the order of the model, and the numbers of those left out.
 
-    ``found`` maps names or numbers to columns; the first layout that they fill is taken.
+    ``columns`` maps names or numbers to columns; the first layout that they fill is taken.
     """
     for names in layouts:
-        wanted = dict(found) if set(names) & set(found) else _by_number(found, names)
+        wanted = dict(columns) if set(names) & set(columns) else _by_number(columns, names)
         if wanted is not None and all(name in wanted for name in names):
             unknown = [k for name, k in wanted.items() if name not in names]
             return values[:, [wanted[name] for name in names]], unknown
     names = layouts[0]
-    if kind == "tau" and set(names) & set(found):  # the base of a robot has no motor
-        taken = [values[:, found[n]] if n in found else np.full(len(values), np.nan) for n in names]
-        if all(n in found or n.endswith("]") for n in names):
-            return np.column_stack(taken), [k for name, k in found.items() if name not in names]
-    numbered = all(name.strip("[]").isdigit() for name in found)
+    if kind == "tau" and set(names) & set(columns):  # the base of a robot has no motor
+        taken = [values[:, columns[n]] if n in columns else np.full(len(values), np.nan) for n in names]
+        if all(n in columns or n.endswith("]") for n in names):
+            return np.column_stack(taken), [k for name, k in columns.items() if name not in names]
+    numbered = all(name.strip("[]").isdigit() for name in columns)
     if numbered:
         raise TreefactorError(
-            f"{place}: expected {len(names)} columns {kind}0 to {kind}{len(names) - 1}, found {len(found)}"
+            f"{place}: expected {len(names)} columns {kind}0 to {kind}{len(names) - 1}, found {len(columns)}"
         )
-    missing = next(name for name in names if name not in found)
-    raise TreefactorError(f"{place}: no column of {kind} of joint {missing!r}{similar(missing, found)}")
+    missing = next(name for name in names if name not in columns)
+    raise TreefactorError(f"{place}: no column of {kind} of joint {missing!r}{similar(missing, columns)}")
 
 
-def _by_number(found: dict[str, int], names: list[str]) -> dict[str, int] | None:
+def _by_number(numbered: dict[str, int], names: list[str]) -> dict[str, int] | None:
     """Return columns numbered from 0 or from 1 by name; None unless they are these."""
-    if not all(name.strip("[]").isdigit() for name in found):
+    if not all(name.strip("[]").isdigit() for name in numbered):
         return None
-    columns = {int(name.strip("[]")): k for name, k in found.items()}
+    columns = {int(name.strip("[]")): k for name, k in numbered.items()}
     first = min(columns)
     if first > 1 or sorted(columns) != list(range(first, first + len(names))):
         return None

@@ -18,7 +18,7 @@ from .base_parameters import BaseParameters
 from .columns import INERTIA, column_names, regressor_pattern, single_entries
 from .regressors import regressor
 
-NUMBERS = 2**20  # of rows that are in memory at a time: 8 MB
+NUMBERS = 2**20  # most numbers of rows that are in memory at a time: 8 MB
 
 
 class SampleRows(Sealed):
@@ -173,7 +173,7 @@ class SampleRows(Sealed):
             rnea(self.model, q[bad], v[bad], a[bad])
 
     def chunks(self, samples: int):
-        """Yield slices of samples whose rows are not many numbers."""
+        """Yield slices of samples, so short that the rows of one slice need little memory."""
         rows = max(64, NUMBERS // max(self.model.nv * len(self.names), 1))
         for start in range(0, samples, rows):
             yield slice(start, start + rows)

@@ -64,7 +64,7 @@ class Directions(NamedTuple):
 
 
 class Links(NamedTuple):
-    """Bodies in the axes of their joints; a universal joint is two, of which the first is of joint -1.
+    """Bodies in the axes of their joints; a universal joint has two, the first with joint number -1.
 
     Attributes
     ----------
@@ -115,11 +115,11 @@ def size_of(model) -> float:
 
 def columns_of(model, armature: bool) -> list[list[int]]:
     """Return the columns of every joint in the regressor: ten, and that of its armature."""
-    found = [list(range(10 * j, 10 * j + 10)) for j in range(model.njoints)]
-    single = [own for own, joint in zip(found, model.joints, strict=True) if SIZES[joint.kind][1] == 1]
+    columns = [list(range(10 * j, 10 * j + 10)) for j in range(model.njoints)]
+    single = [own for own, joint in zip(columns, model.joints, strict=True) if SIZES[joint.kind][1] == 1]
     for k, own in enumerate(single if armature else []):
         own.append(10 * model.njoints + k)
-    return found
+    return columns
 
 
 def order_of(columns: list[list[int]]) -> list[int]:
@@ -129,12 +129,12 @@ def order_of(columns: list[list[int]]) -> list[int]:
 
 def units_of(model, size: float, columns: list[list[int]]) -> np.ndarray:
     """Return the units of all parameters, for lengths in units of the robot's size."""
-    found = np.ones(sum(map(len, columns)))
+    units = np.ones(sum(map(len, columns)))
     for joint, own in zip(model.joints, columns, strict=True):
-        found[own[1:4]], found[own[4:10]] = size, size**2
+        units[own[1:4]], units[own[4:10]] = size, size**2
         if joint.kind != "prismatic":
-            found[own[10:]] = size**2
-    return found
+            units[own[10:]] = size**2
+    return units
 
 
 def _links(model, size: float, snap: float) -> tuple[Links, float]:
@@ -166,7 +166,7 @@ def _changes(
     inside = _seen_from_inside(links.placements)
     V: list[np.ndarray] = []
     W: list[np.ndarray] = []
-    conditions, found, falling = [], [], np.zeros((1, 10))
+    conditions, changes, falling = [], [], np.zeros((1, 10))
     falling[0, 1:4] = gravity / (np.linalg.norm(gravity) or 1.0)
     for i, (parent, S) in enumerate(zip(links.parents, links.motions, strict=True)):
         above, known = (V[parent], W[parent]) if parent >= 0 else (np.zeros((0, 6)), falling)
@@ -180,8 +180,8 @@ def _changes(
             felt = np.vstack([felt, conditions[parent] @ transfer[i]])
         if rotors[i]:
             felt = np.hstack([felt, np.eye(len(felt), 1)])  # S has one row
-        found.append(weak_directions(felt, largest))
-    return found
+        changes.append(weak_directions(felt, largest))
+    return changes
 
 
 def compressed(rows: np.ndarray, largest: float = np.inf) -> np.ndarray:
@@ -243,38 +243,38 @@ def _rates(motions: np.ndarray) -> np.ndarray:
 
 
 def _seen_from_inside(placements: np.ndarray) -> np.ndarray:
-    """Return matrices (..., 6, 6): velocities as rows, times these, are those in the placed frames."""
+    """Return matrices (..., 6, 6) that transform velocities, as rows, into the placed frames."""
     R = placements[..., :3, :3]
-    found = np.zeros((*R.shape[:-2], 6, 6))
-    found[..., :3, :3] = found[..., 3:, 3:] = R
-    found[..., 3:, :3] = _crossing(placements[..., :3, 3]) @ R
-    return found
+    matrices = np.zeros((*R.shape[:-2], 6, 6))
+    matrices[..., :3, :3] = matrices[..., 3:, 3:] = R
+    matrices[..., 3:, :3] = _crossing(placements[..., :3, 3]) @ R
+    return matrices
 
 
 def _brackets(motions: np.ndarray) -> np.ndarray:
-    """Return matrices (..., 6, 6): velocities as rows, times these, are their changes by motions (..., 6)."""
-    found = np.zeros((*motions.shape, 6))
-    found[..., :3, :3] = found[..., 3:, 3:] = _crossing(motions[..., 3:])
-    found[..., 3:, :3] = _crossing(motions[..., :3])
-    return found
+    """Return matrices (..., 6, 6) that map velocities, as rows, to their changes by motions (..., 6)."""
+    matrices = np.zeros((*motions.shape, 6))
+    matrices[..., :3, :3] = matrices[..., 3:, 3:] = _crossing(motions[..., 3:])
+    matrices[..., 3:, :3] = _crossing(motions[..., :3])
+    return matrices
 
 
 def _crossing(x: np.ndarray) -> np.ndarray:
     """Return the matrices of cross products with vectors (..., 3)."""
-    found = np.zeros((*x.shape, 3))
-    found[..., 2, 1], found[..., 0, 2], found[..., 1, 0] = np.moveaxis(x, -1, 0)
-    return found - found.swapaxes(-1, -2)
+    matrices = np.zeros((*x.shape, 3))
+    matrices[..., 2, 1], matrices[..., 0, 2], matrices[..., 1, 0] = np.moveaxis(x, -1, 0)
+    return matrices - matrices.swapaxes(-1, -2)
 
 
 def _inertias() -> np.ndarray:
     """Return the spatial inertia of every unit parameter about the origin, shape (10, 6, 6)."""
-    found = np.zeros((10, 6, 6))
-    found[0, :3, :3] = np.eye(3)
-    found[1:4, 3:, :3] = _crossing(np.eye(3))
-    found[1:4, :3, 3:] = -found[1:4, 3:, :3]
+    inertias = np.zeros((10, 6, 6))
+    inertias[0, :3, :3] = np.eye(3)
+    inertias[1:4, 3:, :3] = _crossing(np.eye(3))
+    inertias[1:4, :3, 3:] = -inertias[1:4, 3:, :3]
     S = pseudo_inertia(np.eye(10)[4:])[:, :3, :3]
-    found[4:, 3:, 3:] = np.trace(S, axis1=1, axis2=2)[:, None, None] * np.eye(3) - S
-    return found
+    inertias[4:, 3:, 3:] = np.trace(S, axis1=1, axis2=2)[:, None, None] * np.eye(3) - S
+    return inertias
 
 
 INERTIAS = _inertias()

@@ -135,8 +135,8 @@ class BaseParameters(ReadOnly):
         tolerances = sorted({self.tolerance, *(float(f"1e{k}") for k in range(-12, -3))})
         numbers = [
             self.count
-            + sum(tolerance < one.size <= self.tolerance for one in self.sensitive)
-            - sum(self.tolerance < one.size <= tolerance for one in self.sensitive)
+            + sum(tolerance < direction.size <= self.tolerance for direction in self.sensitive)
+            - sum(self.tolerance < direction.size <= tolerance for direction in self.sensitive)
             for tolerance in tolerances
         ]
         own = tolerances.index(self.tolerance)
@@ -155,7 +155,7 @@ class BaseParameters(ReadOnly):
         lines = [head, *(f"  {name}" for name in self.names)]
         if self.sensitive:
             lines += ["almost without effect, because of rounded angles (see snap) or nearly parallel axes"]
-            lines += [f"  {one.size:.1e}  {one.name}" for one in self.sensitive]
+            lines += [f"  {direction.size:.1e}  {direction.name}" for direction in self.sensitive]
         return "\n".join(lines)
 
 
@@ -218,35 +218,35 @@ def base_parameters(
     largest = max(tolerance, SENSITIVE[1])
     columns = column_names(model, ("inertia", "armature") if armature else ("inertia",))
     if model.coupling is None:
-        found = directions_of_tree(model, bool(armature), snap, largest)
+        directions = directions_of_tree(model, bool(armature), snap, largest)
     else:
-        found = directions_of_samples(model, bool(armature), largest)
+        directions = directions_of_samples(model, bool(armature), largest)
     known = (known,) if isinstance(known, str) else as_tuple(known, "known")
     joints = {body_number(model, body, "known") for body in known} - {-1}
     fixed = [10 * joint + k for joint in sorted(joints) for k in range(10)]
     if fixed:
-        found = _without(found, fixed, tolerance)
-    return _reduced(found, columns, fixed, tolerance, model.coupling is None)
+        directions = _without(directions, fixed, tolerance)
+    return _reduced(directions, columns, fixed, tolerance, model.coupling is None)
 
 
-def _without(found: Directions, fixed: list[int], tolerance: float) -> Directions:
-    """Return the unfelt changes that leave some parameters as they are."""
-    rows = found.rows[found.sizes <= tolerance]
+def _without(directions: Directions, fixed: list[int], tolerance: float) -> Directions:
+    """Return the unfelt changes that do not change the fixed parameters."""
+    rows = directions.rows[directions.sizes <= tolerance]
     if len(rows):
         combinations, _ = weak_directions(rows[:, fixed].T, tolerance, 1.0)  # rows have about unit length
         rows = combinations @ rows
         rows[:, fixed] = 0.0
-    return found._replace(rows=rows, sizes=np.zeros(len(rows)))
+    return directions._replace(rows=rows, sizes=np.zeros(len(rows)))
 
 
 def _reduced(
-    found: Directions, columns: tuple[str, ...], fixed: list[int], tolerance: float, from_tree: bool
+    directions: Directions, columns: tuple[str, ...], fixed: list[int], tolerance: float, from_tree: bool
 ) -> BaseParameters:
     """Return the base parameters that the unfelt directions leave."""
     exact = EXACT if from_tree else SAMPLED
-    rows, dropped = echelon(found.rows[found.sizes <= tolerance], found.order, exact)
+    rows, dropped = echelon(directions.rows[directions.sizes <= tolerance], directions.order, exact)
     at = np.argsort(dropped)
-    rows, dropped, units = rows[at], dropped[at], found.units
+    rows, dropped, units = rows[at], dropped[at], directions.units
     kept = np.setdiff1d(np.arange(len(columns)), [*dropped, *fixed])
     scaled = np.zeros((len(kept), len(columns)))
     scaled[:, kept], scaled[:, dropped] = np.eye(len(kept)), -rows[:, kept].T
@@ -259,25 +259,29 @@ def _reduced(
         names=_texts(K, np.abs(scaled) > tolerance, kept, columns),
         null=null,
         unfelt=_texts(null, np.abs(rows) > tolerance, dropped, columns),
-        sensitive=_sensitive(found, columns, tolerance, exact),
+        sensitive=_sensitive(directions, columns, tolerance, exact),
         from_tree=from_tree,
         tolerance=tolerance,
-        snapped=found.snapped,
+        snapped=directions.snapped,
     )
 
 
 def _sensitive(
-    found: Directions, columns: tuple[str, ...], tolerance: float, exact: float
+    directions: Directions, columns: tuple[str, ...], tolerance: float, exact: float
 ) -> tuple[Direction, ...]:
     """Return the directions that are neither clearly felt nor clearly unfelt, the weakest first."""
-    at = np.flatnonzero(found.sizes > SENSITIVE[0])
+    at = np.flatnonzero(directions.sizes > SENSITIVE[0])
     if not len(at):
         return ()
-    unfelt, dropped = echelon(found.rows[found.sizes <= SENSITIVE[0]], found.order, exact)
-    rows, first = echelon(found.rows[at] - found.rows[at][:, dropped] @ unfelt, found.order, exact)
-    changes = rows * (found.units / found.units[first, None])
+    unfelt, dropped = echelon(directions.rows[directions.sizes <= SENSITIVE[0]], directions.order, exact)
+    rows, first = echelon(
+        directions.rows[at] - directions.rows[at][:, dropped] @ unfelt, directions.order, exact
+    )
+    changes = rows * (directions.units / directions.units[first, None])
     names = _texts(changes, np.abs(rows) > tolerance, first, columns)
-    return tuple(Direction(*one) for one in sorted(zip(found.sizes[at].tolist(), names, strict=True)))
+    return tuple(
+        Direction(*entry) for entry in sorted(zip(directions.sizes[at].tolist(), names, strict=True))
+    )
 
 
 def _texts(

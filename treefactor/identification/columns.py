@@ -76,7 +76,7 @@ def column_names(model: Model, columns=INERTIA) -> tuple[str, ...]:
     names: list[str] = []
     for kind in chosen(columns):
         if kind == "inertia":
-            names += [f"{one} of {joint.name}" for joint in model.joints for one in PARAMETERS]
+            names += [f"{parameter} of {joint.name}" for joint in model.joints for parameter in PARAMETERS]
         elif kind == "armature":
             names += [f"armature of {model.joints[j].name}" for j in _single(model)]
         else:
@@ -131,15 +131,15 @@ def follows(model: Model) -> np.ndarray:
 
 def single_entries(model: Model, columns: tuple[str, ...]) -> list[tuple[str, int, float]]:
     """Return kind, freedom and factor of every column with one entry, in their order."""
-    found: list[tuple[str, int, float]] = []
+    entries: list[tuple[str, int, float]] = []
     for kind in columns:
         if kind == "armature":
             for j in _single(model):
                 mimic = model.joints[j].mimic
-                found.append((kind, model.idx_v[j], mimic.ratio**2 if mimic else 1.0))
+                entries.append((kind, model.idx_v[j], mimic.ratio**2 if mimic else 1.0))
         elif kind != "inertia":
-            found += [(kind, k, 1.0) for k in range(model.nv)]
-    return found
+            entries += [(kind, k, 1.0) for k in range(model.nv)]
+    return entries
 
 
 def _single(model: Model) -> list[int]:

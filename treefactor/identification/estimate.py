@@ -140,7 +140,7 @@ class Estimate(ReadOnly):
         return tau[0] if np.ndim(q) == 1 else tau
 
     def leaves_open(self, rows: np.ndarray) -> np.ndarray:
-        """Return where rows (..., p) depend on what the samples leave open: their torques are unknown."""
+        """Return for which rows (..., p) the samples do not determine the torque."""
         if not len(self.null):
             return np.zeros(rows.shape[:-1], dtype=bool)
         directions = self.null * self.scale
@@ -164,13 +164,13 @@ class Estimate(ReadOnly):
         ]
         lines += [f"no torque of the samples depends on {change}" for change in self.unfelt]
         lines += ["", "root mean square of residual and torque:"]
-        found = self.residuals
+        residuals = self.residuals
         for name, residual, torque, rows in zip(
-            self._rows.model.tree.names, found.residuals, found.torques, self.rows, strict=True
+            self._rows.model.tree.names, residuals.residuals, residuals.torques, self.rows, strict=True
         ):
             share = f" ({residual / torque:.1%})" if torque > 0 else ""
             lines.append(f"  {name}: {residual:.4g} of {torque:.4g}{share}, {rows} rows")
-        lines.append(f"  all: {found.relative:.2%} of the norm of the torques")
+        lines.append(f"  all: {residuals.relative:.2%} of the norm of the torques")
         return "\n".join(lines)
 
 

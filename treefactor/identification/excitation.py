@@ -17,7 +17,7 @@ ROUNDING = 1e-13  # a column that is a smaller share of the largest one is round
 
 
 def unexcited(R, threshold: float = 1e-8, sizes=None) -> np.ndarray:
-    """Return changes of the parameters that leave all predictions for some data as they are.
+    """Return the changes of parameters that change no prediction for some data.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def directions_not_excited(R, names: Sequence[str], threshold: float = 1e-8, siz
 
 
 def column_scale(R: np.ndarray, threshold: float, sizes=None) -> np.ndarray:
-    """Return what to divide columns by before a test of their rank: norms, but more for small ones.
+    """Return the divisors of columns for a test of their rank: their norms, larger for small columns.
 
     What is left of a column by rounding then stays below the threshold: 1e-9 of the terms that it was
     computed from, as angles and lengths in files are rounded, or 1e-13 of the largest column where the terms

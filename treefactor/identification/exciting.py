@@ -15,11 +15,11 @@ from ..quantities.functions import integrate
 from ..model.model import Model, require_model
 from .regressors import regressor
 
-SAMPLES = 16  # of the motion for every harmonic
+SAMPLES = 16  # samples of the motion for every harmonic
 STARTS = 50  # random motions, of which the best are improved
 IMPROVED = 3
 LARGE = 2.0  # mean logit of their share of the largest amplitude
-STEP = 1e-6  # of finite differences
+STEP = 1e-6  # step of finite differences
 CONDITION = 1e16  # counts for motions that leave a parameter out
 
 
@@ -237,11 +237,11 @@ def exciting_motion(
     first = first.reshape(STARTS, -1)
     order = np.argsort(family.conditions(first))[:IMPROVED]
     options = {"maxiter": as_count(iterations, "iterations")}
-    found = [
+    minima = [
         minimize(family.with_slope, z, jac=True, method="L-BFGS-B", options=options)
         for z in _shown(first[order], progress)
     ]
-    best = min(found, key=lambda one: one.fun)
+    best = min(minima, key=lambda minimum: minimum.fun)
     cond = float(np.linalg.cond(family.regressors(best.x)[0]))
     return ExcitingMotion(model, family.coefficients(best.x), duration, cond)
 
@@ -285,7 +285,7 @@ def _limits(model: Model, lower, upper, velocity, acceleration) -> _Limits:
     defaults = np.array(own).T
     given = ((lower, "lower", defaults[0]), (upper, "upper", defaults[1]))
     low, high = (
-        _of_freedoms(default if one is None else one, len(free), name) for one, name, default in given
+        _of_freedoms(default if limit is None else limit, len(free), name) for limit, name, default in given
     )
     for joint, least, most in zip(free, low, high, strict=True):
         if not np.isfinite([least, most]).all():

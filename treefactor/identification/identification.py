@@ -276,20 +276,20 @@ class Identification(Sealed):
         freedoms = self._samples.rotors
         armature = prior.armature[freedoms] if "armature" in self.columns else np.zeros(0)
         triangle = self.triangle(estimate.weights)
-        found = fit_physical(triangle, self.base.K, prior.parameters, armature, lower, strength, floor)
+        fit = fit_physical(triangle, self.base.K, prior.parameters, armature, lower, strength, floor)
         rotors = prior.armature.copy()
-        rotors[freedoms] = found.armature
-        base = self.base.values(np.concatenate([found.parameters.ravel(), found.armature]))
-        values = np.concatenate([base, found.linear])
+        rotors[freedoms] = fit.armature
+        base = self.base.values(np.concatenate([fit.parameters.ravel(), fit.armature]))
+        values = np.concatenate([base, fit.linear])
         return PhysicalEstimate(
-            model=self.model.with_parameters(found.parameters, rotors),
+            model=self.model.with_parameters(fit.parameters, rotors),
             names=self.names,
             values=values,
             residuals=self._residuals(values),
-            parameters=found.parameters,
-            divergences=found.divergences,
-            iterations=found.iterations,
-            converged=found.converged,
+            parameters=fit.parameters,
+            divergences=fit.divergences,
+            iterations=fit.iterations,
+            converged=fit.converged,
         )
 
     def residuals(self, estimate: Estimate | PhysicalEstimate) -> Residuals:
@@ -327,38 +327,38 @@ class Identification(Sealed):
 
     def _residuals(self, values: np.ndarray, unknown=False) -> Residuals:
         """Return the residuals at these values, NaN for freedoms where they are unknown."""
-        found = np.full((2, self.model.nv), np.nan)
+        norms = np.full((2, self.model.nv), np.nan)
         for k, (felt, R) in enumerate(zip(self._samples.felt, self._split(), strict=True)):
             if self.rows[k]:
                 rest = R[:, -1] - R[:, :-1] @ values[felt]
-                found[:, k] = np.linalg.norm([rest, R[:, -1]], axis=1) / np.sqrt(self.rows[k])
-        found[0, unknown & np.ones(self.model.nv, dtype=bool)] = np.nan
-        squares = (self.rows * found**2)[:, self.rows > 0].sum(axis=1)
+                norms[:, k] = np.linalg.norm([rest, R[:, -1]], axis=1) / np.sqrt(self.rows[k])
+        norms[0, unknown & np.ones(self.model.nv, dtype=bool)] = np.nan
+        squares = (self.rows * norms**2)[:, self.rows > 0].sum(axis=1)
         relative = float(np.sqrt(squares[0] / squares[1])) if squares[1] else np.nan
-        return Residuals(found[0], found[1], relative)
+        return Residuals(norms[0], norms[1], relative)
 
     def _weights_of(self, values: np.ndarray) -> np.ndarray:
         """Return one over the deviation of the residual of every freedom."""
-        found = self._residuals(values)
-        deviations = np.maximum(found.residuals, NOISE_FREE * np.nanmax(found.torques, initial=0.0))
+        residuals = self._residuals(values)
+        deviations = np.maximum(residuals.residuals, NOISE_FREE * np.nanmax(residuals.torques, initial=0.0))
         return np.divide(1.0, deviations, out=np.ones_like(deviations), where=deviations > 0)
 
-    def _estimate(self, found: Solution, weights: np.ndarray) -> Estimate:
+    def _estimate(self, solution: Solution, weights: np.ndarray) -> Estimate:
         """Return the estimate of a solution of the weighted problem."""
-        freedom = int(self.rows[weights > 0].sum()) - found.rank
-        deviation = found.residual / np.sqrt(freedom) if freedom > 0 else np.nan
+        freedom = int(self.rows[weights > 0].sum()) - solution.rank
+        deviation = solution.residual / np.sqrt(freedom) if freedom > 0 else np.nan
         return Estimate(
             names=self.names,
-            values=np.where(found.determined, found.values, np.nan),
-            standard_deviations=deviation * found.deviations,
-            rank=found.rank,
-            cond=found.cond,
-            null=found.null,
-            residuals=self._residuals(found.values),
+            values=np.where(solution.determined, solution.values, np.nan),
+            standard_deviations=deviation * solution.deviations,
+            rank=solution.rank,
+            cond=solution.cond,
+            null=solution.null,
+            residuals=self._residuals(solution.values),
             rows=self.rows.copy(),
             weights=weights,
-            solution=found.values,
-            scale=found.scale,
+            solution=solution.values,
+            scale=solution.scale,
             _rows=self._samples,
         )
 

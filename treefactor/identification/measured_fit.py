@@ -57,7 +57,7 @@ class FittedParameter:
 
 @dataclass(frozen=True)
 class JointResidual:
-    """Residuals of the torques of a freedom: norms as shares of that of the torques, NaN without rows.
+    """Norms of a freedom's residuals as shares of the norm of its torques; NaN without rows.
 
     Attributes
     ----------
@@ -174,10 +174,10 @@ def fit_measurements(
     >>> model = tf.Model([tf.Joint("shoulder", "revolute", axis=[0, 1, 0], inertia=arm)])
     >>> t = np.arange(5000) / 500
     >>> q = np.sin(2 * t + np.sin(t))[:, None]
-    >>> found = Measurements.of(model, t, q, np.zeros_like(q), cutoff=20)
-    >>> tau = tf.rnea(model, found.q, found.v, found.a) + 0.3 * found.v
-    >>> again = Measurements.of(model, found.t, found.q, tau, found.v, found.a, cutoff=0)
-    >>> fit = fit_measurements(model, again, columns=("inertia", "viscous"))
+    >>> motion = Measurements.of(model, t, q, np.zeros_like(q), cutoff=20)
+    >>> tau = tf.rnea(model, motion.q, motion.v, motion.a) + 0.3 * motion.v
+    >>> measured = Measurements.of(model, motion.t, motion.q, tau, motion.v, motion.a, cutoff=0)
+    >>> fit = fit_measurements(model, measured, columns=("inertia", "viscous"))
     >>> bool(abs(fit.estimate.value_of("viscous friction of shoulder") - 0.3) < 1e-6)
     True
     """
@@ -226,9 +226,9 @@ def _of(
     model: Model, measurements: Measurements, columns: Sequence[str], rows: np.ndarray, base=None
 ) -> Identification:
     """Return an identification with these rows."""
-    found = Identification(model, columns, base=base)
-    found.add(measurements.q, measurements.v, measurements.a, measurements.tau, mask=rows)
-    return found
+    identification = Identification(model, columns, base=base)
+    identification.add(measurements.q, measurements.v, measurements.a, measurements.tau, mask=rows)
+    return identification
 
 
 def _before(model: Model, measurements: Measurements, columns: Sequence[str], rows: np.ndarray) -> np.ndarray:
@@ -243,35 +243,40 @@ def _before(model: Model, measurements: Measurements, columns: Sequence[str], ro
 def _residuals(model, tau, used, held, before, predicted, by_bodies) -> tuple[JointResidual, ...]:
     """Return the residuals of every freedom and of all."""
 
-    def share(found: np.ndarray, rows: np.ndarray) -> float:
-        rows = rows & np.isfinite(found)
+    def share(torques: np.ndarray, rows: np.ndarray) -> float:
+        rows = rows & np.isfinite(torques)
         norm = np.linalg.norm(tau[rows])
-        return float(np.linalg.norm((tau - found)[rows]) / norm) if norm else np.nan
+        return float(np.linalg.norm((tau - torques)[rows]) / norm) if norm else np.nan
 
     choices = [*np.eye(model.nv, dtype=bool), np.ones(model.nv, dtype=bool)]
     result = []
     for name, freedoms in zip((*model.tree.names, ALL), choices, strict=True):
         rows = used & freedoms
-        fit, other = rows & ~held[:, None], rows & held[:, None]
+        fit, held_out = rows & ~held[:, None], rows & held[:, None]
         torque = float(np.sqrt(np.mean(tau[rows] ** 2))) if rows.any() else np.nan
-        shares = share(before, rows), share(predicted, fit), share(predicted, other), share(by_bodies, other)
+        shares = (
+            share(before, rows),
+            share(predicted, fit),
+            share(predicted, held_out),
+            share(by_bodies, held_out),
+        )
         result.append(JointResidual(name, torque, *shares))
     return tuple(result)
 
 
 def _parameters(model: Model, identification, estimate: Estimate, bodies) -> tuple[FittedParameter, ...]:
     """Return the estimated parameters beside those of the model and of the bodies."""
-    before, found = {}, {}
+    before, from_bodies = {}, {}
     if (base := identification.base) is not None:
         before = dict(zip(base.names, base.values(model).tolist(), strict=True))
     if bodies is not None:
-        found = dict(zip(bodies.names, bodies.values.tolist(), strict=True))
+        from_bodies = dict(zip(bodies.names, bodies.values.tolist(), strict=True))
     linear = _linear_freedoms(model)
     given = zip(estimate.names, estimate.values, estimate.standard_deviations, strict=True)
     return tuple(
         FittedParameter(
             *(name, _unit(name, linear), float(value), float(deviation)),
-            *(found.get(name, np.nan), before.get(name, np.nan)),
+            *(from_bodies.get(name, np.nan), before.get(name, np.nan)),
         )
         for name, value, deviation in given
     )

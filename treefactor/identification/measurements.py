@@ -15,7 +15,7 @@ from ._measurement_files import Recording, read_recording
 
 CUTOFF = 50.0, 0.1  # Hz, and share of the sampling rate: the lower one is the default cutoff
 KEPT_RATE = 4  # samples kept by default for every period of the cutoff
-ORDER = 4  # of the Butterworth filter, which runs forwards and backwards
+ORDER = 4  # order of the Butterworth filter, which runs forwards and backwards
 PADDING = 3  # periods of the cutoff that continue a signal at its ends, by reflection
 EDGE = 2  # periods of the cutoff that are left out at both ends
 JITTER, GAP = 0.01, 5  # steps of time that differ more are made even; longer ones are an error
@@ -111,8 +111,8 @@ class Measurements(ReadOnly):
         >>> from treefactor.identification import Measurements
         >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1])])
         >>> t = np.arange(1000) / 500
-        >>> found = Measurements.of(model, t, np.sin(t)[:, None], np.zeros((1000, 1)), cutoff=20)
-        >>> bool(np.abs(found.v[:, 0] - np.cos(found.t)).max() < 1e-3)
+        >>> motion = Measurements.of(model, t, np.sin(t)[:, None], np.zeros((1000, 1)), cutoff=20)
+        >>> bool(np.abs(motion.v[:, 0] - np.cos(motion.t)).max() < 1e-3)
         True
         """
         require_model(model)
@@ -193,7 +193,7 @@ def read_measurements(
 
 
 def filtered(values, rate: float, cutoff: float) -> np.ndarray:
-    """Return signals without what is faster than the cutoff, and without delay.
+    """Return signals without frequencies above the cutoff, and without delay.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from .columns import regressor_pattern
 from .regressors import regressor
 
 TOLERANCE = 1e-9  # smallest singular value of independent columns, scaled to unit norm
-SAMPLES = 1024  # whose regressor is in memory at a time
+SAMPLES = 1024  # most samples whose regressor is in memory at a time
 CERTAIN = 3.0  # standard deviations of a mass that is not 0 by chance
 FELT_AT_REST = 4  # m and h: gravity does not act on the tensor
 

@@ -194,10 +194,10 @@ class _Bodies:
 
     def parameters(self, X: np.ndarray) -> np.ndarray:
         """Return the parameters (njoints, 10) of all bodies."""
-        found = self.prior.copy()
+        parameters = self.prior.copy()
         relative = self.floor * UNIT + (1.0 - self.floor) * _squares(X)
-        found[self.chosen] = np.einsum("bij,bj->bi", self.from_unit, relative)
-        return found
+        parameters[self.chosen] = np.einsum("bij,bj->bi", self.from_unit, relative)
+        return parameters
 
 
 def _congruence(U: np.ndarray) -> np.ndarray:
@@ -307,7 +307,8 @@ def _minimize(problem: _Problem, y: np.ndarray, final: float, tolerance: float, 
     X = np.tile(np.eye(4), (bodies, 1, 1))
     r = problem.residuals(X, y)
     strength = max(final, FIRST_STRENGTH * (r @ r) / max(4 * bodies, 1))
-    least = (ROUNDING * np.abs(problem.target).max(initial=0.0)) ** 2  # where data are exact
+    # the residual of exact data is only rounding
+    least = (ROUNDING * np.abs(problem.target).max(initial=0.0)) ** 2
     for iteration in range(max_iterations):
         A, r = problem.model(X, y, strength)
         step, change = _step(A, r, 10 * bodies, problem.bounds - y)
@@ -326,7 +327,7 @@ def _minimize(problem: _Problem, y: np.ndarray, final: float, tolerance: float, 
 
 
 def _length(r: np.ndarray, moved: np.ndarray, X: np.ndarray, changes: np.ndarray, strength: float) -> float:
-    """Return how far, at most 1, to go along a step where the objective is least; it is convex."""
+    """Return the share of a step, at most 1, that minimizes the convex objective along it."""
     values = np.linalg.eigvalsh(changes).ravel()
     growth = np.einsum("bki,bkj,bij", X, X, changes)
 

@@ -10,7 +10,7 @@ from .._util.validation import as_number, as_real
 from ..exceptions import ShapeError
 
 ROUNDING = 1e-11  # change of a mean square that is rounding, relative to the torques
-BLOCKS = 12  # of samples, whose errors are taken as independent of each other
+BLOCKS = 12  # blocks of samples; errors of different blocks are taken as independent
 FALSE_ALARMS = 1e-3  # probability that any of some numbers counts as significant by chance
 
 
@@ -65,7 +65,7 @@ class TorqueDelay(NamedTuple):
 
     @property
     def significant(self) -> np.ndarray:
-        """Return which delays chance does not explain."""
+        """Return which delays are larger than chance explains."""
         return np.abs(self.values) > least_ratio(len(self.values)) * self.standard_deviations
 
 

@@ -1,4 +1,4 @@
-"""Write a URDF with new inertias; everything else of the file stays as it is."""
+"""Write a URDF with new inertias; the rest of the file stays unchanged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..model.joints import Inertia
 from ..model.model import Model, require_model
 from ..model.parameters import fault_of, moved_parameters
 
-ROOT_JOINT = "root_joint"  # of a model with a floating base
+ROOT_JOINT = "root_joint"  # name of the first joint of a model with a floating base
 UNCHANGED = 1e-13  # bodies that differ less, relative to their largest parameter, keep their text
 PLACED = 1e-9  # placements of joints that differ less are equal
 UTF_16 = b"\xff\xfe", b"\xfe\xff", b"\x00<", b"<\x00"  # first bytes
@@ -102,7 +102,7 @@ def _new_links(path: Path, robot: _urdf.Robot, model: Model, keep: bool) -> dict
     own = {joint.name: joint.child for joint in robot.joints if joint.type != "fixed"}
     own.setdefault(ROOT_JOINT, robot.root)
     _require_same_joints(path, own, model)
-    found: dict[str, np.ndarray | None] = {}
+    changed: dict[str, np.ndarray | None] = {}
     for joint, body in zip(model.joints, model.parameters, strict=True):
         link, others = own[joint.name], bodies[own[joint.name]]
         before = {name: moved_parameters(robot.links[name].parameters, R, p) for name, R, p in others}
@@ -110,22 +110,22 @@ def _new_links(path: Path, robot: _urdf.Robot, model: Model, keep: bool) -> dict
         whole = robot.links[link].parameters + rest
         if np.abs(body - whole).max() <= UNCHANGED * np.abs(whole).max():
             continue
-        found[link] = body - rest if keep else body
-        _require_possible(joint.name, link, list(before), body, found[link])
+        changed[link] = body - rest if keep else body
+        _require_possible(joint.name, link, list(before), body, changed[link])
         if not keep:
-            found |= {name: None for name, inertia in before.items() if inertia.any()}
-    return found
+            changed |= {name: None for name, inertia in before.items() if inertia.any()}
+    return changed
 
 
 def _bodies(robot: _urdf.Robot) -> dict[str, list[tuple[str, np.ndarray, np.ndarray]]]:
     """Return by carrying link the links on fixed joints that are merged into it, with their placements."""
-    found: dict[str, list] = {robot.root: []}
+    merged: dict[str, list] = {robot.root: []}
     for joint, carrier, R, r in _urdf.carried_joints(robot):
         if joint.type == "fixed":
-            found[carrier].append((joint.child, R, r))
+            merged[carrier].append((joint.child, R, r))
         else:
-            found[joint.child] = []
-    return found
+            merged[joint.child] = []
+    return merged
 
 
 def _require_same_joints(path: Path, own: dict[str, str], model: Model) -> None:
@@ -136,8 +136,8 @@ def _require_same_joints(path: Path, own: dict[str, str], model: Model) -> None:
     for joint in model.joints:
         if joint.name not in own or joint.name not in places:
             raise InvalidModelError(f"{path}: it has no joint {joint.name!r} that moves", joint=joint.name)
-        other = places[joint.name]
-        if np.abs(joint.R - other.R).max() > PLACED or np.abs(joint.p - other.p).max() > PLACED:
+        in_model = places[joint.name]
+        if np.abs(joint.R - in_model.R).max() > PLACED or np.abs(joint.p - in_model.p).max() > PLACED:
             raise InvalidModelError(
                 f"{path}: joint {joint.name!r} is at another place than in the model: parameters are about "
                 "the origins of joints, so take the file from which the model was made",
@@ -173,7 +173,7 @@ def _replaced(text: bytes, new: dict[str, np.ndarray | None]) -> bytes:
 
 
 def _exchanged(text: bytes, start: int, end: int, element: list[bytes]) -> tuple[int, int, bytes]:
-    """Return which bytes to replace by what for an <inertial> that exists; it goes with its line if empty."""
+    """Return the bytes of an <inertial> to replace, and the new text; without any, its line goes, too."""
     line = text.rfind(b"\n", 0, start) + 1
     alone = not text[line:start].strip()
     if element:
@@ -185,7 +185,7 @@ def _exchanged(text: bytes, start: int, end: int, element: list[bytes]) -> tuple
 
 
 def _inserted(text: bytes, start: int, end: int, element: list[bytes]) -> tuple[int, int, bytes]:
-    """Return which bytes to replace by what for a new <inertial> behind the tag of its link."""
+    """Return the bytes to replace, and the new text, to insert an <inertial> behind the tag of its link."""
     newline = _newline(text)
     inner = (newline + b"    ").join([b"", *element])
     if text[end - 2 : end] != b"/>":
@@ -195,7 +195,7 @@ def _inserted(text: bytes, start: int, end: int, element: list[bytes]) -> tuple[
 
 
 def _newline(text: bytes) -> bytes:
-    """Return what ends the lines of a text."""
+    """Return the line ending of a text."""
     return b"\r\n" if b"\r\n" in text else b"\n"
 
 
@@ -220,7 +220,7 @@ def _element(pi: np.ndarray | None) -> list[bytes]:
 
 def _places(text: bytes) -> Iterator[tuple[str, int, int, bool]]:
     """Yield by link its name, and first and last byte of its <inertial> (True), or of its own tag (False)."""
-    found: list[tuple[str, int, int, bool]] = []
+    places: list[tuple[str, int, int, bool]] = []
     open_tags: list[tuple[str, int]] = []
     lead = len(text) - len(text.lstrip())
     parser = expat.ParserCreate()
@@ -228,21 +228,21 @@ def _places(text: bytes) -> Iterator[tuple[str, int, int, bool]]:
     def start(tag: str, attributes: dict[str, str]) -> None:
         place = parser.CurrentByteIndex + lead
         if tag == "link" and len(open_tags) == 1:
-            found.append((attributes["name"], place, _tag_end(text, place), False))
+            places.append((attributes["name"], place, _tag_end(text, place), False))
         open_tags.append((tag, place))
 
     def end(tag: str) -> None:
         tag, place = open_tags.pop()
-        first = len(open_tags) == 2 and open_tags[1][0] == "link" and not found[-1][3]
+        first = len(open_tags) == 2 and open_tags[1][0] == "link" and not places[-1][3]
         if tag == "inertial" and first:
             last = _tag_end(text, place)
             if text[last - 2 : last] != b"/>":
                 last = text.index(b">", parser.CurrentByteIndex + lead) + 1
-            found[-1] = (found[-1][0], place, last, True)
+            places[-1] = (places[-1][0], place, last, True)
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.Parse(text.strip(), True)
-    yield from found
+    yield from places
 
 
 def _tag_end(text: bytes, start: int) -> int:

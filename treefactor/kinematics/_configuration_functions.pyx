@@ -177,19 +177,33 @@ cdef class IsSameConfiguration(ConfigurationFunction):
 
 
 cdef class Normalize(ConfigurationFunction):
-    """q with rotations of unit length; they may have any length but zero, which gives NaN."""
+    """q with rotations of unit length; they may have any length but zero, for which the result is not finite."""
 
     def __init__(self, model):
         self.names, self.configurations, self.any_length = ("q",), ("q",), True
+        self.may_fail, self.writes_last = True, True
         self.add_input((self.c.nq,))
         self.add_result((self.c.nq,))
         self.result[0].in_place = True
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
+        cdef double doubt[LANES]
+        cdef int lane
+        if lanes == 1 and not self.has_lengths(x[0]):
+            failed[0] = 0
+            return
         self.kernels(lanes).normalize(self.c.runs, self.c.count, x[0], y[0])
+        if lanes == 1 or configuration_kernels.all_finite(LANES * self.c.nq, y[0]):
+            return
+        memset(doubt, 0, sizeof(doubt))
+        add_doubt(self.c.nq, y[0], doubt)
+        for lane in range(LANES):
+            if doubt[lane] != 0:
+                failed[lane] = 0
 
-    cdef bint run_one(self, const double **x, double **out) noexcept nogil:
+    cdef bint has_lengths(self, const double *q) noexcept nogil:
+        """Return whether no rotation has length zero."""
         cdef const Coordinates *run
         cdef double length
         cdef Py_ssize_t j, e
@@ -197,22 +211,14 @@ cdef class Normalize(ConfigurationFunction):
             run = self.c.runs + j
             length = run.group == LINEAR
             for e in range(run.q + run.nq - length_entries(run.group), run.q + run.nq):
-                length += fabs(x[0][e])
+                length += fabs(q[e])
             if length == 0:
                 return False
-        return CompiledFunction.run_one(self, x, out)
+        return True
 
-    cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil:
-        """y <- NaN in lanes whose results are not all finite."""
-        cdef double doubt[LANES]
-        cdef int lane
-        if configuration_kernels.all_finite(LANES * self.c.nq, y[0]):
-            return
-        memset(doubt, 0, sizeof(doubt))
-        add_doubt(self.c.nq, y[0], doubt)
-        for lane in range(LANES):
-            if doubt[lane] != 0:
-                self.spoil(lane, y)
+    cdef bint are_valid(self, Py_ssize_t entries, double **x, double **y) noexcept nogil:
+        """Return true: `compute` found lanes that are not."""
+        return True
 
 
 cdef class StepDerivatives(ConfigurationFunction):

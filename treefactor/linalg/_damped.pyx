@@ -87,12 +87,12 @@ def solve_one(cnp.ndarray J not None, cnp.ndarray e not None, double damping, cn
     return run_one(J.shape[0], J.shape[1], operands, <double *> out.data)
 
 
-cdef bint read_damping(object damping, double *number, Py_ssize_t batch, Operand *found) noexcept:
+cdef bint read_damping(object damping, double *number, Py_ssize_t batch, Operand *operand) noexcept:
     """Describe a damping, or one for every problem of a batch; false where one may be negative."""
     cdef Py_ssize_t b
     cdef int bad = 0
     cdef cnp.ndarray a
-    found.data, found.size, found.to_next = <const char *> number, 1, 0
+    operand.data, operand.size, operand.to_next = <const char *> number, 1, 0
     if isinstance(damping, (float, int)):
         try:
             number[0] = damping
@@ -104,7 +104,7 @@ cdef bint read_damping(object damping, double *number, Py_ssize_t batch, Operand
     a = damping
     if a.ndim != 1 or a.shape[0] != batch:
         return False
-    found.data, found.to_next = a.data, a.strides[0]
+    operand.data, operand.to_next = a.data, a.strides[0]
     for b in range(batch):
         bad |= (<const double *> (a.data + b * a.strides[0]))[0] < 0.0
     return not bad

@@ -189,12 +189,12 @@ cdef class ForeignCalls(Calls):
 
     def inverse_kept(self, cnp.ndarray Minv not None):
         """Return H^-1, and copy it into a matrix (n, n) of float64."""
-        cdef cnp.ndarray found = self.invert(None)
-        if is_plain_matrix(Minv, found.shape[0], found.shape[0]):
-            memcpy(Minv.data, found.data, cnp.PyArray_NBYTES(found))
+        cdef cnp.ndarray inverse = self.invert(None)
+        if is_plain_matrix(Minv, inverse.shape[0], inverse.shape[0]):
+            memcpy(Minv.data, inverse.data, cnp.PyArray_NBYTES(inverse))
         else:
-            Minv[...] = found
-        return found
+            Minv[...] = inverse
+        return inverse
 
     cdef int read(self) except -1:
         """Take over the arrays as they are now."""

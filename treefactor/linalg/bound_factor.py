@@ -50,9 +50,9 @@ class BoundFactor(_factor_methods.BoundCalls, Factor):
         check_choice("layout", layout, LAYOUTS[:2])
         super().__init__(tree, (), kind, layout, triangle)
         if not isinstance(H, np.ndarray) or H.dtype != np.float64 or not H.flags.aligned:
-            found = f"dtype {H.dtype}" if isinstance(H, np.ndarray) else type(H).__name__
+            received = f"dtype {H.dtype}" if isinstance(H, np.ndarray) else type(H).__name__
             raise DtypeError(
-                f"H must be an aligned NumPy array of float64 to be bound, got {found}",
+                f"H must be an aligned NumPy array of float64 to be bound, got {received}",
                 getattr(H, "dtype", None),
             )
         require_unmasked(H, "H")

@@ -64,8 +64,8 @@ def damped_least_squares(J, e, damping, out=None, num_threads: int = 1) -> np.nd
     >>> tf.damped_least_squares([[2.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [4.0, 2.0], 1.0)
     array([1.6, 1. , 0. ])
     """
-    found = _damped.fast(J, e, damping, out, num_threads)
-    return _general_path(J, e, damping, out, num_threads) if found is None else found
+    x = _damped.fast(J, e, damping, out, num_threads)
+    return _general_path(J, e, damping, out, num_threads) if x is None else x
 
 
 def _general_path(J, e, damping, out, num_threads: int) -> np.ndarray:

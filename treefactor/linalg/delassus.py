@@ -21,8 +21,8 @@ ONE_REGULAR.flags.writeable = False
 
 def delassus(factor: AnyFactor, J, out=None) -> np.ndarray:
     """Return J H^-1 J^T; see `Factor.delassus`."""
-    found = _delassus.fast(factor, J, out)
-    return _general(factor, J, out, None)[0] if found is None else found
+    matrix = _delassus.fast(factor, J, out)
+    return _general(factor, J, out, None)[0] if matrix is None else matrix
 
 
 def inertia(factor: AnyFactor, J, damping: float = 0.0, out=None) -> tuple[np.ndarray, np.ndarray]:
@@ -42,8 +42,8 @@ def inertia(factor: AnyFactor, J, damping: float = 0.0, out=None) -> tuple[np.nd
     ndarray of int, shape (...)
     """
     damping = require_damping(damping)
-    found = _delassus.fast(factor, J, out, True, damping)
-    return _general(factor, J, out, damping) if found is None else (found, ONE_REGULAR)
+    inverse = _delassus.fast(factor, J, out, True, damping)
+    return _general(factor, J, out, damping) if inverse is None else (inverse, ONE_REGULAR)
 
 
 def require_damping(damping: float) -> float:

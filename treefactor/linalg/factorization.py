@@ -87,9 +87,9 @@ def factor(
     array([1., 1., 1.])
     """
     if shift is None and not check:
-        found = new_factor(Factor, H, tree, kind, layout, triangle, num_threads, dtype)
-        if found is not None:
-            return found
+        fast = new_factor(Factor, H, tree, kind, layout, triangle, num_threads, dtype)
+        if fast is not None:
+            return fast
     require_tree(tree)
     check_choice("layout", layout, LAYOUTS)
     H = as_real(H, "H", as_float(dtype))

@@ -11,7 +11,7 @@ from ..tree.tree import Tree
 def not_positive_definite(
     tree: Tree, row: int, H: np.ndarray | None, upper: bool
 ) -> NotPositiveDefiniteError:
-    """Return the error about the pivot of a row of H: an entry that is not finite, where there is one."""
+    """Return the error for the failed pivot of a row of H; it names an entry that is not finite, if any."""
     name = tree.name(row)
     where = f"row {row}" if name is None else f"row {row} ({name})"
     reason = f"H is not positive definite: the pivot of {where} is not positive"

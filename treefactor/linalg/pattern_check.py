@@ -21,7 +21,7 @@ def check_pattern(H: np.ndarray, tree: Tree) -> None:
     with np.errstate(invalid="ignore"):  # inf - inf
         skew = ~equal & ~(np.abs(H - mirror) <= SYMMETRY * scale)
     outside = ~(size <= PATTERN * scale) & ~tree.mask()
-    for found, complaint in ((skew, "differs from its mirror"), (outside, "is outside the tree's pattern")):
-        if found.any():
-            *_, row, column = map(int, np.argwhere(found)[0])
+    for wrong, complaint in ((skew, "differs from its mirror"), (outside, "is outside the tree's pattern")):
+        if wrong.any():
+            *_, row, column = map(int, np.argwhere(wrong)[0])
             raise PatternError(f"H[{row}, {column}] {complaint}", row=row, column=column)

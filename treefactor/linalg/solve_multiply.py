@@ -93,16 +93,16 @@ def solve(
            [0.5, 0.5, 0.5]])
     """
     if shift is None and type(num_threads) is int and num_threads == 1:
-        found = _single_calls.solve(H, tree, b, layout, triangle, dtype, out)
-        if found is not None:
-            return found
+        solution = _single_calls.solve(H, tree, b, layout, triangle, dtype, out)
+        if solution is not None:
+            return solution
     require_tree(tree)
     check_choice("layout", layout, LAYOUTS)
     check_choice("triangle", triangle, ("lower", "upper"))
     if shift is None:
-        found = _batch.solve_fast(tree.pattern, H, layout, triangle == "upper", b, dtype, num_threads, out)
-        if found is not None:
-            return found
+        solution = _batch.solve_fast(tree.pattern, H, layout, triangle == "upper", b, dtype, num_threads, out)
+        if solution is not None:
+            return solution
     H = as_real(H, "H", as_float(dtype))
     batch = tree.batch_of(H, layout)
     if not batch:
@@ -166,9 +166,9 @@ def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = 
     -----
     Featherstone (2008), table 6.5.
     """
-    found = _single_calls.multiply_fast(H, tree, x, out, layout, triangle)
-    if found is not None:
-        return found
+    product = _single_calls.multiply_fast(H, tree, x, out, layout, triangle)
+    if product is not None:
+        return product
     require_tree(tree)
     check_choice("layout", layout, ("dense", "packed"))
     check_choice("triangle", triangle, ("lower", "upper"))

@@ -16,19 +16,20 @@ cdef enum:
     BISECTIONS = 200
     CORRECTIONS = 40             # steps that improve a certificate
     SLOW = 2                     # steps that do not halve the residual: delta is lowered to LAST_DELTA
-    STALLED = 40                 # the same: rounding decides the status of rows
+    STALLED = 40                 # steps that do not halve the residual: rounding decides the status of rows
     PATIENCE = 16                # plain steps per line-search step; only these converge to a certificate
 
-cdef double FIRST_DELTA = 1e-2   # of a cold start
+cdef double FIRST_DELTA = 1e-2   # delta of a cold start
 cdef double SHRINK = 1e-2        # factor of delta after a multiplier step
-cdef double LAST_DELTA = 1e-9    # of rows that contradict each other by little: multipliers move by gap / it
+# smallest delta, for rows that contradict each other slightly: a step changes multipliers by gap / delta
+cdef double LAST_DELTA = 1e-9
 cdef double BEYOND = 1e9         # infeasible when feasibility would need a norm of v above this multiple
 cdef double PROMISING = 2.0      # multiple from which a certificate is worth improving, which costs a solve;
-cdef double SUSPICIOUS = 0.1     # the same after more than FEW systems
+cdef double SUSPICIOUS = 0.1     # the same multiple after more than FEW systems
 cdef Py_ssize_t FEW = 5
 cdef double FALLING = 0.5        # improvement continues while the multiple grows by 1 / FALLING per step
 cdef double BALANCE = 1e-9       # |J^T y| / |y| of a certificate
-cdef double SHARE = 0.01         # of the accepted residual; a smaller contradiction is not infeasible
+cdef double SHARE = 0.01         # share of the accepted residual; a smaller contradiction is not infeasible
 cdef double EXACT = 1e-15        # rounding of J^T y, relative to the sum of |y|
 
 

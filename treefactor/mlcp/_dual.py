@@ -105,8 +105,8 @@ class Dual:
         ends = np.where(share > 0.0, self.low[held], self.upper[held])
         ways = np.full(len(held), np.inf)
         np.divide(self.impulse[held] - ends, share, out=ways, where=share != 0.0)
-        own, other = abs(end - self.impulse[row]), ways.min(initial=np.inf)
-        t = max(min(close, own, other), 0.0)
+        own, nearest = abs(end - self.impulse[row]), ways.min(initial=np.inf)
+        t = max(min(close, own, nearest), 0.0)
         if t == np.inf:
             return 0.0, self._certificate(row, side, share, lack)
         self.impulse[row] += side * t
@@ -168,8 +168,8 @@ def solve(problem, solver, limit: int) -> DualResult:
     size = max(solver.size, e.max(initial=0.0))
     full = (upper < np.inf) & ~W.any(axis=0) & (e > 0.0)  # without leverage, and at the bound
     e[full] = -np.inf
-    found = Dual(W / length, e, upper * length, len(problem.c), size).run(limit)
-    return found._replace(
-        impulse=None if found.impulse is None else np.where(full, upper, found.impulse / length) * scale,
-        certificate=None if found.certificate is None else found.certificate / length * scale,
+    result = Dual(W / length, e, upper * length, len(problem.c), size).run(limit)
+    return result._replace(
+        impulse=None if result.impulse is None else np.where(full, upper, result.impulse / length) * scale,
+        certificate=None if result.certificate is None else result.certificate / length * scale,
     )

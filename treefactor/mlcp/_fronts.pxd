@@ -8,19 +8,19 @@ cdef class Fronts:
     cdef readonly Py_ssize_t n, m, count, size, nnz
     cdef list kept
     cdef object tree
-    cdef Front *front            # count + 1
-    cdef Py_ssize_t *position    # n, of every freedom in the order of elimination
+    cdef Front *front            # count + 1 fronts
+    cdef Py_ssize_t *position    # place of every freedom in the order of elimination, n
     cdef Py_ssize_t *index       # freedoms of every front, pivots first
-    cdef Py_ssize_t *relative    # their places in the front above, except the pivots
-    cdef Py_ssize_t *child       # first front below every front, -1
-    cdef Py_ssize_t *sibling     # next one below the same front, -1
-    cdef Py_ssize_t *source      # packed entries of H by fronts
-    cdef Py_ssize_t *target      # and their places in the front
-    cdef Py_ssize_t *row         # constraints by fronts
-    cdef Py_ssize_t *start       # m + 1, entries of every constraint
-    cdef Py_ssize_t *column      # and their columns
-    cdef Py_ssize_t *entry       # its entries in the order of its front
-    cdef Py_ssize_t *local       # and their places in the front
+    cdef Py_ssize_t *relative    # places in the front above of the freedoms that are not pivots
+    cdef Py_ssize_t *child       # first front below every front, -1 without one
+    cdef Py_ssize_t *sibling     # next front below the same front, -1 without one
+    cdef Py_ssize_t *source      # packed entries of H, front by front
+    cdef Py_ssize_t *target      # places of these entries in their front
+    cdef Py_ssize_t *row         # constraints, front by front
+    cdef Py_ssize_t *start       # first entry of every constraint, m + 1
+    cdef Py_ssize_t *column      # column of every entry of a constraint
+    cdef Py_ssize_t *entry       # entries of every constraint in the order of its front
+    cdef Py_ssize_t *local       # places of these entries in their front
     cdef Py_ssize_t *home        # front of every constraint, -1 for a row of zeros
 
     cdef Py_ssize_t *keep(self, cnp.ndarray a)

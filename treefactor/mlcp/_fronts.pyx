@@ -349,16 +349,16 @@ cdef class Fronts:
     def path(self, Py_ssize_t row):
         """List the fronts from that of a constraint to the root."""
         cdef Py_ssize_t s = self.home[row]
-        found = []
+        path = []
         while s >= 0:
-            found.append(s)
+            path.append(s)
             s = self.front[s].above
-        return found
+        return path
 
     def sizes(self):
         """Return the pivots and rows of every front, shape (count, 2)."""
-        found = [(self.front[s].width, self.front[s].size) for s in range(self.count)]
-        return np.array(found, dtype=np.intp).reshape(-1, 2)
+        sizes = [(self.front[s].width, self.front[s].size) for s in range(self.count)]
+        return np.array(sizes, dtype=np.intp).reshape(-1, 2)
 
 
 def find_fronts(list known, tree, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):

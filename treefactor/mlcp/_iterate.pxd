@@ -38,14 +38,16 @@ cdef class Iterate:
     cdef Kkt kkt
     cdef Pattern pattern
     cdef readonly Py_ssize_t n, m, equal, pivots, factorizations, iterations
-    cdef readonly double size    # of the data: residuals are relative to it
-    cdef double delta, stiffness  # 1 / delta
-    cdef double noise, wide      # of lambda: rounding errors of rows that are refined, and of others
+    cdef readonly double size    # size of the data, to which residuals are relative
+    cdef double delta
+    cdef double stiffness        # 1 / delta
+    cdef double noise            # rounding error of the lambda of refined rows
+    cdef double wide             # rounding error of the lambda of other rows
     cdef double free_terms       # terms of H v that cancel each other in the free motion
-    cdef double rounding         # of a gap
+    cdef double rounding         # rounding error of a gap
     cdef bint refined            # lambda of rows that are on is exact
     cdef double accepted         # residual that counts as solved if none is smaller
-    cdef Rows rows               # scaled
+    cdef Rows rows               # scaled rows J
     cdef const double *g
     cdef double *J
     cdef double *H               # padded rows
@@ -61,10 +63,10 @@ cdef class Iterate:
     cdef double *impulse         # lambda
     cdef double *gap
     cdef double *gap_u           # gap of u
-    cdef double *weight          # of rows in a sum
+    cdef double *weight          # weights of the rows in a sum
     cdef double *change          # change of lambda by the last multiplier step
     cdef double *scale
-    cdef double *upper           # bounds of lambda, infinity without
+    cdef double *upper           # upper bounds of lambda, infinity without one
     cdef double *finite_upper    # upper of a row with leverage and a finite bound, otherwise 0
     cdef unsigned char *status   # OFF, ON or FULL
     cdef tuple kept, loaded

@@ -27,10 +27,10 @@ from ..tolerances import LEVERAGE as _LEVERAGE
 cnp.import_array()
 
 cdef enum:
-    REFINEMENTS = 8              # of one factor
+    REFINEMENTS = 8              # most refinement steps with one factor
 
-cdef double NOISE = 1e-12        # of lambda, relative to the data: a smaller violation switches no row
-cdef double ROUNDING = 1e-15     # of a gap, relative to the data
+cdef double NOISE = 1e-12        # violation of lambda, relative to the data, up to which no row is switched
+cdef double ROUNDING = 1e-15     # rounding error of a gap, relative to the data
 cdef double FAR = 1e5            # relative to the data; a larger guess of lambda leaves its rounding errors
 cdef double ACCEPTED = 1e-10     # residual, relative to the data, that counts as solved if none is smaller,
 cdef double ROUNDED = 1e-14      # or relative to the terms of H v that cancel each other in the free motion
@@ -39,8 +39,9 @@ cdef double SMALL = 1e-200       # squares from this to its reciprocal are accur
 cdef double LEAST = 1e-290       # residual whose terms underflow
 cdef double LEVERAGE = _LEVERAGE
 
-FIELDS = ("v", "Hv", "u", "step", "force", "root", "v_free")  # vectors of n
-ROWS = ("b", "impulse", "gap", "gap_u", "weight", "change", "scale", "upper", "finite_upper")  # of p + m
+FIELDS = ("v", "Hv", "u", "step", "force", "root", "v_free")  # vectors of n entries
+# vectors of p + m entries
+ROWS = ("b", "impulse", "gap", "gap_u", "weight", "change", "scale", "upper", "finite_upper")
 
 
 cdef class Iterate:
@@ -165,15 +166,16 @@ cdef class Iterate:
 
     def results(self):
         """Return v, lambda and its change in the units of the rows, rows that are on or at bounds."""
-        found, status = self.vectors, self.vectors["status"]
-        return (found["v"].copy(), found["impulse"] * found["scale"], found["change"] * found["scale"],
-                status == ON, status == FULL)
+        vectors, status = self.vectors, self.vectors["status"]
+        scale = vectors["scale"]
+        return (vectors["v"].copy(), vectors["impulse"] * scale, vectors["change"] * scale, status == ON,
+                status == FULL)
 
     def scaled(self):
         """Copy the entries of J, b (-inf for rows that never act), the bounds and the scales."""
-        found = self.vectors
-        b = np.where(found["b"] <= NEVER, -np.inf, found["b"])
-        return found["J"].copy(), b, found["upper"].copy(), found["scale"].copy()
+        vectors = self.vectors
+        b = np.where(vectors["b"] <= NEVER, -np.inf, vectors["b"])
+        return vectors["J"].copy(), b, vectors["upper"].copy(), vectors["scale"].copy()
 
     # ------------------------------------------------------------------------------------- products
 

@@ -101,8 +101,8 @@ def minimum_degree(Py_ssize_t count, const Py_ssize_t[::1] start, const Py_ssize
     elimination, George & McIntyre (1978).
     """
     cdef Py_ssize_t words = (count + 63) // 64, r
-    found = np.empty(count, dtype=np.intp)
-    cdef Py_ssize_t[::1] order = found
+    vertices = np.empty(count, dtype=np.intp)
+    cdef Py_ssize_t[::1] order = vertices
     cdef uint64_t *near = <uint64_t *> calloc(count * words + words, sizeof(uint64_t))
     cdef Py_ssize_t *degree = <Py_ssize_t *> malloc((2 * count + 1) * sizeof(Py_ssize_t))
     if near == NULL or degree == NULL:
@@ -115,7 +115,7 @@ def minimum_degree(Py_ssize_t count, const Py_ssize_t[::1] start, const Py_ssize
         eliminate(near, degree, degree + count, count, words, order, near + count * words)
     free(near)
     free(degree)
-    return found
+    return vertices
 
 
 cdef void connect_clique(uint64_t *near, Py_ssize_t words, Py_ssize_t first, Py_ssize_t stop,

@@ -19,5 +19,6 @@ def row_sizes(problem) -> np.ndarray:
     W = np.abs(problem.factor.half_solve(J.toarray().T)) if J.shape[0] else np.empty((1, 0))
     largest = W.max(axis=0, initial=0.0)
     largest[largest == 0.0] = 1.0
-    size = largest * np.sqrt(np.square(W / largest).sum(axis=0))  # whose squares do not overflow
+    # divided by the largest entry first, so that squares do not overflow
+    size = largest * np.sqrt(np.square(W / largest).sum(axis=0))
     return np.where(size > LEVERAGE * size.max(initial=0.0), size, 0.0)

@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memset
 from ._iterate cimport INVALID_, LIMIT_, OFF, ON, Iterate, add_rows, approach, least_delta
 
 cdef double APART = 1e-7         # perturbations of b, relative to the data
-cdef double GOLDEN = 0.6180339887498949  # its multiples modulo 1 are well separated
+cdef double GOLDEN = 0.6180339887498949  # multiples of the golden ratio modulo 1 are well separated
 
 
 cdef class Simplex(Iterate):
@@ -68,14 +68,14 @@ cdef class Simplex(Iterate):
     cdef (Py_ssize_t, double) ratio_test_step(self) noexcept nogil:
         """Step towards the solution for the active rows; return the row that blocks, or -1, and t <= 1."""
         cdef Py_ssize_t i, blocking = -1
-        cdef double t = 1.0, here, there
+        cdef double t = 1.0, value, target
         # without multipliers of an earlier step, the solution has lambda = -gap / delta
         self.solve_without_multipliers()
         for i in range(self.equal, self.m):
-            here = self.impulse[i] if self.status[i] else self.gap[i]
-            there = -self.gap_u[i] / self.delta if self.status[i] else self.gap_u[i]
-            if there < 0.0 <= here and here < t * (here - there):
-                t = here / (here - there)
+            value = self.impulse[i] if self.status[i] else self.gap[i]
+            target = -self.gap_u[i] / self.delta if self.status[i] else self.gap_u[i]
+            if target < 0.0 <= value and value < t * (value - target):
+                t = value / (value - target)
                 blocking = i
         for i in range(self.m):
             if self.status[i]:

@@ -118,13 +118,13 @@ def rows(J, b, n: int, matrix: str, right: str) -> tuple[Rows, np.ndarray]:
     if J.ndim != 2 or J.shape[1] != n:
         raise ShapeError(f"{matrix} must have shape (rows, {n}), got {J.shape}", J.shape, ("rows", n))
     m = J.shape[0]
-    found = by_rows(J, matrix) if sparse else _input_copies.rows_of_dense(J)
-    entry = _input_copies.find_not_finite(found[2])
+    sorted_rows = by_rows(J, matrix) if sparse else _input_copies.rows_of_dense(J)
+    entry = _input_copies.find_not_finite(sorted_rows[2])
     if entry >= 0:
-        row = int(np.searchsorted(found[0], entry, "right")) - 1
+        row = int(np.searchsorted(sorted_rows[0], entry, "right")) - 1
         raise NonFiniteError(f"{matrix} is not finite in row {row}", row=row)
     copy = _input_copies.copy_plain_vector(b, m)
-    return found, right_side(b, m, right) if copy is None else copy
+    return sorted_rows, right_side(b, m, right) if copy is None else copy
 
 
 def by_rows(J, name: str) -> Rows:

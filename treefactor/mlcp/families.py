@@ -59,8 +59,9 @@ __all__ = [
 Random = np.random.Generator | int
 
 STEP, SHARE, GRAVITY = 0.01, 0.2, 9.81
-PITCH, JITTER, NEAR = 1.02, 0.12, 1.35  # of grids of spheres, in diameters
-PER_SPHERE = 2.1  # rows, about
+# distance, random displacement and reach of contacts in grids of spheres, in diameters
+PITCH, JITTER, NEAR = 1.02, 0.12, 1.35
+PER_SPHERE = 2.1  # rows for each sphere, about
 LEG, LINK = 6, 0.3  # joints of a leg; metres from one to the next
 LIMITED = 0.6  # share of rows that are joint limits
 
@@ -144,8 +145,8 @@ def near(centres: np.ndarray, reach: float) -> np.ndarray:
 
     pairs = np.sort(cKDTree(centres).query_pairs(reach, output_type="ndarray"), axis=1)
     low = np.flatnonzero(centres[:, 2] + 0.5 <= reach)
-    found = np.concatenate((np.column_stack((np.full_like(low, -1), low)), pairs))
-    return found[np.lexsort(found.T)]
+    contacts = np.concatenate((np.column_stack((np.full_like(low, -1), low)), pairs))
+    return contacts[np.lexsort(contacts.T)]
 
 
 def falling(centres: np.ndarray, pairs: np.ndarray, v: np.ndarray) -> Problem:
@@ -190,7 +191,7 @@ def loops(m: int, rng: Random) -> Problem:
     """Make a robot with legs tied in pairs at their tips, every tie twice: bilateral rows are dependent."""
     robot = Legged(1.25 * m, rng)
     pairs = [(leg, leg + 1, robot.tips[leg]) for leg in range(0, robot.legs - 1, 2)]
-    ties = [robot.point(one, x) - robot.point(other, x) for one, other, x in pairs]
+    ties = [robot.point(leg, x) - robot.point(next_leg, x) for leg, next_leg, x in pairs]
     return robot.problem(m, np.reshape(2 * ties, (-1, robot.tree.n)))
 
 
@@ -253,12 +254,12 @@ class Legged(Sealed):
         H = np.zeros((self.tree.n, self.tree.n))
         H[:6, :6] = np.diag([10.0, 10.0, 10.0, 0.4, 0.4, 0.4])
         for leg in range(self.legs):
-            here = self._freedoms(leg)
+            own = self._freedoms(leg)
             for link, start in enumerate(self.joints[leg]):
                 end = self.joints[leg, link + 1] if link + 1 < LEG else self.tips[leg]
                 J = self._jacobian(leg, (start + end) / 2, link + 1)
                 I = self.rng.uniform(0.5, 1.5) * np.diag([1.0, 1.0, 1.0, 0.01, 0.01, 0.01])
-                H[np.ix_(here, here)] += J.T @ I @ J
+                H[np.ix_(own, own)] += J.T @ I @ J
         return H
 
     def point(self, leg: int, x: np.ndarray) -> np.ndarray:
@@ -283,8 +284,8 @@ class Legged(Sealed):
 
     def _directions(self, shape: tuple[int, ...]) -> np.ndarray:
         """Return random unit vectors."""
-        found = self.rng.normal(size=(*shape, 3))
-        return found / np.linalg.norm(found, axis=-1, keepdims=True)
+        vectors = self.rng.normal(size=(*shape, 3))
+        return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
 # ---------------------------------------------------------------------------------- infeasible

@@ -194,14 +194,14 @@ def _arguments(stored: dict[str, np.ndarray]) -> dict:
 
 def _numbers(group) -> dict[str, np.ndarray]:
     """Read the datasets of matrices and vectors by their names."""
-    found = {}
+    datasets = {}
     for part in ("M", "H", "G", "vectors"):
         for name, data in group[part].items() if part in group else ():
             size, kept = data.dtype.itemsize * data.size, data.id.get_storage_size()
             if size > EXPANDED * kept:
                 raise TreefactorError(f"{part}/{name} is {size} bytes long, of which {kept} are there")
-            found[f"{part}/{name}"] = data[()]
-    return found
+            datasets[f"{part}/{name}"] = data[()]
+    return datasets
 
 
 def matrix(stored: dict[str, np.ndarray], name: str, shape: tuple[int, int]) -> spmatrix:
@@ -229,18 +229,18 @@ def _vector(stored: dict[str, np.ndarray], name: str) -> np.ndarray:
 
 def _whole(stored: dict[str, np.ndarray], name: str) -> np.ndarray:
     """Return a dataset of whole numbers."""
-    found = _vector(stored, name)
-    if not (np.abs(found) <= EXACT).all() or (found != np.trunc(found)).any():
+    numbers = _vector(stored, name)
+    if not (np.abs(numbers) <= EXACT).all() or (numbers != np.trunc(numbers)).any():
         raise DtypeError(f"{name} must hold whole numbers")
-    return found.astype(np.intp)
+    return numbers.astype(np.intp)
 
 
 def _sparse(matrix, shape: tuple[int, int], name: str) -> csc_matrix:
     """Convert a matrix of finite numbers to columns."""
     if issparse(matrix):
         require_sound(matrix, name)
-    found = csc_matrix(matrix if issparse(matrix) else as_real(matrix, name))
-    if found.shape != shape:
-        raise ShapeError(f"{name} must have shape {shape}, got {found.shape}", found.shape, shape)
-    as_vector(found.data, found.nnz, f"{name}.data")
-    return found
+    columns = csc_matrix(matrix if issparse(matrix) else as_real(matrix, name))
+    if columns.shape != shape:
+        raise ShapeError(f"{name} must have shape {shape}, got {columns.shape}", columns.shape, shape)
+    as_vector(columns.data, columns.nnz, f"{name}.data")
+    return columns

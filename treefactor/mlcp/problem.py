@@ -368,11 +368,11 @@ def _run(problem: Problem, solver: ActiveSetSolver, simplex: bool, warm, polish:
             return status, None
     if status is Status.INVALID or not problem.n or max_iter == 0:
         return status, None
-    found = _dual.solve(problem, solver, max_iter)
-    if found.certificate is not None:
-        return Status.INFEASIBLE, found.certificate
-    if found.impulse is not None:
-        status = STATUS[solver.solve_with_status((found.impulse, found.held), target)]
+    result = _dual.solve(problem, solver, max_iter)
+    if result.certificate is not None:
+        return Status.INFEASIBLE, result.certificate
+    if result.impulse is not None:
+        status = STATUS[solver.solve_with_status((result.impulse, result.held), target)]
     return status, None
 
 

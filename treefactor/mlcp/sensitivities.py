@@ -123,8 +123,8 @@ class Sensitivity(Sealed):
             for name, size in sizes.items()
         ]
         bad = ~np.isfinite(np.concatenate(flat)).all(axis=0)
-        found = self._changes(*(np.where(bad, 0.0, x) for x in flat))
-        return Changes(*(np.where(bad, np.nan, x).reshape(len(x), *tail) for x in found))
+        changes = self._changes(*(np.where(bad, 0.0, x) for x in flat))
+        return Changes(*(np.where(bad, np.nan, x).reshape(len(x), *tail) for x in changes))
 
     def vjp(self, v=None, gamma=None, gamma_c=None) -> Gradients:
         """Compute the gradient of a function of the solution, from its gradient by v, gamma and gamma_c.
@@ -281,8 +281,8 @@ def sensitivity(solution: Solution, tolerance: float = STRICT) -> Sensitivity:
 
     >>> import treefactor as tf
     >>> problem = tf.mlcp.Problem([[2.0]], tf.Tree([-1]), [-6.0], D=[[1.0]], d=[-1.0])
-    >>> found = tf.mlcp.sensitivity(tf.mlcp.solve(problem))
-    >>> found.status.name, found.dv_dg, found.dgamma_dg, found.dv_dd
+    >>> result = tf.mlcp.sensitivity(tf.mlcp.solve(problem))
+    >>> result.status.name, result.dv_dg, result.dgamma_dg, result.dv_dd
     ('STRICT', array([[0.]]), array([[-1.]]), array([[1.]]))
     """
     if not isinstance(solution, Solution):
@@ -298,10 +298,10 @@ def sensitivity(solution: Solution, tolerance: float = STRICT) -> Sensitivity:
         held, weak = held | weak, none
     if weak.any():
         return Sensitivity(solution, SensitivityStatus.DEGENERATE, held, full, weak)
-    found = Sensitivity(solution, SensitivityStatus.STRICT, held, full, weak)
-    if found._rows[-1].dependent:
-        found._keep(status=SensitivityStatus.DEPENDENT)
-    return found
+    strict = Sensitivity(solution, SensitivityStatus.STRICT, held, full, weak)
+    if strict._rows[-1].dependent:
+        strict._keep(status=SensitivityStatus.DEPENDENT)
+    return strict
 
 
 def _columns(x, size: int, name: str, most: int = 2) -> np.ndarray:
@@ -351,7 +351,7 @@ def _strict_impulses_exist(solution: Solution, rows: np.ndarray, scale: np.ndarr
     k, m = len(p.c), len(scale)
     ones, own = np.ones((m, 1)), np.concatenate([np.zeros((m, k)), np.eye(m)], axis=1)
     bounded = upper < np.inf
-    found = linprog(
+    program = linprog(
         np.append(np.zeros(k + m), -1.0),
         np.concatenate([np.hstack([-own, ones]), np.hstack([own, ones])[bounded]]),
         np.concatenate([np.zeros(m), upper[bounded]]),
@@ -360,4 +360,4 @@ def _strict_impulses_exist(solution: Solution, rows: np.ndarray, scale: np.ndarr
         bounds=[(None, None)] * (k + m) + [(0.0, 1.0)],
         method="highs",
     )
-    return found.status == 0 and found.x[-1] > max(tolerance, FEASIBLE)
+    return program.status == 0 and program.x[-1] > max(tolerance, FEASIBLE)

@@ -90,7 +90,7 @@ def analyse(
     """Return the symbolic analysis of K: the guess if it fits, or of the last REMEMBERED, or a new one."""
     start, column = np.ascontiguousarray(start, np.intp), np.ascontiguousarray(column, np.intp)
     known = _recent[:] if guess is None else [guess, *_recent]
-    at = find_fronts([one.fronts for one in known], tree, start, column)
+    at = find_fronts([symbolic.fronts for symbolic in known], tree, start, column)
     if at >= 0:
         return known[at]
     once = distinct_supports(start, column)

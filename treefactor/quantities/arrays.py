@@ -5,8 +5,8 @@ from .declaration import Array, Option
 Q = Array(
     "q",
     ("nq",),
-    axes="Configurations in Pinocchio's layout. Leading axes are a batch; an array without them applies to every "
-    "configuration.",
+    axes="Configurations in Pinocchio's layout. Leading axes are a batch; an array without them applies to "
+    "every configuration.",
     role="configuration",
 )
 V = Array("v", ("nv",), "m/s, rad/s", "Velocities.")
@@ -16,8 +16,8 @@ FEXT = Array(
     "fext",
     ("njoints", 6),
     "N, N m",
-    "External force and moment on the body of every joint, at the origin and in the axes of the joint: Pinocchio's "
-    "``fext`` without its first entry, the universe.",
+    "External force and moment on the body of every joint, at the origin and in the axes of the joint: "
+    "Pinocchio's ``fext`` without its first entry, the universe.",
     optional=True,
 )
 LAYOUTS = ("dense", "packed", "lanes")

@@ -73,9 +73,9 @@ class Option(NamedTuple):
     @property
     def default_value(self) -> object:
         """Value that the option has if it is not given."""
-        return {"choice": self.choices[0] if self.choices else None, "flag": False}.get(
-            self.kind, self.default
-        )
+        if self.kind == "choice":
+            return self.choices[0]
+        return False if self.kind == "flag" else self.default
 
 
 class Counterpart(NamedTuple):
@@ -97,7 +97,7 @@ class Counterpart(NamedTuple):
 
 
 class Derivative(NamedTuple):
-    """Names of the products with the derivatives of a quantity; `case_of` names the quantity it is a case of."""
+    """Names of a quantity's products with its derivatives, or of the quantity that it is a case of."""
 
     jvp: str = ""
     vjp: str = ""

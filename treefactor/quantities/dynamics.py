@@ -1,4 +1,4 @@
-"""Declarations of the dynamics: inertia matrix, inverse and forward dynamics, energies, statics, reactions."""
+"""Declarations of the dynamics: inertia, inverse and forward dynamics, energies, statics, reactions."""
 
 from .arrays import FEXT, LAYOUT, TAU, A, Q, V
 from .declaration import Array, Counterpart, Derivative, Option, Quantity
@@ -24,7 +24,7 @@ crba = Quantity(
     inertias=True,
     program="crba",
     counterparts=(Counterpart("crba", note="of which Pinocchio's has the upper triangle only"),),
-    oracle="oracles.composite:crba",
+    oracle="oracles.dynamics:crba",
     source="Featherstone (2008), table 6.2",
     notes="Composite-rigid-body algorithm, every body in its own axes and about its own origin.",
 )
@@ -38,7 +38,7 @@ rnea = Quantity(
     derivative=Derivative("rnea_jvp", "rnea_vjp", "rnea_hvp"),
     program="rnea",
     counterparts=(Counterpart("rnea"),),
-    oracle="oracles.newton_euler:rnea",
+    oracle="oracles.dynamics:rnea",
     source="Luh, Walker and Paul (1980)",
     notes="Recursive Newton-Euler algorithm, every body in its own axes.",
 )
@@ -52,7 +52,7 @@ bias = Quantity(
     derivative=Derivative(case_of="rnea"),
     program="bias",
     counterparts=(Counterpart("nonLinearEffects"),),
-    oracle="oracles.newton_euler:rnea",
+    oracle="oracles.dynamics:bias",
     source="Featherstone (2008), table 5.1",
     notes="Without accelerations. Pinocchio calls these forces ``nle``, MuJoCo ``qfrc_bias``.",
 )
@@ -64,7 +64,7 @@ h_times = Quantity(
     f"{FUNCTIONS}:HTimes",
     inertias=True,
     derivative=Derivative(case_of="rnea"),
-    oracle="oracles.newton_euler:rnea",
+    oracle="oracles.dynamics:h_times",
     source="Featherstone (2008), table 6.1",
     notes="Inverse dynamics without velocities, gravity and external forces.",
 )
@@ -80,7 +80,7 @@ aba = Quantity(
     derivative=Derivative(case_of="forward_dynamics"),
     program="aba",
     counterparts=(Counterpart("aba"),),
-    oracle="oracles.newton_euler:forward_dynamics",
+    oracle="oracles.dynamics:forward_dynamics",
     source="Featherstone (2008), table 7.1",
     notes="One freedom after the other.",
 )
@@ -102,11 +102,12 @@ forward_dynamics = Quantity(
     derivative=Derivative("forward_dynamics_jvp", "forward_dynamics_vjp", "forward_dynamics_hvp"),
     program="forward_dynamics",
     counterparts=(Counterpart("aba"),),
-    oracle="oracles.newton_euler:forward_dynamics",
+    oracle="oracles.dynamics:forward_dynamics",
     source="Featherstone (2008), section 6.1",
-    notes='With "factor", a single state and the same state in a batch may differ in their last bits, because a '
-    "single H and a batch are factorized by different kernels. So may the results of `inverse_inertia` and "
-    "`coriolis_matrix`. Strides never change a bit; in all other functions of the dynamics a batch does not, either.",
+    notes='With "factor", a single state and the same state in a batch may differ in their last bits, '
+    "because a single H and a batch are factorized by different kernels. So may the results of "
+    "`inverse_inertia` and `coriolis_matrix`. Strides never change a bit; in all other functions of the "
+    "dynamics a batch does not, either.",
 )
 joint_forces = Quantity(
     "joint_forces",
@@ -117,19 +118,19 @@ joint_forces = Quantity(
             "forces",
             ("njoints", 6),
             "N, N m",
-            "For every joint, in the order of ``model.joints``, the force and then the moment that its parent exerts "
-            "on its body, at the origin of the joint and in the axes of the body. Actuator forces are included, "
-            "those that accelerate the armature are not.",
+            "For every joint, in the order of ``model.joints``, the force and then the moment that its "
+            "parent exerts on its body, at the origin of the joint and in the axes of the body. Actuator "
+            "forces are included, those that accelerate the armature are not.",
         ),
     ),
     f"{FUNCTIONS}:JointForces",
     inertias=True,
     program="joint_forces",
     counterparts=(Counterpart("rnea", "data.f", "without its first entry"),),
-    oracle="oracles.newton_euler:joint_forces",
+    oracle="oracles.dynamics:joint_forces",
     source="Featherstone (2008), table 5.1",
-    notes="Along its free axes a joint transmits the actuator force: for a revolute joint about z, the last entry is "
-    "tau of `rnea` without armature.",
+    notes="Along its free axes a joint transmits the actuator force: for a revolute joint about z, the "
+    "last entry is tau of `rnea` without armature.",
     examples=f"""
 A rod of 1 kg and 1 m that hangs from a hinge: the hinge carries its weight.
 {HINGE}>>> tf.joint_forces(model, [0.0], [0.0], [0.0]).round(3)
@@ -145,15 +146,15 @@ base_force = Quantity(
             "force",
             (6,),
             "N, N m",
-            "The force and then the moment, at the origin and in the axes of the base: the opposite of the sum of "
-            "`joint_forces` of all joints on the base. With a free-flyer root it is zero if a solves H a + bias = "
-            "tau with no tau on the free-flyer.",
+            "The force and then the moment, at the origin and in the axes of the base: the opposite of the "
+            "sum of `joint_forces` of all joints on the base. With a free-flyer root it is zero if a "
+            "solves H a + bias = tau with no tau on the free-flyer.",
         ),
     ),
     f"{FUNCTIONS}:BaseForce",
     inertias=True,
     program="base_force",
-    oracle="oracles.newton_euler:base_force",
+    oracle="oracles.dynamics:base_force",
     source="Featherstone (2008), table 5.1",
     notes="Equal to the external forces and gravity less the rate of the momentum.",
     examples=f"""{HINGE}>>> tf.base_force(model, [0.0], [0.0], [0.0])[2].round(3)
@@ -170,7 +171,7 @@ generalized_gravity = Quantity(
     derivative=Derivative(case_of="rnea"),
     program="generalized_gravity",
     counterparts=(Counterpart("computeGeneralizedGravity"),),
-    oracle="oracles.newton_euler:rnea",
+    oracle="oracles.dynamics:generalized_gravity",
     source="Featherstone (2008), table 5.1",
     notes="Without velocities and accelerations.",
     examples=f"""
@@ -185,14 +186,15 @@ static_torque = Quantity(
     (Q, FEXT._replace(optional=False)),
     (
         FORCES._replace(
-            axes="``generalized_gravity - sum(J_i^T f_i)`` with the Jacobians of the joints in their own axes."
+            axes="``generalized_gravity - sum(J_i^T f_i)`` with the Jacobians of the joints in their own "
+            "axes."
         ),
     ),
     f"{FUNCTIONS}:StaticTorque",
     inertias=True,
     derivative=Derivative(case_of="rnea"),
     counterparts=(Counterpart("computeStaticTorque"),),
-    oracle="oracles.newton_euler:rnea",
+    oracle="oracles.dynamics:static_torque",
     source="Featherstone (2008), table 5.1",
     notes="Without velocities and accelerations.",
     examples=f"""
@@ -211,7 +213,7 @@ kinetic_energy = Quantity(
     inertias=True,
     program="kinetic_energy",
     counterparts=(Counterpart("computeKineticEnergy"),),
-    oracle="oracles.newton_euler:kinetic_energy",
+    oracle="oracles.dynamics:kinetic_energy",
     source="Featherstone (2008), section 2.14",
     notes="The sum over all bodies, in their own axes.",
     examples=f"""{HINGE}>>> tf.kinetic_energy(model, [0.0], [2.0])
@@ -227,7 +229,7 @@ potential_energy = Quantity(
     inertias=True,
     program="potential_energy",
     counterparts=(Counterpart("computePotentialEnergy"),),
-    oracle="oracles.newton_euler:potential_energy",
+    oracle="oracles.dynamics:potential_energy",
     source="Featherstone (2008), section 2.14",
     examples=f"""{HINGE}>>> tf.potential_energy(model, [0.0])
 np.float64(-4.905)
@@ -241,7 +243,7 @@ mechanical_energy = Quantity(
     f"{FUNCTIONS}:MechanicalEnergy",
     inertias=True,
     counterparts=(Counterpart("computeMechanicalEnergy"),),
-    oracle="oracles.newton_euler:mechanical_energy",
+    oracle="oracles.dynamics:mechanical_energy",
     source="Featherstone (2008), section 2.14",
     examples=f"""{HINGE}>>> tf.mechanical_energy(model, [0.0], [2.0]).round(3)
 np.float64(-4.205)
@@ -265,18 +267,18 @@ coriolis_matrix = Quantity(
         Option(
             "layout",
             ("dense", "packed"),
-            text='"packed" has only the 2 nnz - nv entries in the pattern of H: first those on and left of the '
-            "diagonal, row by row as `Tree.pack` orders them; then those above the diagonal, transposed, in the "
-            "same order.",
+            text='"packed" has only the 2 nnz - nv entries in the pattern of H: first those on and left of '
+            "the diagonal, row by row as `Tree.pack` orders them; then those above the diagonal, "
+            "transposed, in the same order.",
         ),
     ),
     parameters=("q", "v", "out", "layout"),
     inertias=True,
     counterparts=(Counterpart("computeCoriolisMatrix"),),
-    oracle="oracles.coriolis:coriolis_matrix",
     source="Echeandia and Wensing (2021), algorithm 1",
-    notes="Many matrices C satisfy the first equation; with the second, the rate of H minus 2 C is skew-symmetric, as "
-    "passivity-based control needs. With universal or mimic joints Pinocchio 4.1's C satisfies neither.",
+    notes="Many matrices C satisfy the first equation; with the second, the rate of H minus 2 C is "
+    "skew-symmetric, as passivity-based control needs. With universal or mimic joints Pinocchio 4.1's C "
+    "satisfies neither.",
     examples="""
 >>> import numpy as np, treefactor as tf
 >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
@@ -305,10 +307,10 @@ inverse_inertia = Quantity(
     fails=NO_MASS,
     program="minv",
     counterparts=(Counterpart("computeMinverse", note="which refuses mimic joints"),),
-    oracle="oracles.composite:crba",
+    oracle="oracles.dynamics:inverse_inertia",
     source="Featherstone (2008), sections 6.2 and 6.5",
-    notes="H by composite rigid bodies, its branch-sparse LTDL factor, and the inverse of that. To apply the inverse "
-    "to a few vectors, `factor` and solve instead.",
+    notes="H by composite rigid bodies, its branch-sparse LTDL factor, and the inverse of that. To apply "
+    "the inverse to a few vectors, `factor` and solve instead.",
     examples=f"""{HINGE}>>> tf.inverse_inertia(model, [0.0])
 array([[2.85714286]])
 """,
@@ -322,17 +324,18 @@ frames = Quantity(
             "records",
             ("records",),
             "m, rad, s",
-            "For every joint the numbers of a record with the fields of the dtype `BODY_MOTION`: axes of its body; its "
-            "origin, measured from that of the root body; origin of the root body; velocity; acceleration at zero "
-            "acceleration of the joints. Then 6 numbers for each freedom of all joints, mimic joints included: its "
-            "unit motion. All velocities, accelerations and motions are spatial, linear before angular, taken at the "
-            "origin of the root body.",
+            "For every joint the numbers of a record with the fields of the dtype `BODY_MOTION`: axes of "
+            "its body; its origin, measured from that of the root body; origin of the root body; velocity; "
+            "acceleration at zero acceleration of the joints. Then 6 numbers for each freedom of all "
+            "joints, mimic joints included: its unit motion. All velocities, accelerations and motions are "
+            "spatial, linear before angular, taken at the origin of the root body.",
         ),
     ),
     f"{FUNCTIONS}:Frames",
     source="Featherstone (2008), table 5.1",
-    notes="Outward half. Positions are measured from the root body, so results for a point are as exact as its "
-    "rounded distance from the root body. `BodyMotions` and `treefactor.constraints` read these records.",
+    notes="Outward half. Positions are measured from the root body, so results for a point are as exact as "
+    "its rounded distance from the root body. `BodyMotions` and `treefactor.constraints` read these "
+    "records.",
     module="treefactor.quantities.functions",
 )
 equation_of_motion = Quantity(

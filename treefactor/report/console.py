@@ -38,13 +38,13 @@ from ..papers.tables.table import (
     NOT_ABOVE,
     NOT_BELOW,
     NOT_IN_PAPER,
+    PaperRow,
     shown,
 )
-from ..papers.tables.table import Row as PaperRow
 from ..papers.tables.table import Table as PaperTable
 from ..tree.tree import CostKind, OperationCount, Tree
 
-COLOURS = {  # of the states of cells, and of the verdicts on derivatives
+COLOURS = {  # colours of the states of cells and of the verdicts on derivatives
     AGREES: "green",
     EXPLAINED: "cyan",
     EXPECTED: "magenta",
@@ -66,7 +66,7 @@ VERDICTS = {
     DIFFERS: "bold red",
     DERIVED: "dim",
     NOT_IN_PAPER: "dim",
-}  # of a paper's figures
+}  # colours of the verdicts on a paper's figures
 EXHIBITS = {REPRODUCED: "green", EXPLAINED: "cyan", DIFFERS: "bold red", NOT_EXECUTABLE: "dim"}
 PLURAL = {AGREES: "agree", DISAGREES: "disagree", DIFFERS: "differ"}
 DETAILED = 5  # robots up to which every reason is printed; of more, a table of the causes
@@ -167,9 +167,13 @@ def print_verdicts(title: str, verdicts: Sequence[Verdict]) -> None:
     for name in ("intermediates", "largest error"):
         table.add_column(name, justify="right")
     table.add_column("first that differs")
-    for one in verdicts:
+    for verdict in verdicts:
         table.add_row(
-            one.function, one.variant, str(one.elements), f"{one.error:.1e}", Text(one.first or "none")
+            verdict.function,
+            verdict.variant,
+            str(verdict.elements),
+            f"{verdict.error:.1e}",
+            Text(verdict.first or "none"),
         )
     console().print(table)
 
@@ -181,17 +185,19 @@ def print_results(title: str, results: Sequence[Result], caption: str, goals: bo
         table.add_column(name)
     for name in ("ours", "peer's", "times faster", "goal")[: 3 + goals]:
         table.add_column(name, justify="right")
-    noted = any(one.note for one in results)
+    noted = any(result.note for result in results)
     if noted:
         table.add_column("the peer's result")
-    models = len({one.model for one in results}) > 1
-    for one in results:
+    models = len({result.model for result in results}) > 1
+    for result in results:
         table.add_row(
-            *(one.subject, f"{one.model}, {one.what}" if models else one.what, one.peer)[not goals :],
-            *(duration(one.ours), duration(one.theirs)),
-            f"{ratio(one.ratio)} ({ratio(one.low)}-{ratio(one.high)})",
-            *([goal(one)] if goals else []),
-            *([one.note] if noted else []),
+            *(result.subject, f"{result.model}, {result.what}" if models else result.what, result.peer)[
+                not goals :
+            ],
+            *(duration(result.ours), duration(result.theirs)),
+            f"{ratio(result.ratio)} ({ratio(result.low)}-{ratio(result.high)})",
+            *([goal(result)] if goals else []),
+            *([result.note] if noted else []),
         )
     out = console()
     out.print(table)
@@ -201,7 +207,7 @@ def print_results(title: str, results: Sequence[Result], caption: str, goals: bo
 def print_busy(results: Sequence[Result]) -> None:
     """Warn if the machine did other work while results were measured, and state the rule."""
     if busy(results):
-        width = np.median([one.spread for one in results])
+        width = np.median([result.spread for result in results])
         text = (
             "The machine was busy: in half of the comparisons the quartiles lie more than "
             f"{width:.0%} of the ratio apart, on an idle machine less than {BUSY:.0%}. Repeat this when "
@@ -238,14 +244,14 @@ def print_growth(grown: Sequence[Growth]) -> None:
     table = Table("family", header_style="bold", box=SIMPLE_HEAD)
     for name in ("n", "N1", "N2", "N1 + 2 N2", "saved", "time", "per operation", "bytes per entry"):
         table.add_column(name, justify="right", no_wrap=True)
-    for one in grown:
-        tree = one.tree
+    for entry in grown:
+        tree = entry.tree
         table.add_row(
-            *(one.family, str(tree.n), str(tree.D1), str(tree.D2), str(one.operations)),
-            f"{one.dense / one.operations:.3g}x",
-            duration(one.seconds),
-            duration(one.seconds / one.operations),
-            f"{one.memory / tree.nnz:.1f}",
+            *(entry.family, str(tree.n), str(tree.D1), str(tree.D2), str(entry.operations)),
+            f"{entry.dense / entry.operations:.3g}x",
+            duration(entry.seconds),
+            duration(entry.seconds / entry.operations),
+            f"{entry.memory / tree.nnz:.1f}",
         )
     console().print(table)
 
@@ -269,17 +275,18 @@ def print_exhibits(listed: Mapping[str, Sequence[Exhibit]]) -> None:
     for paper, exhibits in listed.items():
         if exhibits:
             out.print(Text(f"Exhibits of {paper}: ").append(counted([x.verdict for x in exhibits], EXHIBITS)))
-        for one in exhibits:
-            if one.verdict != REPRODUCED:
-                line = Text(f"  {one.name}, {one.claim} ")
-                line.append(one.verdict, style=EXHIBITS[one.verdict])
-                out.print(line.append(f": {one.reason}", style="default"))
+        for exhibit in exhibits:
+            if exhibit.verdict != REPRODUCED:
+                line = Text(f"  {exhibit.name}, {exhibit.claim} ")
+                line.append(exhibit.verdict, style=EXHIBITS[exhibit.verdict])
+                out.print(line.append(f": {exhibit.reason}", style="default"))
 
 
 def print_contradicted(exhibits: Sequence[Exhibit]) -> None:
     """Print the exhibits whose rows show another verdict, or that lack a reason."""
-    for one in exhibits:
-        text = f"{one.paper}, {one.name}: {one.verdict!r} does not follow from the rows of {one.table!r}"
+    for exhibit in exhibits:
+        verdict = f"{exhibit.verdict!r} does not follow from the rows of {exhibit.table!r}"
+        text = f"{exhibit.paper}, {exhibit.name}: {verdict}"
         console().print(Text(text, style="bold red"))
 
 
@@ -287,17 +294,17 @@ def _paper_table(table: PaperTable) -> Table:
     """Return the paper's figures beside ours as a table."""
     timed = any(row.timed for row in table.rows)
     title = Text(f"{table.paper}\n{table.title}")
-    found = Table(title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
+    output = Table(title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     for name in ("", "what", "paper", "ours", "verdict", "time")[: 5 + timed]:
-        found.add_column(name, overflow="fold")
+        output.add_column(name, overflow="fold")
     last = None
     for row in table.rows:
         case = "" if row.case == last else row.case
         cells = [Text(cell) for cell in (case, row.what, shown(row.paper), shown(row.ours))]
         verdict = Text(row.verdict, style=VERDICTS[row.verdict])
-        found.add_row(*cells, verdict, *([Text(speed(row))] if timed else []))
+        output.add_row(*cells, verdict, *([Text(speed(row))] if timed else []))
         last = row.case
-    return found
+    return output
 
 
 TABLES_CAPTION = (
@@ -310,7 +317,7 @@ TABLES_CAPTION = (
 def speed(row: PaperRow) -> str:
     """Format our time, and the ratio of the peers' times to it."""
     ours = [duration(row.timed[0].ours)] if row.timed else []
-    return "; ".join([*ours, *(f"{one.peer} {ratio(one.ratio)}x" for one in row.timed)])
+    return "; ".join([*ours, *(f"{result.peer} {ratio(result.ratio)}x" for result in row.timed)])
 
 
 def duration(seconds: float) -> str:
@@ -326,19 +333,20 @@ def ratio(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:#.2g}" if value < 9.95 else f"{value:.1f}"
 
 
-def goal(one: Result) -> Text:
+def goal(result: Result) -> Text:
     """Format the goal, and whether it is reached."""
-    if one.reached is None:
+    if result.reached is None:
         return Text("")
-    word, style = ("reached", "green") if one.reached else ("missed", "red")
-    wanted = duration(one.most) if one.goal is None else ratio(one.goal)
+    word, style = ("reached", "green") if result.reached else ("missed", "red")
+    wanted = duration(result.most) if result.goal is None else ratio(result.goal)
     return Text(f"{wanted} {word}", style=style)
 
 
 def _drawing(name: str, tree: Tree) -> RichTree:
     """Draw a tree as text: chains stay level, every branch is indented."""
     root = RichTree(Text(name, style="bold"))
-    children = np.bincount(tree.parent + 1, minlength=tree.n + 1)  # of the base and of every node
+    # number of children of the base and of every node
+    children = np.bincount(tree.parent + 1, minlength=tree.n + 1)
     nodes: list[RichTree] = []  # drawn node of every tree node
     levels: list[RichTree] = []  # where an only child is drawn: beside its parent
     for k, i in enumerate(tree.parent):

@@ -60,8 +60,8 @@ def print_derivative_rows(rows: Sequence[DerivativeRow]) -> None:
 
 def _largest(row: DerivativeRow, names: tuple[str, ...]) -> str:
     """Return the largest deviation of the derivatives of some quantities as text, or ""."""
-    found = [error for label, error in row.errors.items() if label.startswith(names)]
-    return f"{max(found):.0e}" if found else ""
+    deviations = [error for label, error in row.errors.items() if label.startswith(names)]
+    return f"{max(deviations):.0e}" if deviations else ""
 
 
 def _causes_table(rows: Sequence[DerivativeRow]) -> Table:
@@ -71,11 +71,11 @@ def _causes_table(rows: Sequence[DerivativeRow]) -> Table:
         table.add_column(title, overflow="fold")
     table.add_column("robots", justify="right", no_wrap=True)
     table.add_column("largest deviation", justify="right")
-    found: dict[tuple[str, str], list[tuple[float, str]]] = {}
+    by_cause: dict[tuple[str, str], list[tuple[float, str]]] = {}
     for row in rows:
         for cause in row.causes:
-            found.setdefault((row.engine, cause.name), []).append((cause.effect or 0.0, row.robot))
-    for key, cases in sorted(found.items(), key=lambda item: -len(item[1])):
+            by_cause.setdefault((row.engine, cause.name), []).append((cause.effect or 0.0, row.robot))
+    for key, cases in sorted(by_cause.items(), key=lambda item: -len(item[1])):
         effect, robot = max(cases)
         table.add_row(*key, str(len({name for _, name in cases})), f"{effect:.0e} ({robot})")
     return table

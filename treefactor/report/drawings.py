@@ -10,7 +10,8 @@ from ..papers.tables.table import Picture
 from ..tree.tree import Tree
 
 NAME_LENGTH = 40  # characters of a joint's name in a drawing
-LINE, INDENT, CHARACTER = 17, 16, 6.8  # of the drawn tree, in pixels
+# height of a line, indentation and width of a character of the drawn tree, in pixels
+LINE, INDENT, CHARACTER = 17, 16, 6.8
 FREEDOM = re.compile(r"(.*)\[(\d{1,6})\]", re.DOTALL)  # as Tree.from_joints names them
 
 
@@ -19,7 +20,8 @@ def tree_drawing(tree: Tree) -> dict:
 
     Freedoms of one joint share a line. Positions are in pixels.
     """
-    children = np.bincount(tree.parent + 1, minlength=tree.n + 1)  # of the base, then of every node
+    # number of children of the base, then of every node
+    children = np.bincount(tree.parent + 1, minlength=tree.n + 1)
     nodes = [{"x": INDENT / 2, "y": LINE / 2, "number": "", "name": "base", "label": "base"}]
     lines, at = [], {-1: nodes[0]}
     for run in _joints(tree, children):

@@ -41,8 +41,8 @@ def print_identification(title: str, fit: MeasuredFit) -> None:
 def identification_figures(fit: MeasuredFit) -> dict:
     """Return parameters, residuals, notes and failures as plain values."""
     return {
-        "parameters": [asdict(one) for one in fit.parameters],
-        "joints": [asdict(one) for one in fit.joints],
+        "parameters": [asdict(entry) for entry in fit.parameters],
+        "joints": [asdict(entry) for entry in fit.joints],
         "rank": int(fit.estimate.rank),
         "cond": float(fit.estimate.cond),
         "not_excited": list(fit.estimate.not_excited),
@@ -61,15 +61,24 @@ def _parameter_table(title: str, parameters: tuple[FittedParameter, ...]) -> Tab
     """Return the table of the parameters."""
     table = Table(title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     table.add_column("parameter", overflow="fold")
-    bodies = any(not math.isnan(one.bodies) for one in parameters)
+    bodies = any(not math.isnan(parameter.bodies) for parameter in parameters)
     for name in ("value", "±", *(["bodies"] if bodies else []), "file"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("unit", no_wrap=True)
-    for one in parameters:
-        value = Text("not excited", style="yellow") if math.isnan(one.value) else Text(number(one.value))
-        found = [number(one.bodies)] if bodies else []
+    for parameter in parameters:
+        value = (
+            Text("not excited", style="yellow")
+            if math.isnan(parameter.value)
+            else Text(number(parameter.value))
+        )
+        of_bodies = [number(parameter.bodies)] if bodies else []
         table.add_row(
-            Text(one.name), value, number(one.standard_deviation, 2), *found, number(one.before), one.unit
+            Text(parameter.name),
+            value,
+            number(parameter.standard_deviation, 2),
+            *of_bodies,
+            number(parameter.before),
+            parameter.unit,
         )
     return table
 
@@ -80,9 +89,9 @@ def _residual_table(joints: tuple[JointResidual, ...]) -> Table:
     bodies = not math.isnan(joints[-1].bodies)
     for name in ("torque", "file", "fit", "held out", *(["bodies"] if bodies else [])):
         table.add_column(name, justify="right", no_wrap=True)
-    for one in joints:
-        shares = (one.before, one.fit, one.held_out, *([one.bodies] if bodies else []))
-        table.add_row(Text(one.name), number(one.torque, 3), *map(share, shares))
+    for joint in joints:
+        shares = (joint.before, joint.fit, joint.held_out, *([joint.bodies] if bodies else []))
+        table.add_row(Text(joint.name), number(joint.torque, 3), *map(share, shares))
     return table
 
 

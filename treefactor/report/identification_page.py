@@ -13,8 +13,9 @@ from .html import render
 from .identification import number, share
 
 WIDTH, TORQUE, RESIDUAL, BETWEEN = 360, 120, 50, 14  # pixels of a drawing: width and heights
-LEFT, BOTTOM, LETTER = 38, 16, 10  # of the labels
-POINTS = 900  # of a curve; of more samples, the least and greatest of every group
+# space for labels on the left and at the bottom, and width of a letter, in pixels
+LEFT, BOTTOM, LETTER = 38, 16, 10
+POINTS = 900  # most points of a curve; longer ones show the least and greatest sample of every group
 SPREAD = 3.0  # standard deviations that whiskers show, each way
 
 
@@ -38,10 +39,13 @@ def write_identification(path: Path, title: str, fit: MeasuredFit, meta: dict) -
         title=title,
         fit=fit,
         groups=[
-            (name, [(one, _whisker(one)) for one in group], _has_bodies(group)) for name, group in groups
+            (name, [(entry, _whisker(entry)) for entry in group], _has_bodies(group))
+            for name, group in groups
         ],
         drawings=[_drawing(fit, k) for k in range(fit.measured.shape[1]) if fit.used[:, k].any()],
-        widest=max([1e-9, *(_finite(one.fit, one.held_out, one.before, one.bodies) for one in fit.joints)]),
+        widest=max(
+            [1e-9, *(_finite(entry.fit, entry.held_out, entry.before, entry.bodies) for entry in fit.joints)]
+        ),
         **values,
     )
 
@@ -55,28 +59,30 @@ def _groups(parameters: Iterable[FittedParameter]) -> list[tuple[str, list[Fitte
     """Return the parameters by kind: inertias of bodies, rotor inertias, friction, offsets and others."""
     kinds = {"armature of ": "rotor inertia", "viscous friction of ": "viscous friction"}
     kinds |= {"dry friction of ": "dry friction", "offset of ": "offset"}
-    found: dict[str, list[FittedParameter]] = {}
-    for one in parameters:
-        start = next((start for start in kinds if one.name.startswith(start) and " + " not in one.name), "")
-        found.setdefault(kinds.get(start, "inertias"), []).append(one)
-    return list(found.items())
+    groups: dict[str, list[FittedParameter]] = {}
+    for parameter in parameters:
+        start = next(
+            (start for start in kinds if parameter.name.startswith(start) and " + " not in parameter.name), ""
+        )
+        groups.setdefault(kinds.get(start, "inertias"), []).append(parameter)
+    return list(groups.items())
 
 
 def _has_bodies(group: Iterable[FittedParameter]) -> bool:
     """Return whether bodies that can exist have one of these parameters."""
-    return any(not math.isnan(one.bodies) for one in group)
+    return any(not math.isnan(parameter.bodies) for parameter in group)
 
 
-def _whisker(one: FittedParameter) -> dict | None:
+def _whisker(parameter: FittedParameter) -> dict | None:
     """Return the places, 0 to 100, of value, deviation and value of the file on a common scale."""
-    if math.isnan(one.value) or math.isnan(one.before):
+    if math.isnan(parameter.value) or math.isnan(parameter.before):
         return None
-    reach = SPREAD * (0.0 if math.isnan(one.standard_deviation) else one.standard_deviation)
-    ends = 0.0, one.before, one.value - reach, one.value + reach
+    reach = SPREAD * (0.0 if math.isnan(parameter.standard_deviation) else parameter.standard_deviation)
+    ends = 0.0, parameter.before, parameter.value - reach, parameter.value + reach
     low, high = min(ends), max(ends)
     scale = 100 / (high - low) if high > low else 0.0
-    places = {"zero": 0.0, "before": one.before, "value": one.value}
-    places |= {"low": one.value - reach, "high": one.value + reach}
+    places = {"zero": 0.0, "before": parameter.before, "value": parameter.value}
+    places |= {"low": parameter.value - reach, "high": parameter.value + reach}
     return {name: round((place - low) * scale, 1) for name, place in places.items()}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..bench.scaling import Growth
 from ..exceptions import TreefactorError
-from ..papers.tables.table import Row
+from ..papers.tables.table import PaperRow
 from ..tree.tree import Tree
 
 LABELLED = 60  # trees up to this size get their joints' names
@@ -66,18 +66,18 @@ def draw_growth(grown: Sequence[Growth], file: Path) -> None:
     Shimanovsky, figure 4.
     """
     figure, left, right = _two_panels(6)
-    for family in dict.fromkeys(one.family for one in grown):
-        mine = [one for one in grown if one.family == family]
-        n = [one.tree.n for one in mine]
-        left.plot(n, [one.operations for one in mine], marker="o", markersize=3, label=family)
-        right.plot(n, [one.seconds for one in mine], marker="o", markersize=3, label=family)
+    for family in dict.fromkeys(entry.family for entry in grown):
+        mine = [entry for entry in grown if entry.family == family]
+        n = [entry.tree.n for entry in mine]
+        left.plot(n, [entry.operations for entry in mine], marker="o", markersize=3, label=family)
+        right.plot(n, [entry.seconds for entry in mine], marker="o", markersize=3, label=family)
     left.set(title="exact cost", ylabel="operations N1 + 2 N2")
     right.set(title="measured", ylabel="seconds of a factorization")
     _logarithmic(left, right)
     _save(figure, file)
 
 
-def draw_curves(curves: Mapping[str, Mapping[int, Row]], file: BinaryIO) -> None:
+def draw_curves(curves: Mapping[str, Mapping[int, PaperRow]], file: BinaryIO) -> None:
     """Draw counted operations on the paper's formulas, and times, as SVG with a transparent background.
 
     Parameters
@@ -111,7 +111,7 @@ def draw_curves(curves: Mapping[str, Mapping[int, Row]], file: BinaryIO) -> None
     figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
 
 
-def _draw_times(axes, curves: Mapping[str, Mapping[int, Row]]) -> None:
+def _draw_times(axes, curves: Mapping[str, Mapping[int, PaperRow]]) -> None:
     """Draw our times and LAPACK's against n."""
     for family, rows in curves.items():
         axes.plot(list(rows), [row.timed[0].ours for row in rows.values()], "o-", markersize=4, label=family)

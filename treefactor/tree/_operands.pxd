@@ -21,15 +21,15 @@ cdef inline double *align(double *x) noexcept nogil:
     return <double *> ((<uintptr_t> x + 63) & ~<uintptr_t> 63)
 
 
-cdef inline void describe(cnp.ndarray x, Operand *found) noexcept:
+cdef inline void describe(cnp.ndarray x, Operand *operand) noexcept:
     """Describe validated rows of shape (batch, size), or (1, size) that all share; None is absent."""
-    found.data, found.size, found.to_next = NULL, 0, 0
+    operand.data, operand.size, operand.to_next = NULL, 0, 0
     if x is not None:
-        found.data, found.size = x.data, x.shape[1]
-        found.to_next = 0 if x.shape[0] == 1 else x.strides[0]
+        operand.data, operand.size = x.data, x.shape[1]
+        operand.to_next = 0 if x.shape[0] == 1 else x.strides[0]
 
 
-cdef inline bint read_operand(object x, Py_ssize_t size, Py_ssize_t *batch, Operand *found) noexcept:
+cdef inline bint read_operand(object x, Py_ssize_t size, Py_ssize_t *batch, Operand *operand) noexcept:
     """Describe an array (batch, size) or (size,); false if it has another type, shape or batch size.
 
     ``batch`` is -1 until an array sets it.
@@ -40,17 +40,17 @@ cdef inline bint read_operand(object x, Py_ssize_t size, Py_ssize_t *batch, Oper
     a = x
     if not 1 <= a.ndim <= 2 or a.shape[a.ndim - 1] != size or a.strides[a.ndim - 1] != sizeof(double):
         return False
-    found.data, found.size, found.to_next = a.data, size, 0
+    operand.data, operand.size, operand.to_next = a.data, size, 0
     if a.ndim == 1:
         return True
     if batch[0] >= 0 and batch[0] != a.shape[0]:
         return False
-    batch[0], found.to_next = a.shape[0], a.strides[0]
+    batch[0], operand.to_next = a.shape[0], a.strides[0]
     return True
 
 
 cdef inline bint read_matrix_operand(object x, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t *batch,
-                                     Operand *found) noexcept:
+                                     Operand *operand) noexcept:
     """Describe an array (batch, rows, columns) or (rows, columns) as `read_operand` does."""
     cdef cnp.ndarray a
     if not is_real(x):
@@ -60,12 +60,12 @@ cdef inline bint read_matrix_operand(object x, Py_ssize_t rows, Py_ssize_t colum
             and a.strides[a.ndim - 1] == sizeof(double)
             and a.strides[a.ndim - 2] == columns * <Py_ssize_t> sizeof(double)):
         return False
-    found.data, found.size, found.to_next = a.data, rows * columns, 0
+    operand.data, operand.size, operand.to_next = a.data, rows * columns, 0
     if a.ndim == 2:
         return True
     if batch[0] >= 0 and batch[0] != a.shape[0]:
         return False
-    batch[0], found.to_next = a.shape[0], a.strides[0]
+    batch[0], operand.to_next = a.shape[0], a.strides[0]
     return True
 
 

@@ -41,7 +41,7 @@ def expand(const Py_ssize_t[::1] parent, const Py_ssize_t[::1] nv, Py_ssize_t n)
 
 def depth_first(const Py_ssize_t[::1] parent):
     """Return the nodes in depth-first order, children in rising order; fewer than n if there is a cycle."""
-    cdef Py_ssize_t n = parent.shape[0], k, i, found = 0, top = 0
+    cdef Py_ssize_t n = parent.shape[0], k, i, visited = 0, top = 0
     result = np.empty(n, dtype=np.intp)
     cdef Py_ssize_t[::1] order = result
     # child and sibling lists, the base in the last place
@@ -60,12 +60,12 @@ def depth_first(const Py_ssize_t[::1] parent):
                 top -= 1
                 k = sibling[stack[top]]
                 continue
-            order[found] = k
-            found += 1
+            order[visited] = k
+            visited += 1
             stack[top] = k
             top += 1
             k = child[k]
-    return result[:found]
+    return result[:visited]
 
 
 def cycle_node(const Py_ssize_t[::1] parent):

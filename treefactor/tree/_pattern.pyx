@@ -23,7 +23,7 @@ cdef const char *supported[3]
 cdef int count = supported_isas(supported)
 
 PARTS = 16                       # a large tree is cut into subtrees of at most 1/16 of its nodes
-ROWS = 4                         # of a supernode, at most
+ROWS = 4                         # most rows of a supernode
 SLACK = 16                       # entries after a path that may be read and cleared with it
 CACHED = 2**19                   # bytes of rows that stay in a second-level cache
 VARIABLE = "TREEFACTOR_ISA"      # environment variable that forces one instruction set
@@ -37,7 +37,7 @@ if FORCED is not None and FORCED not in INSTRUCTION_SETS:
     )
 USED = FORCED or INSTRUCTION_SETS[count - 1]
 active = kernels_for(USED.encode())
-TILE = active.tile               # rows of a block, at most
+TILE = active.tile               # most rows of a block
 
 
 def subtree_sizes(tree):
@@ -159,14 +159,15 @@ cdef class Pattern:
         pair: the matrix is not symmetric; its entries above the diagonal follow the packed rows, transposed.
         """
         depth, column = self.kept[3:5]
-        found = self.packed.get(pair)
-        if found is None:
+        entries = self.packed.get(pair)
+        if entries is None:
             row, entry = np.repeat(np.arange(len(depth)), depth), np.arange(len(column))
-            found = np.full((len(depth),) * 2, 2 * len(column) - len(depth) if pair else len(column), np.intc)
-            found[column, row] = entry + len(column) - row if pair else entry
-            found[row, column] = entry
-            found = self.packed.setdefault(pair, found)
-        return <const int *> cnp.PyArray_DATA(<cnp.ndarray> found)
+            outside = 2 * len(column) - len(depth) if pair else len(column)
+            entries = np.full((len(depth),) * 2, outside, np.intc)
+            entries[column, row] = entry + len(column) - row if pair else entry
+            entries[row, column] = entry
+            entries = self.packed.setdefault(pair, entries)
+        return <const int *> cnp.PyArray_DATA(<cnp.ndarray> entries)
 
     cdef Py_ssize_t group(self, Supernode *supernode, Py_ssize_t[::1] size, Py_ssize_t[::1] task):
         """Group the nodes into supernodes, from the last node on; return the number of supernodes.

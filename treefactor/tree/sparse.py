@@ -16,8 +16,8 @@ def packed_rows(tree, H, upper: bool) -> np.ndarray:
     stored = np.repeat(np.arange(tree.n), np.diff(H.indptr)) * tree.n + H.indices  # in rising order
     wanted = tree.rows * tree.n + tree.columns
     at = np.searchsorted(stored, wanted)
-    found = np.append(stored, -1)[at] == wanted
-    return np.where(found, np.append(H.data, 0)[at], 0)
+    is_stored = np.append(stored, -1)[at] == wanted
+    return np.where(is_stored, np.append(H.data, 0)[at], 0)
 
 
 def symmetric(tree, packed: np.ndarray) -> csc_array:

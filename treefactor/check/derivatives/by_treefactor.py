@@ -22,45 +22,45 @@ Matrices = dict[tuple[str, str], np.ndarray]
 
 def derivatives(model: Model, q, v, a, tau, frame: str) -> Matrices:
     """Return the matrices: of q̈ where H has an inverse, of momenta where the robot has mass."""
-    found: Matrices = {("τ", by): X for by, X in zip("qva", rnea_derivatives(model, q, v, a), strict=True)}
+    matrices: Matrices = {("τ", by): X for by, X in zip("qva", rnea_derivatives(model, q, v, a), strict=True)}
     with suppress(NotPositiveDefiniteError):
-        matrices = forward_dynamics_derivatives(model, q, v, tau)
-        found |= {("q̈", by): X for by, X in zip("qvτ", matrices, strict=True)}
+        of_accelerations = forward_dynamics_derivatives(model, q, v, tau)
+        matrices |= {("q̈", by): X for by, X in zip("qvτ", of_accelerations, strict=True)}
     for reference in REFERENCES:
         motion = frame_derivatives(model, q, v, a, frame, reference)
-        found |= {(f"V {reference}", by): getattr(motion, f"velocity_{by}") for by in "qv"}
-        found |= {(f"A {reference}", by): getattr(motion, f"acceleration_{by}") for by in "qva"}
+        matrices |= {(f"V {reference}", by): getattr(motion, f"velocity_{by}") for by in "qv"}
+        matrices |= {(f"A {reference}", by): getattr(motion, f"acceleration_{by}") for by in "qva"}
     if model.mass:
         centroidal = centroidal_derivatives(model, q, v, a)
-        found |= {("ḣ", by): getattr(centroidal, f"dhdot_d{by}") for by in "qva"}
-        found["h", "q"] = centroidal.dh_dq
-    return found
+        matrices |= {("ḣ", by): getattr(centroidal, f"dhdot_d{by}") for by in "qva"}
+        matrices["h", "q"] = centroidal.dh_dq
+    return matrices
 
 
 def values(model: Model, q, v, a, tau, frame: str) -> dict[str, np.ndarray]:
     """Return tau, q̈ where H has an inverse, V and A in all references, the momentum h and its rate ḣ."""
-    found = {"τ": dynamics.rnea(model, q, v, a)}
+    quantities = {"τ": dynamics.rnea(model, q, v, a)}
     with suppress(NotPositiveDefiniteError):
-        found["q̈"] = dynamics.forward_dynamics(model, q, v, tau)
+        quantities["q̈"] = dynamics.forward_dynamics(model, q, v, tau)
     for reference in REFERENCES:
-        found[f"V {reference}"] = kinematics.frame_velocity(model, q, v, frame, reference)
-        found[f"A {reference}"] = kinematics.frame_acceleration(model, q, v, a, frame, reference)
+        quantities[f"V {reference}"] = kinematics.frame_velocity(model, q, v, frame, reference)
+        quantities[f"A {reference}"] = kinematics.frame_acceleration(model, q, v, a, frame, reference)
     if model.mass:
-        found["h"] = kinematics.centroidal_momentum(model, q, v)
-        found["ḣ"] = kinematics.centroidal_momentum_rate(model, q, v, a)
-    return found
+        quantities["h"] = kinematics.centroidal_momentum(model, q, v)
+        quantities["ḣ"] = kinematics.centroidal_momentum_rate(model, q, v, a)
+    return quantities
 
 
 def hessian(model: Model, q, v, a, w) -> Matrices:
     """Return the derivatives of `gradients`."""
-    found = rnea_hessian(model, q, v, a, w, symmetric=False)
-    return {("∇q", "q"): found.qq, ("∇q", "v"): found.qv, ("∇q", "a"): found.qa, ("∇v", "v"): found.vv}
+    blocks = rnea_hessian(model, q, v, a, w, symmetric=False)
+    return {("∇q", "q"): blocks.qq, ("∇q", "v"): blocks.qv, ("∇q", "a"): blocks.qa, ("∇v", "v"): blocks.vv}
 
 
 def gradients(model: Model, q, v, a, w) -> dict[str, np.ndarray]:
     """Return the gradients of w . tau by q and v."""
-    found = rnea_vjp(model, q, v, a, w)
-    return {"∇q": found.q, "∇v": found.v}
+    vjp = rnea_vjp(model, q, v, a, w)
+    return {"∇q": vjp.q, "∇v": vjp.v}
 
 
 def by_products(model: Model, q, v, a, tau, matrices: Matrices) -> Iterator[tuple[str, Matrices]]:

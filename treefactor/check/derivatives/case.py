@@ -25,7 +25,8 @@ from .causes import Corrections, DerivativeCause
 from .errors import Key, Matrices, State, allowed, deviation, differences, labels
 
 FRAME = "frame of the derivative check"
-TURN = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # of that frame in its joint's
+# rotation of the frame in the frame of its joint
+TURN = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 OFFSET = np.array([0.1, -0.2, 0.3])  # m
 NO_PINOCCHIO = "Pinocchio is not installed"
 REFUSED = "it has no derivatives and is differenced"
@@ -41,24 +42,25 @@ class Sample:
     own: Matrices
     values: dict[str, float]  # largest entries of the quantities that are differentiated
 
-    def error(self, key: Key, found: np.ndarray, expected: np.ndarray) -> float:
+    def error(self, key: Key, actual: np.ndarray, expected: np.ndarray) -> float:
         """Return the deviation of a matrix."""
-        return deviation(key, found, expected, self.size, self.values.get(key[0], 0.0))
+        return deviation(key, actual, expected, self.size, self.values.get(key[0], 0.0))
 
-    def close(self, key: Key, found: np.ndarray, expected: np.ndarray) -> bool:
+    def close(self, key: Key, actual: np.ndarray, expected: np.ndarray) -> bool:
         """Return whether two analytic matrices agree within the tolerance."""
-        return self.error(key, found, expected) <= allowed(key, self.condition)
+        return self.error(key, actual, expected) <= allowed(key, self.condition)
 
 
 @dataclass
 class Errors:
     """Largest deviations of an engine's matrices.
 
-    ``found`` is from treefactor's, ``apart`` from differences of the engine's own values. ``explained`` has
-    the matrices with their deviations by cause and joints; ``unexplained`` has those without a cause.
+    ``from_treefactor`` has the deviations from treefactor's matrices, ``apart`` those from differences of the
+    engine's own values. ``explained`` has the matrices with their deviations by cause and joints;
+    ``unexplained`` has those without a cause.
     """
 
-    found: dict[Key, float] = field(default_factory=dict)
+    from_treefactor: dict[Key, float] = field(default_factory=dict)
     apart: dict[Key, float] = field(default_factory=dict)
     explained: dict[tuple[str, tuple[str, ...]], dict[Key, float]] = field(default_factory=dict)
     unexplained: dict[Key, float] = field(default_factory=dict)
@@ -70,7 +72,7 @@ class Errors:
 
     def compare(self, key: Key, error: float, tolerance: float) -> bool:
         """Keep a deviation from treefactor's matrix; return whether it is beyond the tolerance, or NaN."""
-        self.worst(self.found, key, error)
+        self.worst(self.from_treefactor, key, error)
         return not error <= tolerance
 
     def explain(self, names: tuple[str, ...], where, key: Key, error: float) -> None:
@@ -120,9 +122,9 @@ class Case:
         with warnings.catch_warnings():  # the refusal says what Pinocchio reads otherwise
             warnings.simplefilter("ignore", UserWarning)
             model = model_of(robot, mimic) if theirs is None else None
-        found = cls(theirs, model, samples, random_of(robot.path, seed), robot)
-        found.refused, found.refusal = refused, None if mimic else refusal  # it knows not all leaders
-        return found
+        case = cls(theirs, model, samples, random_of(robot.path, seed), robot)
+        case.refused, case.refusal = refused, None if mimic else refusal  # it knows not all leaders
+        return case
 
     def _sample(self, rng: np.random.Generator) -> Sample:
         """Return a random state with treefactor's derivatives."""
@@ -196,8 +198,8 @@ class Case:
                 tau = rnea(self.model, q, v, a)
                 theirs, expected, T = _functions("mujoco").derivatives(body, self.model, q, v, a, tau, s.own)
                 size = np.sqrt(np.diag(T.T @ np.diag(s.size**2) @ T))
-                for key, found in theirs.items():
-                    error = deviation(key, found, expected[key], size, s.values["τ"])
+                for key, matrix in theirs.items():
+                    error = deviation(key, matrix, expected[key], size, s.values["τ"])
                     if errors.compare(key, error, tolerances.MUJOCO_DIFFERENCES):
                         errors.worst(errors.unexplained, key, error)
         return errors

@@ -57,22 +57,22 @@ class DerivativeCause:
 class Corrections:
     """Pinocchio's derivatives in one state, and the same with some of its errors corrected."""
 
-    def __init__(self, adapter, model, state: State, frame: str, found: Matrices):
+    def __init__(self, adapter, model, state: State, frame: str, matrices: Matrices):
         self.adapter, self.state, self.frame = adapter, state, frame
-        self.models, self.found = {False: model}, {False: found}
+        self.models, self.matrices = {False: model}, {False: matrices}
 
     def possible(self, key: Key, close: Callable[[np.ndarray, np.ndarray], bool]) -> list[str]:
         """Return the errors that may show in a matrix."""
-        (name, by), model, found = key, self.models[False], self.found[False]
+        (name, by), model, matrices = key, self.models[False], self.matrices[False]
         kind, _, reference = name.partition(" ")
         causes = [TURNING] if self.adapter.turning_joints(model) else []
         if by != "q" or reference not in ("WORLD", "LOCAL_WORLD_ALIGNED"):
             return causes
         if kind == "A" and self.adapter.inner_joints(model):
             causes.append(INNER)
-        in_world = found[f"{kind} WORLD", by]
+        in_world = matrices[f"{kind} WORLD", by]
         if reference != "WORLD" and close(
-            self.adapter.moved(model, self.state.q, self.frame, in_world), found[key]
+            self.adapter.moved(model, self.state.q, self.frame, in_world), matrices[key]
         ):
             causes.append(ALIGNED)
         return causes
@@ -83,11 +83,11 @@ class Corrections:
         kind, _, reference = name.partition(" ")
         if split and split not in self.models:
             self.models[split] = self.adapter.split_joints(self.models[False])
-            self.found[split] = self.adapter.derivatives(self.models[split], *state, self.frame)[0]
-        model, found = self.models[split], self.found[split]
+            self.matrices[split] = self.adapter.derivatives(self.models[split], *state, self.frame)[0]
+        model, matrices = self.models[split], self.matrices[split]
         if not {INNER, ALIGNED} & {*causes}:
-            return found[key]
-        in_world = found[f"{kind} WORLD", by]
+            return matrices[key]
+        in_world = matrices[f"{kind} WORLD", by]
         if INNER in causes:
             in_world = self.adapter.from_local(model, state.q, state.v, state.a, self.frame)
         if reference == "WORLD":

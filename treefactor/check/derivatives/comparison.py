@@ -175,7 +175,7 @@ def judged(row: DerivativeRow, errors: Errors) -> DerivativeRow:
     return replace(
         row,
         method=BY_DIFFERENCES if row.engine == "mujoco" else ANALYTIC,
-        errors={label(key): error for key, error in errors.found.items()},
+        errors={label(key): error for key, error in errors.from_treefactor.items()},
         differences={label(key): error for key, error in errors.apart.items()},
         causes=causes,
         verdict=verdict,

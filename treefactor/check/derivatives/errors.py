@@ -17,7 +17,7 @@ from ... import tolerances
 Key = tuple[str, str]
 Matrices = dict[Key, np.ndarray]
 ARGUMENTS = {"τ": "qva", "q̈": "qvτ", "V": "qv", "A": "qva", "h": "q", "ḣ": "qva", "∇q": "qva", "∇v": "v"}
-STEP = 2.0**-9  # of central differences, extrapolated from two steps
+STEP = 2.0**-9  # larger step of the central differences, which are extrapolated from two steps
 NOTHING = 1e-2  # share of the largest entry that rows of one unit have at least
 
 
@@ -45,21 +45,21 @@ def label(key: Key) -> str:
 
 def labels(keys: Iterable[Key]) -> str:
     """Return the text of many keys: "∂τ/∂q,v ∂A/∂q"; references are left out."""
-    found: dict[str, dict[str, None]] = {}
+    variables: dict[str, dict[str, None]] = {}
     for name, by in keys:
-        found.setdefault(name.partition(" ")[0], {})[by] = None
-    return " ".join(f"∂{name}/∂{','.join(parts)}" for name, parts in found.items())
+        variables.setdefault(name.partition(" ")[0], {})[by] = None
+    return " ".join(f"∂{name}/∂{','.join(parts)}" for name, parts in variables.items())
 
 
 def differences(values: Callable[[State], dict], move: Callable, state: State) -> Matrices:
     """Return the derivatives of all values by extrapolated central differences."""
-    found: Matrices = {}
+    matrices: Matrices = {}
     for by in "qvaτ":
         columns = [_column(values, move, state, by, unit) for unit in np.eye(state.v.size)]
         for name in columns[0] if columns else ():
             if by in ARGUMENTS[name.partition(" ")[0]] and all(name in column for column in columns):
-                found[name, by] = np.stack([column[name] for column in columns], axis=-1)
-    return found
+                matrices[name, by] = np.stack([column[name] for column in columns], axis=-1)
+    return matrices
 
 
 def _column(values: Callable, move: Callable, state: State, by: str, unit: np.ndarray) -> dict:
@@ -72,7 +72,7 @@ def _column(values: Callable, move: Callable, state: State, by: str, unit: np.nd
     return {name: (4 * fine[name] - coarse[name]) / 3 for name in fine if name in coarse}
 
 
-def deviation(key: Key, found: np.ndarray, expected: np.ndarray, size: np.ndarray, value: float) -> float:
+def deviation(key: Key, actual: np.ndarray, expected: np.ndarray, size: np.ndarray, value: float) -> float:
     """Return the largest deviation over the largest entry, in comparable units; NaN where one is NaN.
 
     ``size`` has the roots of the diagonal of H: forces over them and motions times them have equal units.
@@ -80,9 +80,9 @@ def deviation(key: Key, found: np.ndarray, expected: np.ndarray, size: np.ndarra
     ``value``, the largest entry of the quantity.
     """
     name, by = key
-    if found.shape != expected.shape:
+    if actual.shape != expected.shape:
         return float("inf")
-    error = np.abs(found - expected)
+    error = np.abs(actual - expected)
     if name in ("τ", "q̈", "∇q", "∇v"):
         rows, columns = 1 / size if name == "q̈" else size, 1 / size if by == "τ" else size
         scale = np.outer(rows, columns)

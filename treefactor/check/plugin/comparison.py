@@ -75,10 +75,12 @@ class Comparison:
         """Have pytest collect the robots, and their expectations."""
         given = config.args_source == config.ArgsSource.ARGS
         files = list(dict.fromkeys(str(robot.path) for robot in self.robots))
-        if given and any(is_robot_file(Path(one.partition("::")[0])) for one in config.args):
+        if given and any(is_robot_file(Path(argument.partition("::")[0])) for argument in config.args):
             return
         files += [str(self._expecting)] if self._expecting else []
-        in_command = any(one.split("=")[0] == "--treefactor" for one in config.invocation_params.args)
+        in_command = any(
+            argument.split("=")[0] == "--treefactor" for argument in config.invocation_params.args
+        )
         config.args[:] = files if files and in_command and not given else [*config.args, *files]
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -87,18 +89,18 @@ class Comparison:
             return ExpectationFile.from_parent(parent, path=file_path, comparison=self)
         robots = [robot for robot in self.robots if robot.path == file_path]
         if not robots and (not self.robots or parent.session.isinitpath(file_path)):
-            robots = self._found(file_path)
+            robots = self._robot_of(file_path)
         if not robots:
             return None
         outside = {} if file_path.is_relative_to(parent.config.rootpath) else {"nodeid": robots[0].name}
         return RobotFile.from_parent(parent, path=file_path, robots=robots, comparison=self, **outside)
 
-    def _found(self, path: Path) -> list[Robot]:
+    def _robot_of(self, path: Path) -> list[Robot]:
         """Return the robot in a file that no configuration names."""
         if not is_robot_file(path):
             return []
-        here = Path.cwd()
-        name = path.relative_to(here) if path.is_relative_to(here) else path
+        current = Path.cwd()
+        name = path.relative_to(current) if path.is_relative_to(current) else path
         return robots_of(Configuration((ChosenRobot(name.as_posix()),), base=self.chosen.base))
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -129,25 +131,25 @@ class Comparison:
 
     def report(self) -> Report:
         """Return the report of the tests that have run."""
-        found = report_of(matrix_of(self.chosen, [], self.engines), [])
-        parts = [Report.from_dict({**asdict(found), **one}) for one in self._gathered]
+        report = report_of(matrix_of(self.chosen, [], self.engines), [])
+        parts = [Report.from_dict({**asdict(report), **gathered}) for gathered in self._gathered]
         robots = dict.fromkeys(part.robots[0] for part in parts)
         used = {part.engines[0].name: part.engines[0] for part in parts}
-        found.robots[:] = sorted(robots, key=lambda robot: (robot.name, robot.base))
-        found.engines[:] = [used.get(engine.name, engine) for engine in found.engines]
-        order = [engine.name for engine in found.engines]
-        found.cells[:] = sorted(
+        report.robots[:] = sorted(robots, key=lambda robot: (robot.name, robot.base))
+        report.engines[:] = [used.get(engine.name, engine) for engine in report.engines]
+        order = [engine.name for engine in report.engines]
+        report.cells[:] = sorted(
             (part.cells[0] for part in parts),
             key=lambda cell: (
                 cell.robot,
                 cell.base,
                 order.index(cell.engine),
-                found.quantities.index(cell.quantity),
+                report.quantities.index(cell.quantity),
             ),
         )
-        complete = len(found.cells) == len(found.robots) * len(self.engines) * len(self.quantities)
+        complete = len(report.cells) == len(report.robots) * len(self.engines) * len(self.quantities)
         chosen = replace(self.chosen, narrowed=self.chosen.narrowed or not complete)
-        return with_expectations(found, chosen, date.today())
+        return with_expectations(report, chosen, date.today())
 
 
 class Results:
@@ -197,13 +199,13 @@ class Results:
             self._running[group] = matrix, iter(matrix)
         checked, cells = next(self._running[group][1])
         self._robots[checked.name, checked.base] = checked
-        self._cells |= {(one.robot, one.base, one.engine, one.quantity): one for one in cells}
+        self._cells |= {(cell.robot, cell.base, cell.engine, cell.quantity): cell for cell in cells}
 
     def used(self, engine: ChosenEngine) -> UsedEngine:
         """Return what is known of an engine after its first robot."""
         matrix, _ = self._running[engine.name if self._apart else ""]
         report = report_of(matrix, [])
-        return next(one for one in report.engines if one.name == engine.title)
+        return next(used for used in report.engines if used.name == engine.title)
 
     def as_dict(self, item: CellItem) -> dict:
         """Return the parts of a report that a cell contributes, as plain data."""

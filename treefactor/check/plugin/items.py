@@ -34,7 +34,7 @@ from .marker import MARKER
 
 PLAIN_NAMES = {"q̈": "qdd", "J̇v": "Jdotv", "LᵀDL": "LTDL"}  # in the names of tests, which -k selects
 SHOWN = 4  # links or joints named of a cause
-Comparison = Any  # of comparison.py, which imports this module
+Comparison = Any  # class of comparison.py, which imports this module
 
 
 class RobotFile(pytest.File):
@@ -152,11 +152,11 @@ class ExpectationFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Yield the tests; an expectation about one cell is tested with it."""
         chosen = self.comparison.chosen
-        for number, one in enumerate(chosen.expect if STALE in chosen.failures else ()):
-            if len(list(_about(one, self.comparison))) != 1:
-                engines = {engine.title for _, engine, _ in _about(one, self.comparison)}
+        for number, expectation in enumerate(chosen.expect if STALE in chosen.failures else ()):
+            if len(list(_about(expectation, self.comparison))) != 1:
+                engines = {engine.title for _, engine, _ in _about(expectation, self.comparison)}
                 name = f"expect-{number}" + (f"-{engines.pop()}" if len(engines) == 1 else "")
-                yield ExpectationItem.from_parent(self, name=name, expectation=one)
+                yield ExpectationItem.from_parent(self, name=name, expectation=expectation)
 
 
 class ExpectationItem(pytest.Item):
@@ -170,13 +170,13 @@ class ExpectationItem(pytest.Item):
 
     def needs(self) -> list[tuple[Robot, ChosenEngine]]:
         """Return the comparisons that the test needs."""
-        found = _about(self.expectation, self.parent.comparison)
-        return [(robot, engine) for robot, engine, _ in found]
+        comparisons = _about(self.expectation, self.parent.comparison)
+        return [(robot, engine) for robot, engine, _ in comparisons]
 
     def runtest(self) -> None:
         """Fail if nothing differs as expected."""
         comparison = self.parent.comparison
-        cells = [comparison.results.cell(*one) for one in _about(self.expectation, comparison)]
+        cells = [comparison.results.cell(*place) for place in _about(self.expectation, comparison)]
         if is_stale(self.expectation, cells, not comparison.chosen.narrowed):
             pytest.fail(f"stale: nothing differs as {entry(self.expectation)} describes", pytrace=False)
 
@@ -195,7 +195,11 @@ def engine_of(nodeid: str, engines: Sequence[str]) -> str:
     name = nodeid.rpartition("::")[2].partition("@")[0]
     ends = [f"-{plain_name(quantity)}" for quantity in ALL_QUANTITIES]
     ends = [""] if name.startswith("expect-") else ends
-    return max((one for one in engines for end in ends if name.endswith(f"-{one}{end}")), key=len, default="")
+    return max(
+        (engine for engine in engines for end in ends if name.endswith(f"-{engine}{end}")),
+        key=len,
+        default="",
+    )
 
 
 def description(cell: Cell) -> str:
@@ -215,17 +219,17 @@ def description(cell: Cell) -> str:
     return "\n".join(lines)
 
 
-def entry(one: Expectation) -> str:
+def entry(expectation: Expectation) -> str:
     """Return an expectation in one line."""
-    return ", ".join(f"{key} = {value}" for key, value in asdict(one).items() if value)
+    return ", ".join(f"{key} = {value}" for key, value in asdict(expectation).items() if value)
 
 
-def _about(one: Expectation, comparison: Comparison) -> Iterator[tuple[Robot, ChosenEngine, str]]:
+def _about(expectation: Expectation, comparison: Comparison) -> Iterator[tuple[Robot, ChosenEngine, str]]:
     """Yield the cells that an expectation is about."""
     for robot in comparison.robots:
         for engine in comparison.engines:
             for quantity in comparison.quantities:
-                if concerns(one, robot.name, engine.title, quantity):
+                if concerns(expectation, robot.name, engine.title, quantity):
                     yield robot, engine, quantity
 
 
@@ -233,12 +237,12 @@ def _expected(item: CellItem, comparison: Comparison) -> tuple[Cell, str]:
     """Return a cell with the expectations applied, and a stale expectation about this cell alone, or ""."""
     place = item.robot.name, item.engine.title, item.quantity
     chosen = comparison.chosen
-    about = [one for one in (*chosen.expect, *chosen.known) if concerns(one, *place)]
+    about = [expectation for expectation in (*chosen.expect, *chosen.known) if concerns(expectation, *place)]
     versions = {place[1]: comparison.results.used(item.engine).version}
-    (cell,), found = applied([item.cell], about, versions, date.today(), complete=False)
+    (cell,), statuses = applied([item.cell], about, versions, date.today(), complete=False)
     stale = [
-        entry(one)
-        for one, known in zip(about, found, strict=True)
-        if known["stale"] and one in chosen.expect and len(list(_about(one, comparison))) == 1
+        entry(expectation)
+        for expectation, known in zip(about, statuses, strict=True)
+        if known["stale"] and expectation in chosen.expect and len(list(_about(expectation, comparison))) == 1
     ]
     return cell, "; ".join(stale)

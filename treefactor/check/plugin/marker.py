@@ -28,10 +28,10 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]
         marker = item.get_closest_marker(MARKER)
         about = marker.kwargs if marker else {}
         engine, quantity = about.get("engine"), about.get("quantity")
-        other = bool(engines and engine and title(engine) not in engines)
-        other |= bool(quantities and quantity and _quantity(quantity) not in quantities)
-        (left if other else kept).append(item)
-        if engine and not other and isinstance(item, pytest.Function):
+        unwanted = bool(engines and engine and title(engine) not in engines)
+        unwanted |= bool(quantities and quantity and _quantity(quantity) not in quantities)
+        (left if unwanted else kept).append(item)
+        if engine and not unwanted and isinstance(item, pytest.Function):
             _prepare(config, item, engine)
     if left:
         config.hook.pytest_deselected(items=left)

@@ -133,7 +133,7 @@ class Configuration:
 
     @property
     def known(self) -> tuple[Expectation, ...]:
-        """Return what this package knows of the traps, if they are compared."""
+        """Return this package's expectations about the traps, if traps are compared."""
         return expected_of_traps() if self.traps else ()
 
     def replaced(self, **options: Any) -> Configuration:
@@ -149,12 +149,12 @@ class Configuration:
             known = {engine.title: engine for engine in self.engines}
             convert = engine_in(".")
             chosen["engines"] = tuple(
-                known.get(one) or COMMAND_LINE.check("engines", convert, one)
-                for one in dict.fromkeys(chosen["engines"])
+                known.get(chosen_value) or COMMAND_LINE.check("engines", convert, chosen_value)
+                for chosen_value in dict.fromkeys(chosen["engines"])
             )
         for key, convert in (("quantities", quantity_named), ("fail_on", values.one_of(FAIL_ON))):
             if key in chosen:
-                each = (COMMAND_LINE.check(key, convert, one) for one in chosen[key])
+                each = (COMMAND_LINE.check(key, convert, chosen_value) for chosen_value in chosen[key])
                 chosen[key] = tuple(dict.fromkeys(each))
         if "base" in chosen:  # also of robots whose entries name one
             robots = chosen.get("robots", self.robots)
@@ -181,12 +181,12 @@ def configuration(path: Path | str | None = None) -> Configuration:
         If the file cannot be read, has an unknown key, or a value of the wrong type.
     """
     if path is not None:
-        found = _table(Path(path))
-        if found is None:
+        table = _table(Path(path))
+        if table is None:
             raise TreefactorError(f"{path} has no table [{TABLE}]")
-        return parse(found, path)
-    here = Path.cwd()
-    for folder in (here, *here.parents):
+        return parse(table, path)
+    current = Path.cwd()
+    for folder in (current, *current.parents):
         for name in (FILE, SHARED_FILE):
             file = folder / name
             table = _table(file) if file.is_file() else None
@@ -197,7 +197,7 @@ def configuration(path: Path | str | None = None) -> Configuration:
 
 @cache
 def expected_of_traps() -> tuple[Expectation, ...]:
-    """Return what engines are known to do with the traps, as this package lists it."""
+    """Return this package's list of how engines treat the traps."""
     return configuration(Path(traps.__file__).with_name("expected.toml")).expect
 
 
@@ -255,8 +255,8 @@ def _table(file: Path) -> Mapping[str, Any] | None:
     if file.name != SHARED_FILE:
         return content
     tool = content.get("tool", {})
-    found = tool.get("treefactor") if isinstance(tool, dict) else None
-    return found if found is None or isinstance(found, dict) else {"treefactor": found}
+    table = tool.get("treefactor") if isinstance(tool, dict) else None
+    return table if table is None or isinstance(table, dict) else {"treefactor": table}
 
 
 def _robots(content: Table, folder: str):
@@ -264,10 +264,10 @@ def _robots(content: Table, folder: str):
     for where, entry in content.entries("robots"):
         if isinstance(entry, str):
             entry = {"path": entry}
-        one = content.inner(where, entry, "a path, a name or a table with path and base")
-        one.only(("path", "base"))
+        table = content.inner(where, entry, "a path, a name or a table with path and base")
+        table.only(("path", "base"))
         yield ChosenRobot(
-            one.get("path", values.text, required=True), one.get("base", values.one_of(BASES), ""), folder
+            table.get("path", values.text, required=True), table.get("base", values.one_of(BASES), ""), folder
         )
 
 
@@ -281,34 +281,34 @@ def _engines(content: Table, folder: str):
 
 def _engine(name: str, entry: object, content: Table, folder: str) -> ChosenEngine:
     """Return the engine of a table."""
-    one = content.inner(f"engines.{name}", entry, "a table with python, timeout, options and file")
-    one.only(("python", "timeout", "options", "file"))
-    python = one.get("python", values.text, "")
-    if "file" in one.values:
-        chosen = one.get("file", engine_in(folder)).name
+    table = content.inner(f"engines.{name}", entry, "a table with python, timeout, options and file")
+    table.only(("python", "timeout", "options", "file"))
+    python = table.get("python", values.text, "")
+    if "file" in table.values:
+        chosen = table.get("file", engine_in(folder)).name
         if name in ENGINES:
-            one.fail("file", f"must be in a table of another name: {name} is an engine of treefactor")
+            table.fail("file", f"must be in a table of another name: {name} is an engine of treefactor")
     else:
         chosen = content.check("engines", values.one_of(ENGINES), name)
     return ChosenEngine(
         chosen,
         str(Path(folder, python).absolute()) if "/" in python else python,
-        one.get("timeout", values.seconds),
-        one.get("options", values.array(values.text), ()),
+        table.get("timeout", values.seconds),
+        table.get("options", values.array(values.text), ()),
         "" if name == title(chosen) else name,
     )
 
 
-def _expectation(one: Table) -> Expectation:
+def _expectation(table: Table) -> Expectation:
     """Return an entry of [[expect]]."""
     names = [field.name for field in fields(Expectation)]
-    one.only(names)
-    if not one.values.keys() & {"robot", "engine", "quantity"}:
-        raise TreefactorError(f"{one.file}: {one.prefix[:-1]} needs robot, engine or quantity")
-    texts = {name: one.get(name, values.text) for name in names[:-1] if name in one.values}
+    table.only(names)
+    if not table.values.keys() & {"robot", "engine", "quantity"}:
+        raise TreefactorError(f"{table.file}: {table.prefix[:-1]} needs robot, engine or quantity")
+    texts = {name: table.get(name, values.text) for name in names[:-1] if name in table.values}
     if "quantity" in texts and not set(texts["quantity"]) & set("*?["):
-        texts["quantity"] = one.get("quantity", quantity_named)
-    return Expectation(**texts, until=one.get("until", values.day_or_version))
+        texts["quantity"] = table.get("quantity", quantity_named)
+    return Expectation(**texts, until=table.get("until", values.day_or_version))
 
 
 _SIMPLE = {
@@ -351,9 +351,9 @@ def as_toml(chosen: Configuration) -> str:
 
 def _entries(entry, but: Sequence[str]) -> list[str]:
     """Return the lines of a table: what differs from "" and None."""
-    found = [(field.name, getattr(entry, field.name)) for field in fields(entry)]
+    pairs = [(field.name, getattr(entry, field.name)) for field in fields(entry)]
     return [
         f"{name} = {values.toml(value)}"
-        for name, value in found
+        for name, value in pairs
         if name not in but and value not in ("", None, ())
     ]

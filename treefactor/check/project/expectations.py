@@ -54,25 +54,29 @@ def with_expectations(report: Report, chosen: Configuration, today: date) -> Rep
     expected = *chosen.expect, *chosen.known
     cells, listed = applied(report.cells, expected, versions, today, not chosen.narrowed)
     robots = [replace(robot, impossible=with_expected(robot, expected, today)) for robot in report.robots]
-    for one, entry in zip(expected, listed, strict=True):
+    for expectation, entry in zip(expected, listed, strict=True):
         faults = [(robot, fault) for robot in report.robots for fault in robot.impossible]
-        entry["stale"] &= not any(describes_fault(one, *place) for place in faults)
+        entry["stale"] &= not any(describes_fault(expectation, *place) for place in faults)
     return replace(report, robots=robots, cells=cells, expectations=listed[: len(chosen.expect)])
 
 
 def with_expected(robot: CheckedRobot, expectations: Sequence[Expectation], today: date) -> tuple[Fault, ...]:
     """Return the faults of a robot's file, with the reason where expectations describe them."""
-    found = []
+    faults = []
     for fault in robot.impossible:
-        used = [one for one in expectations if describes_fault(one, robot, fault)]
-        used = [one for one in used if not (isinstance(one.until, date) and today > one.until)]
+        used = [expectation for expectation in expectations if describes_fault(expectation, robot, fault)]
+        used = [
+            expectation
+            for expectation in used
+            if not (isinstance(expectation.until, date) and today > expectation.until)
+        ]
         said = (
             "as expected: " + " ".join(filter(None, [used[0].cause or "any cause", used[0].link]))
             if used
             else ""
         )
-        found.append(replace(fault, expected=fault.expected or said))
-    return tuple(found)
+        faults.append(replace(fault, expected=fault.expected or said))
+    return tuple(faults)
 
 
 def describes_fault(expectation: Expectation, robot: CheckedRobot, fault: Fault) -> bool:
@@ -110,18 +114,21 @@ def applied(
     """
     cells = list(cells)
     marked = [
-        _marked(cell, [one for one in expectations if not ended(one, cell, versions, today)])
+        _marked(
+            cell,
+            [expectation for expectation in expectations if not ended(expectation, cell, versions, today)],
+        )
         for cell in cells
     ]
     return marked, [
         {
-            **asdict(one),
-            "until": str(one.until) if one.until else None,
-            "cells": sum(describes(one, cell) for cell in cells),
-            "ended": all_ended(one, cells, versions, today),
-            "stale": is_stale(one, cells, complete and not is_left_out(one, versions)),
+            **asdict(expectation),
+            "until": str(expectation.until) if expectation.until else None,
+            "cells": sum(describes(expectation, cell) for cell in cells),
+            "ended": all_ended(expectation, cells, versions, today),
+            "stale": is_stale(expectation, cells, complete and not is_left_out(expectation, versions)),
         }
-        for one in expectations
+        for expectation in expectations
     ]
 
 
@@ -133,7 +140,7 @@ def concerns(expectation: Expectation, robot: str, engine: str, quantity: str) -
     """
     path = PurePosixPath(robot)
     return (
-        any(fnmatchcase(one, expectation.robot) for one in (robot, path.name, path.stem))
+        any(fnmatchcase(shown, expectation.robot) for shown in (robot, path.name, path.stem))
         and fnmatchcase(engine, expectation.engine)
         and fnmatchcase(quantity, expectation.quantity)
     )
@@ -190,7 +197,7 @@ def all_ended(
 
 def exit_status(report: Report, fail_on: Sequence[str]) -> int:
     """Return 0 if nothing fails, 1 if something does, 3 if nothing was compared."""
-    stale = STALE in fail_on and any(one["stale"] for one in report.expectations)
+    stale = STALE in fail_on and any(expectation["stale"] for expectation in report.expectations)
     faulty = any(fault_fails(fault, fail_on) for _, fault in report.impossible)
     if failing(report, fail_on) or stale or faulty:
         return 1
@@ -223,10 +230,14 @@ def _about(expectation: Expectation, cell: Cell) -> bool:
 
 def _marked(cell: Cell, expectations: Sequence[Expectation]) -> Cell:
     """Return the cell as expected if the expectations describe all its causes."""
-    used = [one for one in expectations if describes(one, cell)]
-    if not used or not all(any(_matches(one, text) for one in used) for text in _causes(cell)):
+    used = [expectation for expectation in expectations if describes(expectation, cell)]
+    if not used or not all(
+        any(_matches(expectation, text) for expectation in used) for text in _causes(cell)
+    ):
         return cell
-    said = [" ".join(filter(None, [one.cause or "any cause", one.link])) for one in used]
+    said = [
+        " ".join(filter(None, [expectation.cause or "any cause", expectation.link])) for expectation in used
+    ]
     reason = "; ".join(filter(None, [cell.reason, f"{cell.state}, as expected: {', '.join(said)}"]))
     return replace(cell, state=EXPECTED, reason=reason)
 
@@ -244,5 +255,5 @@ def _matches(expectation: Expectation, text: str) -> bool:
 
 def _numbers(version: str) -> tuple[int, ...]:
     """Return the numbers in front of a version: 1.5.0rc1 is (1, 5, 0)."""
-    found = re.match(r"\d+(\.\d+)*", version)
-    return tuple(map(int, found[0].split("."))) if found else ()
+    match = re.match(r"\d+(\.\d+)*", version)
+    return tuple(map(int, match[0].split("."))) if match else ()

@@ -35,7 +35,7 @@ def quantity_named(name: object) -> str:
     ValueError
         If there is none; the message lists them.
     """
-    known = {**ALIASES, **{one.lower(): one for one in ALL_QUANTITIES}}
+    known = {**ALIASES, **{quantity.lower(): quantity for quantity in ALL_QUANTITIES}}
     text = values.text(name).replace("-", " ").replace("_", " ").lower()
     if text in known:
         return known[text]

@@ -51,8 +51,8 @@ def compare(chosen: Configuration, progress: Callable[[Results, int], Results] |
     """
     matrix = matrix_of(chosen, robots_of(chosen), engines_of(chosen))
     with closing(iter(matrix)) as results:
-        found = list(progress(results, len(matrix.robots)) if progress else results)
-    return with_expectations(report_of(matrix, found), chosen, date.today())
+        checked = list(progress(results, len(matrix.robots)) if progress else results)
+    return with_expectations(report_of(matrix, checked), chosen, date.today())
 
 
 def matrix_of(chosen: Configuration, robots: list[Robot], engines: list[ChosenEngine]) -> Matrix:
@@ -68,7 +68,9 @@ def engines_of(chosen: Configuration) -> list[ChosenEngine]:
         for name, engine in ENGINES.items()
         if engine.weight != "heavy" and engine_version(name)
     ]
-    return [replace(one, timeout=one.timeout or chosen.timeout) for one in chosen.engines or installed]
+    return [
+        replace(engine, timeout=engine.timeout or chosen.timeout) for engine in chosen.engines or installed
+    ]
 
 
 def robots_of(chosen: Configuration) -> list[Robot]:
@@ -79,12 +81,12 @@ def robots_of(chosen: Configuration) -> list[Robot]:
     TreefactorError
         If an entry names nothing; proposes similar names of bundled robots.
     """
-    found = {}
+    by_file = {}
     for entry in chosen.robots:
         for robot in _named(entry, entry.base or chosen.base):
-            found.setdefault((robot.path, robot.floating), robot)
+            by_file.setdefault((robot.path, robot.floating), robot)
     if chosen.robots or chosen.traps:
-        return [*found.values(), *(trap_robots(_trap_folder().name) if chosen.traps else ())]
+        return [*by_file.values(), *(trap_robots(_trap_folder().name) if chosen.traps else ())]
     robots = default_robots()
     if not robots:
         raise TreefactorError(NO_ROBOTS)
@@ -101,8 +103,8 @@ def formats(name: str) -> tuple[str, ...]:
         if isinstance(node, ast.Assign):
             target, value = node.targets[0], node.value
             several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)  # READS, DTYPE = ...
-            for one, held in zip(target.elts, value.elts, strict=True) if several else [(target, value)]:
-                if ast.unparse(one) == "READS":
+            for part, held in zip(target.elts, value.elts, strict=True) if several else [(target, value)]:
+                if ast.unparse(part) == "READS":
                     return tuple(ast.literal_eval(held))
     return ()
 

@@ -15,7 +15,7 @@ from . import _xml_parts
 
 WIDE = "1000.0"  # limits of a position, in rad or m: far beyond all states of a comparison
 AMPLE = "1000000000.0"  # limits of effort and velocity
-LIMITED = ("revolute", "prismatic")  # whose <limit> URDF demands
+LIMITED = ("revolute", "prismatic")  # joint types for which URDF requires <limit>
 AXIAL = ("revolute", "continuous", "prismatic")
 SAME_LENGTH = 4 * np.finfo(float).eps  # deviation of an axis from unit length within rounding
 KNOWN = {  # elements of the format, by their parents
@@ -27,20 +27,22 @@ KNOWN = {  # elements of the format, by their parents
         "safety_controller",
     },
 }
-NUMBERS = {"inertial": KNOWN["inertial"], "joint": KNOWN["joint"] - {"parent", "child"}}  # with numbers
+# child elements whose attributes are numbers
+NUMBERS = {"inertial": KNOWN["inertial"], "joint": KNOWN["joint"] - {"parent", "child"}}
 SINGLE = {"link": {"inertial"}, "inertial": KNOWN["inertial"], "joint": KNOWN["joint"]}  # at most one of each
 
-Change = Callable[[ET.Element, ET.Element], bool]  # of an element of the robot; whether anything changed
+# changes an element of the robot and returns whether it did
+Change = Callable[[ET.Element, ET.Element], bool]
 
 
 def _without(tag: str, parent: str) -> Change:
     """Return the change that removes the elements of a tag from a link or joint."""
 
     def change(robot: ET.Element, part: ET.Element) -> bool:
-        found = part.findall(tag) if part.tag == parent else []
-        for element in found:
+        removed = part.findall(tag) if part.tag == parent else []
+        for element in removed:
             part.remove(element)
-        return bool(found)
+        return bool(removed)
 
     return change
 
@@ -61,11 +63,11 @@ def _without_materials(robot: ET.Element, part: ET.Element) -> bool:
     if part.tag == "material":
         robot.remove(part)
         return True
-    found = part.findall("visual[material]") if part.tag == "link" else []
-    for visual in found:
+    visuals = part.findall("visual[material]") if part.tag == "link" else []
+    for visual in visuals:
         for material in visual.findall("material"):
             visual.remove(material)
-    return bool(found)
+    return bool(visuals)
 
 
 def _without_others(robot: ET.Element, part: ET.Element) -> bool:
@@ -117,7 +119,7 @@ def _with_plain_numbers(of: str, parent: str) -> Change:
     def change(robot: ET.Element, part: ET.Element) -> bool:
         owners = [] if part.tag != parent else [part] if of == parent else part.findall(of)
         changed = False
-        for element in (one for owner in owners for one in owner if one.tag in NUMBERS[of]):
+        for element in (child for owner in owners for child in owner if child.tag in NUMBERS[of]):
             implied = dict.fromkeys(_xml_parts.INERTIA, "0") if element.tag == "inertia" else {}
             texts = {key: text if key == "joint" else plain(text) for key, text in element.items()}
             written = {**implied, **texts}
@@ -168,8 +170,8 @@ def _with_limits(robot: ET.Element, part: ET.Element) -> bool:
 
 def _with_gain(robot: ET.Element, part: ET.Element) -> bool:
     """Write the gain that URDF demands of a safety controller."""
-    found = part.findall("safety_controller") if part.tag == "joint" else []
-    missing = [element for element in found if "k_velocity" not in element.attrib]
+    controllers = part.findall("safety_controller") if part.tag == "joint" else []
+    missing = [element for element in controllers if "k_velocity" not in element.attrib]
     for element in missing:
         element.set("k_velocity", "0")
     return bool(missing)
@@ -177,8 +179,8 @@ def _with_gain(robot: ET.Element, part: ET.Element) -> bool:
 
 def _without_dynamics(robot: ET.Element, part: ET.Element) -> bool:
     """Remove damping, friction and other entries that are not zero."""
-    found = part.findall("dynamics") if part.tag == "joint" else []
-    if not any(numbers(value) != [0.0] for element in found for value in element.attrib.values()):
+    elements = part.findall("dynamics") if part.tag == "joint" else []
+    if not any(numbers(value) != [0.0] for element in elements for value in element.attrib.values()):
         return False
     return _without("dynamics", "joint")(robot, part)
 

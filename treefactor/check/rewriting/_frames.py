@@ -13,7 +13,7 @@ from ...model.joints import Inertia
 from ._urdf_file import UrdfFile
 from ._xml_parts import inertial, matrix, set_place
 
-Frames = dict[str, tuple[str, np.ndarray]]  # by link: the link that carries it, and its pose there
+Frames = dict[str, tuple[str, np.ndarray]]  # maps each link to the link that carries it, and its pose there
 SHAPES = ("visual", "collision")
 UNMOVED = np.eye(4)
 WORLD = "world"  # engines take a link of this name for the world itself

@@ -50,7 +50,7 @@ class MjcfFile:
 def joints_of(top: ET.Element) -> list[ET.Element]:
     """Return the joints of an MJCF as MuJoCo numbers them."""
     worlds = top.iterfind("worldbody")
-    return [one for world in worlds for one in world.iter() if one.tag in ("joint", "freejoint")]
+    return [element for world in worlds for element in world.iter() if element.tag in ("joint", "freejoint")]
 
 
 def read(path) -> MjcfFile:
@@ -92,17 +92,17 @@ def _parse(path: Path, main: Path) -> tuple[ET.Element, dict[ET.Element, int]]:
 
 def _include(path: Path, top: ET.Element, lines: dict) -> list[int]:
     """Replace every ``<include>`` by what the file contains; return their lines."""
-    found: list[int] = []
+    included: list[int] = []
     while (pair := next(_includes(top), None)) is not None:
-        if len(found) == MOST:
+        if len(included) == MOST:
             raise file_error(path, None, f"it includes more than {MOST} files, or one that includes itself")
         parent, element = pair
         at, line = list(parent).index(element), lines[element]
         part, _ = _parse(path.parent / element.get("file", ""), path)
         lines.update(dict.fromkeys(part.iter(), line))
         parent[at : at + 1] = list(part)
-        found.append(line)
-    return found
+        included.append(line)
+    return included
 
 
 def _includes(top: ET.Element) -> Iterator[tuple[ET.Element, ET.Element]]:

@@ -15,7 +15,7 @@ from ._xml_parts import matrix, rotation
 
 MODEL = "__model__"
 RELATIVE = 7  # minor version from which poses can be relative to frames
-Refusal = Callable[[ET.Element, str], AdapterError]  # of an element, with a reason
+Refusal = Callable[[ET.Element, str], AdapterError]  # makes the error that names an element and a reason
 
 
 class Poses:
@@ -38,13 +38,13 @@ class Poses:
         self._found: dict[ET.Element, np.ndarray] = {}
 
     def _named(self, model: ET.Element, tag: str) -> dict[str, ET.Element]:
-        found: dict[str, ET.Element] = {}
+        named: dict[str, ET.Element] = {}
         for element in model.iterfind(tag):
             name = element.get("name", "")
-            if not name or name in found:
+            if not name or name in named:
                 raise self.error(element, "its name is missing, or that of another one")
-            found[name] = element
-        return found
+            named[name] = element
+        return named
 
     def named(self, name: str, user: ET.Element) -> ET.Element | None:
         """Return the link, joint or frame of a name that an element uses; None for the model."""
@@ -82,7 +82,7 @@ class Poses:
         """Return the pose of one element in the frame of another; None for the model."""
         if element is not None and other is not None and self._base(element) is other:
             return self.written(element)
-        (M, N) = (self.pose(one) for one in (other, element))
+        (M, N) = (self.pose(part) for part in (other, element))
         R = M[:3, :3].T
         return matrix(R @ N[:3, :3], R @ (N[:3, 3] - M[:3, 3]))
 

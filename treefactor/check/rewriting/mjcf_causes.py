@@ -32,7 +32,7 @@ def causes_of_mjcf(path) -> tuple[Edit, ...]:
         As `mjcf_edits`.
     """
     file, body = _mjcf_file.read(path), compiled(path)
-    found = [] if np.array_equal(body.gravity, GRAVITY) else [("gravity", "", 1)]
+    ignored = [] if np.array_equal(body.gravity, GRAVITY) else [("gravity", "", 1)]
     elements = file.joints()
     shifted = [joint for joint in body.joints if joint.nv == 1 and body.model.qpos0[joint.q].any()]
     last = {joint.body: joint for joint in shifted}
@@ -43,17 +43,20 @@ def causes_of_mjcf(path) -> tuple[Edit, ...]:
                 kinds.append("armature axes")
             if joint in shifted:
                 kinds.append("ref" if joint is last[joint.body] else "earlier ref")
-            found += [(kind, joint.name, file.lines[element]) for kind in kinds]
+            ignored += [(kind, joint.name, file.lines[element]) for kind in kinds]
     tendons = _tendons(file.top)
     armature = getattr(body.model, "tendon_armature", np.zeros(0))
     if len(tendons) == len(armature):
         for k in np.flatnonzero(armature):
             name = tendons[k].get("name", f"tendon {k}")
-            found.append(("tendon armature", name, file.lines[tendons[k]]))
+            ignored.append(("tendon armature", name, file.lines[tendons[k]]))
     edits = mjcf_edits(path)
     if not any(edit.kind == "bodies" for edit in edits):
-        found += [("other bodies", one.get("name", ""), file.lines[one]) for one in _other_bodies(file.top)]
-    return *edits, *(Edit(IGNORED_STEP, *one) for one in found)
+        ignored += [
+            ("other bodies", element.get("name", ""), file.lines[element])
+            for element in _other_bodies(file.top)
+        ]
+    return *edits, *(Edit(IGNORED_STEP, *cause) for cause in ignored)
 
 
 def without_ignored(path, chosen: Iterable[Edit]) -> tuple[str, frozenset[str]]:
@@ -96,7 +99,7 @@ def _remove(top: ET.Element, edit: Edit, names: list[str]) -> None:
 
 
 def _tendons(top: ET.Element) -> list[ET.Element]:
-    return [one for section in top.iterfind("tendon") for one in section if one.tag in TENDONS]
+    return [element for section in top.iterfind("tendon") for element in section if element.tag in TENDONS]
 
 
 def _other_bodies(top: ET.Element) -> list[ET.Element]:

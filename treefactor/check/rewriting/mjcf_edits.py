@@ -44,7 +44,7 @@ STEPS = {  # kinds of edits
     "default": 6,
     "resolved": 7,
 }
-IGNORED_STEP = 8  # of edits that change the reference: see `mjcf_causes`
+IGNORED_STEP = 8  # step of edits that change the reference, see `mjcf_causes`
 LOOKS = ("texture", "material", "skin", "model")  # within <asset>; of them, meshes have mass
 NO_DYNAMICS = ("keyframe", "sensor", "visual", "statistic", "custom", "extension", "deformable")
 SECTIONS = {  # sections to remove, with those that name their elements
@@ -86,35 +86,40 @@ def mjcf_edits(path) -> tuple[Edit, ...]:
     """
     file, robot = _mjcf_file.read(path), compiled(path)
     top, lines = file.top, file.lines
-    found = [("include", "", line) for line in file.includes[:1]]
+    changes = [("include", "", line) for line in file.includes[:1]]
     if not top.get("model"):
-        found.append(("model name", "", 1))
+        changes.append(("model name", "", 1))
     for kind, elements in (
-        ("texture", [one for tag in LOOKS for one in top.iterfind(f"asset/{tag}")]),
+        ("texture", [element for tag in LOOKS for element in top.iterfind(f"asset/{tag}")]),
         ("height field", list(top.iterfind("asset/hfield"))),
-        *((name, [one for tag in tags for one in top.iterfind(tag)]) for name, tags in _sections(robot)),
+        *(
+            (name, [element for tag in tags for element in top.iterfind(tag)])
+            for name, tags in _sections(robot)
+        ),
         *((name, list(file.compilers(name))) for name in ATTRIBUTES),
     ):
-        found += [(kind, "", lines[one]) for one in elements[:1]]
+        changes += [(kind, "", lines[element]) for element in elements[:1]]
     inertias, bodies = _inertias(robot), file.bodies()
     if len(bodies) == len(inertias):
         for body, inertia in zip(bodies, inertias, strict=True):
             if inertia.mass and body.find("inertial") is None:
-                found.append(("shapes", body.get("name", ""), lines[body]))
-    found += _passive_joints(file, robot)
-    found += [("gravity flag", "", lines[flag]) for flag in top.iterfind("option/flag[@gravity='disable']")]
-    found += [("freejoint", one.get("name", ""), lines[one]) for one in top.iter("freejoint")]
-    found += [
-        ("free body", one.get("name", ""), lines[one]) for one in bodies if _is_free(one) and _is_placed(one)
+                changes.append(("shapes", body.get("name", ""), lines[body]))
+    changes += _passive_joints(file, robot)
+    changes += [("gravity flag", "", lines[flag]) for flag in top.iterfind("option/flag[@gravity='disable']")]
+    changes += [("freejoint", element.get("name", ""), lines[element]) for element in top.iter("freejoint")]
+    changes += [
+        ("free body", element.get("name", ""), lines[element])
+        for element in bodies
+        if _is_free(element) and _is_placed(element)
     ]
     if len(bodies) == len(inertias) and (kind := _bodies_of_world(top)):
-        found.append((kind, "", lines[bodies[0]]))
-    found += [("default", "", lines[one]) for one in list(top.iterfind("default"))[:1]]
+        changes.append((kind, "", lines[bodies[0]]))
+    changes += [("default", "", lines[element]) for element in list(top.iterfind("default"))[:1]]
     for body in bodies:
         if len(body.findall("joint")) > 1:
-            found.append((SPLIT, body.get("name", ""), lines[body]))
-    found.append(("resolved", "", 1))
-    return tuple(Edit(STEPS[kind], kind, where, line) for kind, where, line in dict.fromkeys(found))
+            changes.append((SPLIT, body.get("name", ""), lines[body]))
+    changes.append(("resolved", "", 1))
+    return tuple(Edit(STEPS[kind], kind, where, line) for kind, where, line in dict.fromkeys(changes))
 
 
 def rewrite_mjcf(path, chosen: Iterable[Edit]) -> str:
@@ -214,12 +219,12 @@ def _write_out(file: MjcfFile, attributes: Sequence[str], wanted: list[Inertia])
                 _set_inertia(body, inertia)
 
 
-def _same(one: Inertia, other: Inertia) -> bool:
+def _same(inertia: Inertia, compiled_inertia: Inertia) -> bool:
     return (
-        abs(one.mass - other.mass) <= SAME_COMPILED * other.mass
-        and float(np.abs(one.com - other.com).max()) <= SAME_COMPILED
-        and float(np.abs(one.tensor - other.tensor).max())
-        <= SAME_COMPILED * (np.abs(other.tensor).max() or 1.0)
+        abs(inertia.mass - compiled_inertia.mass) <= SAME_COMPILED * compiled_inertia.mass
+        and float(np.abs(inertia.com - compiled_inertia.com).max()) <= SAME_COMPILED
+        and float(np.abs(inertia.tensor - compiled_inertia.tensor).max())
+        <= SAME_COMPILED * (np.abs(compiled_inertia.tensor).max() or 1.0)
     )
 
 
@@ -256,8 +261,8 @@ def _set_inertia(body: ET.Element, inertia: Inertia) -> None:
 
 def _remove_textures(top: ET.Element) -> None:
     for asset in top.iterfind("asset"):
-        for one in [one for tag in LOOKS for one in asset.findall(tag)]:
-            asset.remove(one)
+        for element in [element for tag in LOOKS for element in asset.findall(tag)]:
+            asset.remove(element)
     for element in top.iter():
         element.attrib.pop("material", None)
 
@@ -283,19 +288,19 @@ def _sections(robot) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _remove_sections(top: ET.Element, tags: Sequence[str]) -> None:
-    for section in [one for tag in tags for one in top.findall(tag)]:
+    for section in [element for tag in tags for element in top.findall(tag)]:
         top.remove(section)
 
 
 def _passive_joints(file: MjcfFile, robot) -> list[tuple[str, str, int]]:
     """Return the joints with dampers, springs, friction or limits."""
-    joints, found = file.joints(), []
+    joints, passive = file.joints(), []
     for kind, field in PASSIVE.items() if len(joints) == len(robot.joints) else ():
         values = getattr(robot.model, field)
         for j, (element, joint) in enumerate(zip(joints, robot.joints, strict=True)):
             if np.any(values[joint.v] if field.startswith("dof") else values[j]):
-                found.append((kind, joint.name, file.lines[element]))
-    return found
+                passive.append((kind, joint.name, file.lines[element]))
+    return passive
 
 
 def _switch_off(file: MjcfFile, attribute: str, numbers: Sequence[int]) -> None:
@@ -326,7 +331,8 @@ def _write_free_joints(top: ET.Element) -> None:
 def _bodies_of_world(top: ET.Element) -> str:
     """Return the kind of edit that gathers the bodies of the world, none of them on a free joint."""
     bodies = top.findall("worldbody/body")
-    bound = top.findall("compiler[@boundmass]") + top.findall("compiler[@boundinertia]")  # of new bodies, too
+    # these bounds also apply to new bodies
+    bound = top.findall("compiler[@boundmass]") + top.findall("compiler[@boundinertia]")
     if any(map(_is_free, bodies)) or bound or top.findall("worldbody/frame"):
         return ""
     welded = any(_is_placed(body) and body.find("joint") is None for body in bodies)

@@ -130,14 +130,14 @@ def _joint(
 def _bounds(joint: _urdf.Joint, path: Path) -> dict[str, str]:
     """Return the limits of a joint; SDF has its own numbers for none."""
     written = joint.limit or {}
-    found = {key: written[key] for key in LIMITS if key in written}
-    for key, value in found.items():
+    bounds = {key: written[key] for key in LIMITS if key in written}
+    for key, value in bounds.items():
         if len(numbers(value) or []) != 1:
             reason = f"the limit {key} of joint {joint.name!r} is not a number: {value!r}"
             raise file_error(path, None, reason, joint.name)
     if joint.type == "continuous" or joint.limit is None:
-        return found | {"lower": f"-{UNLIMITED}", "upper": UNLIMITED}
-    return {"lower": "0", "upper": "0"} | found
+        return bounds | {"lower": f"-{UNLIMITED}", "upper": UNLIMITED}
+    return {"lower": "0", "upper": "0"} | bounds
 
 
 def _pose(element: ET.Element, pose: np.ndarray, relative: str) -> None:

@@ -230,19 +230,19 @@ class _Reader:
 
     def text(self, element: ET.Element, path: str, default: str | None = None) -> str:
         """Return the text of an element below another one."""
-        found = element.findtext(path, default)
-        if found is None:
+        text = element.findtext(path, default)
+        if text is None:
             raise self.error(element, f"it lacks <{path}>")
-        return found.strip()
+        return text.strip()
 
     def number(self, element: ET.Element, path: str, default: float) -> float:
         """Return the number below an element, which may be infinite only for limits."""
-        found = element.find(path)
-        if found is None:
+        child = element.find(path)
+        if child is None:
             return default
-        values = numbers(found.text or "")
+        values = numbers(child.text or "")
         if values is None or len(values) != 1 or values[0] != values[0]:
-            raise self.error(found, f"expected a number, got {found.text!r}")
+            raise self.error(child, f"expected a number, got {child.text!r}")
         return values[0]
 
     def unused(self, name: str) -> str:

@@ -12,7 +12,7 @@ from .sdf import TYPES, sdf_of
 from .sdf_reader import BEFORE_FRAMES
 from .urdf_edits import Edit, rewrite
 
-SDF_VERSIONS = {"sdf": "1.9", "sdf16": "1.6"}  # by format
+SDF_VERSIONS = {"sdf": "1.9", "sdf16": "1.6"}  # version of SDF by name of the format
 FORMATS = ("urdf", *SDF_VERSIONS, "mjcf")
 
 

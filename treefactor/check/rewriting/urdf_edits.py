@@ -24,7 +24,7 @@ STEPS = dict(sorted(ALL_STEPS.items(), key=lambda item: item[1]))
 REPEATED, IMPOSSIBLE, CONTROLLER = "repeated element", "impossible limit", "safety controller"
 # kinds of edits that leave all values of a comparison; a file that keeps to the specification needs none
 SPELLING = (MARKUP, REPEATED, "inertial number", "joint number", "joint limit", IMPOSSIBLE, CONTROLLER)
-IMPLIED = {  # by kind of edit, the kinds that make the same change besides their own
+IMPLIED = {  # maps each kind of edit to other kinds that include its change
     MARKUP: frozenset(STEPS) - {MARKUP},
     REPEATED: frozenset({"mimic", "dynamics", "limit", FIXED}),
     "inertial number": frozenset({REPEATED, "other", FIXED, TURNED}),
@@ -107,27 +107,27 @@ def edits(path) -> tuple[Edit, ...]:
         If the file cannot be read or is not a URDF of one tree of links.
     """
     file = _urdf_file.read(path)
-    found: dict[tuple[str, str], Edit] = {}
+    by_part: dict[tuple[str, str], Edit] = {}
     if Path(path).suffix == ".sdf":
-        found[WRITTEN, ""] = Edit(STEPS[WRITTEN], WRITTEN, "", 1)
+        by_part[WRITTEN, ""] = Edit(STEPS[WRITTEN], WRITTEN, "", 1)
     elif file.has_markup:
-        found[MARKUP, ""] = Edit(STEPS[MARKUP], MARKUP, "", 1)
+        by_part[MARKUP, ""] = Edit(STEPS[MARKUP], MARKUP, "", 1)
     if line := file.first_uri():
-        found[PATHS, ""] = Edit(STEPS[PATHS], PATHS, "", line)
+        by_part[PATHS, ""] = Edit(STEPS[PATHS], PATHS, "", line)
     named = {tag: file.names(tag) for tag in _xml_parts.PARTS}
     for kind, name, part in _elements.changed_parts(file.top):
         own = part if part.tag in named else named["joint"].get(name, named["link"].get(name, part))
-        found.setdefault((kind, name), Edit(STEPS[kind], kind, name, file.lines[own]))
+        by_part.setdefault((kind, name), Edit(STEPS[kind], kind, name, file.lines[own]))
     if file.robot.root == _frames.WORLD:
-        found[ROOT, _frames.WORLD] = Edit(
+        by_part[ROOT, _frames.WORLD] = Edit(
             STEPS[ROOT], ROOT, _frames.WORLD, file.lines[named["link"][_frames.WORLD]]
         )
     joints = file.robot.joints
     moved = [(FIXED, joint.name) for joint in joints if joint.type == "fixed"]
     moved += [(TURNED, joint.name) for joint in joints if _frames.can_turn(joint)]
     for kind, name in moved:
-        found[kind, name] = Edit(STEPS[kind], kind, name, file.lines[named["joint"][name]])
-    return tuple(sorted(found.values(), key=lambda edit: edit.step))
+        by_part[kind, name] = Edit(STEPS[kind], kind, name, file.lines[named["joint"][name]])
+    return tuple(sorted(by_part.values(), key=lambda edit: edit.step))
 
 
 def rewrite(path, chosen: Iterable[Edit]) -> Rewritten:

@@ -45,8 +45,8 @@ def traps() -> tuple[Trap, ...]:
     listed = {"urdf": URDF_TRAPS, "mjcf": MJCF_TRAPS, "sdf": SDF_TRAPS}
     return tuple(
         Trap(f"traps/{name}", about, kind, text)
-        for kind, found in listed.items()
-        for name, (about, text) in found.items()
+        for kind, texts in listed.items()
+        for name, (about, text) in texts.items()
     )
 
 

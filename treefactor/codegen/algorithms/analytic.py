@@ -76,11 +76,11 @@ def tasks_of(model, bodies, unknown: list[int], names: dict[int, str]) -> list[T
     ]
     left, waiting, tasks = set(unknown), list(range(len(model.loops))), []
     while waiting:
-        found = {k: _task(samples, model.loops[k], k, left) for k in waiting}
-        solved = next((k for k, task in found.items() if task is not None), None)
+        candidates = {k: _task(samples, model.loops[k], k, left) for k in waiting}
+        solved = next((k for k, task in candidates.items() if task is not None), None)
         if solved is None:
             raise _not_analytic(model.loops[waiting[0]], samples[0], left, names)
-        task = found[solved]
+        task = candidates[solved]
         left -= {*task.screws, *task.loose}
         waiting.remove(solved)
         tasks += [task] if task.screws else []
@@ -140,11 +140,11 @@ def _ring(closure: Closure, unknown) -> Ring:
 
 def _loose(rings: list[Ring], near: float) -> list[int]:
     """Return the unknown revolute joints at the ends of a ring whose axes contain the point of the end."""
-    screws, found = rings[0].screws, []
+    screws, loose = rings[0].screws, []
     for at, points in ((0, [ring.start for ring in rings]), (-1, [ring.stop for ring in rings])):
         if screws and not screws[at].slides and np.abs(np.array(points)[:, :2]).max() <= near:
-            found.append(screws[at].body)
-    return list(dict.fromkeys(found))
+            loose.append(screws[at].body)
+    return list(dict.fromkeys(loose))
 
 
 def _form(rings: list[Ring], near: float) -> tuple[float, ...] | None:
@@ -170,7 +170,7 @@ def _is_planar(rings: list[Ring]) -> bool:
 
 def _centers(rings: list[Ring], near: float) -> tuple[float, ...] | None:
     """Return where the last two axes intersect, on either axis; None if that is not one fixed point."""
-    found = []
+    centers = []
     for ring in rings:
         axis, origin = (np.array(x) for x in (ring.vector(2, list(UNIT[2])), ring.point(2, [0.0, 0.0, 0.0])))
         square = axis[0] ** 2 + axis[1] ** 2
@@ -180,7 +180,7 @@ def _centers(rings: list[Ring], near: float) -> tuple[float, ...] | None:
         meeting = origin + along * axis
         if np.abs(meeting[:2]).max() > near:
             return None
-        found.append((along, meeting[2]))
-    if np.ptp(found, axis=0).max() > near:
+        centers.append((along, meeting[2]))
+    if np.ptp(centers, axis=0).max() > near:
         return None
-    return tuple(0.0 if abs(x) <= near else float(x) for x in found[0])
+    return tuple(0.0 if abs(x) <= near else float(x) for x in centers[0])

@@ -24,22 +24,22 @@ class Centroidal(Kinematics):
     @cached_property
     def centers(self) -> dict:
         """Centre of mass of the whole model in the frame of every body; -1: in the base."""
-        roots, found = [i for i, body in enumerate(self.bodies) if body.parent < 0], {}
+        roots, centers = [i for i, body in enumerate(self.bodies) if body.parent < 0], {}
         unfelt = {i: self.bodies[i].unfelt[3].tolist() for i in roots}
         first = {i: add(self.recursions.composites[i].h, unfelt[i][:3]) for i in roots}
         if len(roots) == 1:
-            found[roots[0]] = times(first[roots[0]], 1.0 / self.mass)
-            found[-1] = self.places[roots[0]].point(found[roots[0]])
+            centers[roots[0]] = times(first[roots[0]], 1.0 / self.mass)
+            centers[-1] = self.places[roots[0]].point(centers[roots[0]])
         else:
             total = list(ZERO)
             for i in roots:
                 m = self.recursions.composites[i].m + unfelt[i][3]
                 total = add(total, self.carried(i, m, (first[i], ZERO, ZERO), None, None)[0])
-            found[-1] = times(total, 1.0 / self.mass)
+            centers[-1] = times(total, 1.0 / self.mass)
         for i, body in enumerate(self.bodies):
-            if i not in found:
-                found[i] = self.places[i].seen(found[body.parent])
-        return found
+            if i not in centers:
+                centers[i] = self.places[i].seen(centers[body.parent])
+        return centers
 
     def center_of_mass(self) -> list:
         """Return the centre of mass."""
@@ -50,12 +50,12 @@ class Centroidal(Kinematics):
         moving: list = [(moments.h, ZERO, ZERO) for moments in self.recursions.moments]
         total: tuple = (ZERO, ZERO, ZERO)
         for i in reversed(range(len(self.bodies))):
-            found = self.carried(i, self.recursions.composites[i].m, moving[i], v, a)
+            in_parent = self.carried(i, self.recursions.composites[i].m, moving[i], v, a)
             parent = self.bodies[i].parent
             if parent >= 0:
-                moving[parent] = tuple(map(add, moving[parent], found))
+                moving[parent] = tuple(map(add, moving[parent], in_parent))
             else:
-                total = tuple(map(add, total, found))
+                total = tuple(map(add, total, in_parent))
         return times(total[1], 1.0 / self.mass), times(total[2], 1.0 / self.mass)
 
     def center_jacobian(self, method: str) -> list:
@@ -101,7 +101,7 @@ class Centroidal(Kinematics):
     def _rates(self, v) -> list[Moments]:
         """Return the time derivatives of the moments of every subtree, in the frame of its body."""
         still = Moments(symmetric(*[0.0] * 6), ZERO, 0.0)
-        found = [still] * len(self.bodies)
+        rates = [still] * len(self.bodies)
         for i in reversed(range(len(self.bodies))):
             parent, composite, (linear, w) = (
                 self.bodies[i].parent,
@@ -113,19 +113,19 @@ class Centroidal(Kinematics):
                 turned = transposed([cross(w, column) for column in transposed(composite.K)])
                 part = [[turned[a][b] + linear[a] * h[b] for b in range(3)] for a in range(3)]
                 moving = Moments(_symmetrized(part), add(times(linear, m), cross(w, h)), 0.0)
-                found[parent] += (found[i] + moving).moved(self.places[i])
-        return found
+                rates[parent] += (rates[i] + moving).moved(self.places[i])
+        return rates
 
     def _drifts(self, v) -> list:
         """Return the velocity of the model's centre of mass relative to every body, in its frame."""
-        found: list = []
+        drifts: list = []
         center, _ = self.center_motion(v, None)
         seen: list = []
         for i, (linear, w) in enumerate(self.velocities(v)):
             parent = self.bodies[i].parent
             seen.append(self.places[i].inward(seen[parent] if parent >= 0 else center))
-            found.append(subtract(seen[i], add(linear, cross(w, self.centers[i]))))
-        return found
+            drifts.append(subtract(seen[i], add(linear, cross(w, self.centers[i]))))
+        return drifts
 
     def momentum(self, v, method: str) -> list:
         """Return the centroidal momentum from those of the bodies, or by the map."""

@@ -61,16 +61,16 @@ class Closing:
 
     def signs(self, q) -> dict[str, int]:
         """Return the signs of the square roots for a closed configuration, by names of freedoms."""
-        found: dict[str, int] = {}
+        signs: dict[str, int] = {}
 
         def choose(i: int, value) -> int:
             body = self.bodies[i]
             sign = 1 if value(*_position(body, q)) >= 0.0 else -1
-            found[self.names[i]] = sign
+            signs[self.names[i]] = sign
             return sign
 
         self._numeric(q, choose)
-        return found
+        return signs
 
     def usual(self, q) -> np.ndarray:
         """Return the closed configuration with the longest rods and smallest angles.
@@ -83,19 +83,19 @@ class Closing:
         numbers, signs = {name: i for i, name in self.names.items()}, self.signs(q)
         for name, sign in signs.items():
             body, tried = self.bodies[numbers[name]], signs | {name: -sign}
-            other = self._numeric(q, lambda i, _, tried=tried: tried[self.names[i]])
-            if self._open(other)[0] <= AGREES and _preference(body, other) > _preference(body, q):
-                q, signs[name] = np.array(other), -sign
+            flipped = self._numeric(q, lambda i, _, tried=tried: tried[self.names[i]])
+            if self._open(flipped)[0] <= AGREES and _preference(body, flipped) > _preference(body, q):
+                q, signs[name] = np.array(flipped), -sign
         return q
 
     def positions(self, recursions: Recursions, q) -> list:
         """Return q with closed loops, as scalars, on the chosen branch."""
         signs = {i: self.branch.get(name, 0) for i, name in self.names.items()}
-        found = Positions(recursions, self.model.loops, self.tasks, q, lambda i, _: signs[i]).q
-        if any(isinstance(x, float) and math.isnan(x) for x in found):
+        positions = Positions(recursions, self.model.loops, self.tasks, q, lambda i, _: signs[i]).q
+        if any(isinstance(x, float) and math.isnan(x) for x in positions):
             names = ", ".join(repr(loop.name) for loop in self.model.loops)
             raise CodegenError(f"position_closure: the loops {names} cannot be closed for any q")
-        return found
+        return positions
 
     def require_exact(self, configurations) -> None:
         """Raise CodegenError if some closed configuration is not that of its own branch."""

@@ -14,7 +14,7 @@ from .matrices import ZERO, add, apply, cross, dot, rate, subtract, times, trans
 from .placements import UNIT
 from .recursions import BodyMotion, Recursions
 
-SIGNS = (-1.0, 1.0)  # of the first and the second end in a row
+SIGNS = (-1.0, 1.0)  # signs of the first and the second end in a row
 
 
 class End:
@@ -168,12 +168,12 @@ class Closure:
             n^T dw_v - n^T dw_u + (u^T w)(v^T w_v) + (v^T w)(u^T w - u^T w_v).
         """
         first, second = (end.acceleration(states, axes) for end in self.ends)
-        found = subtract(second, first)
+        second_derivatives = subtract(second, first)
         first, second = (self._turning(end, states) for end in self.ends)
         for (u_first, v_first, n_first), (u_second, v_second, n_second) in zip(first, second, strict=True):
             u, v = u_first - u_second, v_first - v_second
-            found.append(n_second - n_first + (u * v_second + v * (u - u_second)))
-        return found
+            second_derivatives.append(n_second - n_first + (u * v_second + v * (u - u_second)))
+        return second_derivatives
 
     def _turning(self, end: End, states: list[BodyMotion]) -> list:
         """Return for every pair u, v the products u^T w, v^T w and n^T dw of an end."""
@@ -183,5 +183,5 @@ class Closure:
 
     @property
     def about(self) -> int:
-        """Body whose axes are used for products of axes: of an end that is not a hub, if there is one."""
+        """Body in whose axes products of axes are computed; if possible that of an end that is not a hub."""
         return next((end.body for end in self.ends if end.hub is None), self.top)

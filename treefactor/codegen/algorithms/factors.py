@@ -54,10 +54,10 @@ def solve(tree, L, inverse, y) -> list:
 def delassus(inverse, Y) -> list:
     """Return J H^-1 J^T = Y^T D^-1 Y for the columns of Y = L^-T J^T."""
     scaled = [[d * y for d, y in zip(inverse, row, strict=True)] for row in Y]
-    found = [[0.0] * len(Y) for _ in Y]
+    matrix = [[0.0] * len(Y) for _ in Y]
     for i, j in combinations_with_replacement(range(len(Y)), 2):
-        found[i][j] = found[j][i] = weighted(Y[i], scaled[j])
-    return [entry for row in found for entry in row]
+        matrix[i][j] = matrix[j][i] = weighted(Y[i], scaled[j])
+    return [entry for row in matrix for entry in row]
 
 
 def following(tree, L) -> list[dict[int, list]]:
@@ -119,7 +119,7 @@ def column_of(tree, L, P, inverse, b) -> list:
 
 def _follow(path, branching, P, row) -> dict[int, list]:
     """Return the row of P for every branching node of a path, and for its last node."""
-    found = {len(path): row}
+    rows = {len(path): row}
     for length in range(len(path) - 1, 0, -1):
         if branching[path[length - 1]]:
             between = [P[b][length] for b in path[length : len(row)]]
@@ -127,5 +127,5 @@ def _follow(path, branching, P, row) -> dict[int, list]:
                 weighted(row[length:], column, x)
                 for x, column in zip(row, zip(*between, strict=True), strict=False)
             ]
-            found[length] = row
-    return {0: [], **dict(sorted(found.items()))}
+            rows[length] = row
+    return {0: [], **dict(sorted(rows.items()))}

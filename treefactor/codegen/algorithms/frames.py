@@ -15,8 +15,21 @@ from ...model._snapping import about_z, euler, snapped_rotation
 from ...model._snapping import cosine_and_sine as cosine_and_sine
 from ...tolerances import SNAP
 
-TURNING = ("revolute", "continuous", "helical")  # kinds that rotate about z of the body
-KEPT = ("parent", "q", "v", "freedoms", "ratio", "offset", "pitch", "circle", "R", "p", "joint", "axes")
+TURNING = ("revolute", "continuous", "helical")  # kinds of joints that rotate about z of the body
+KEPT = (
+    "parent",
+    "q",
+    "v",
+    "freedoms",
+    "ratio",
+    "offset",
+    "pitch",
+    "circle",
+    "R",
+    "p",
+    "joint",
+    "axes",
+)
 UNFELT = {  # rows and columns of the second moments that do not affect the force of a joint
     "revolute": slice(2, 4),
     "continuous": slice(2, 4),
@@ -26,7 +39,7 @@ UNFELT = {  # rows and columns of the second moments that do not affect the forc
     "translation": slice(0, 3),
     "spherical": slice(3, 4),
 }
-ROUNDING = 1e-15  # of lengths and moments, relative to the largest of their kind
+ROUNDING = 1e-15  # smaller lengths and moments, relative to the largest of their kind, become 0
 FAR = 10.0  # largest distance of the foot of a common normal, in distances of the origins; more loses digits
 
 
@@ -95,9 +108,9 @@ def bodies_of(model) -> list[Body]:
 def _moments(mass: float, first: np.ndarray, tensor: np.ndarray) -> np.ndarray:
     """Return second moments about the origin: sum of m x x^T = tr(I) / 2 - I."""
     K = np.trace(tensor) / 2 * np.eye(3) - tensor
-    found = np.empty((4, 4))
-    found[:3, :3], found[:3, 3], found[3, :3], found[3, 3] = K, first, first, mass
-    return found
+    moments = np.empty((4, 4))
+    moments[:3, :3], moments[:3, 3], moments[3, :3], moments[3, 3] = K, first, first, mass
+    return moments
 
 
 def snapped(bodies: list[Body], tolerance: float = SNAP) -> tuple[list[Body], float]:
@@ -105,16 +118,16 @@ def snapped(bodies: list[Body], tolerance: float = SNAP) -> tuple[list[Body], fl
 
     Returns also the largest change of a rotation entry, or of a length relative to the largest.
     """
-    found = [
+    rounded = [
         replace(body, R=snapped_rotation(body.R, tolerance))
         for body in _without_tiny_lengths(bodies, tolerance)
     ]
     longest = max((np.abs(body.p).max() for body in bodies), default=0.0) or 1.0
     changes = [
         max(np.abs(new.R - old.R).max(), np.abs(new.p - old.p).max() / longest)
-        for new, old in zip(found, bodies, strict=True)
+        for new, old in zip(rounded, bodies, strict=True)
     ]
-    return found, max(changes, default=0.0)
+    return rounded, max(changes, default=0.0)
 
 
 def _without_tiny_lengths(bodies: list[Body], tolerance: float) -> list[Body]:
@@ -166,11 +179,11 @@ def _transformed(moments: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarra
 
 def _rounded(moments: np.ndarray) -> np.ndarray:
     """Make second moments symmetric and set entries of the size of rounding errors to 0."""
-    found = (moments + moments.T) / 2
+    rounded = (moments + moments.T) / 2
     for block in (np.s_[:3, :3], np.s_[:3, 3], np.s_[3, :3]):
-        part = found[block]
+        part = rounded[block]
         part[np.abs(part) <= ROUNDING * np.abs(part).max()] = 0.0
-    return found
+    return rounded
 
 
 def canonical(bodies: list[Body], meet: bool = False, by_mass: bool = True) -> list[Body]:

@@ -15,21 +15,21 @@ from .frames import UNFELT, Body
 
 UPPER = tuple((i, j) for i in range(4) for j in range(i, 4))  # different entries of the second moments
 LENGTHS = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])  # power of metres in every parameter
-ROUNDING = 1e-14  # of a coefficient, relative to powers of the longest distance
+ROUNDING = 1e-14  # smaller coefficients, relative to powers of the longest distance, become 0
 
 
 def _unit_moments() -> np.ndarray:
     """Return the second moments (4, 4) of the ten unit parameters, on the last axis."""
-    found = np.zeros((4, 4, 10))
-    found[3, 3, 0] = 1.0
+    moments = np.zeros((4, 4, 10))
+    moments[3, 3, 0] = 1.0
     for k in range(3):
-        found[k, 3, 1 + k] = found[3, k, 1 + k] = 1.0
+        moments[k, 3, 1 + k] = moments[3, k, 1 + k] = 1.0
     for number, (i, j) in enumerate([(0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)], start=4):
         if i == j:
-            found[range(3), range(3), number] = 0.5
-        found[i, j, number] -= 1.0
-        found[j, i, number] = found[i, j, number]
-    return found
+            moments[range(3), range(3), number] = 0.5
+        moments[i, j, number] -= 1.0
+        moments[j, i, number] = moments[i, j, number]
+    return moments
 
 
 UNIT = _unit_moments()
@@ -145,10 +145,10 @@ class InertialInputs:
     def placed(self, bodies: list[Body], scalars: list) -> list[Body]:
         """Return the bodies with inputs, of these scalars, in place of moments and armature."""
         values = [*scalars, 0.0]  # -1 is the last one
-        found = []
+        with_inputs = []
         for body, entries in zip(bodies, self.entries, strict=True):
             moments = np.empty((4, 4), object)
             moments[:] = [[values[k] for k in row] for row in entries.tolist()]
             numbers = self.armature[body.v : body.v + body.freedoms].tolist()
-            found.append(replace(body, moments=moments, armature=tuple(values[k] for k in numbers)))
-        return found
+            with_inputs.append(replace(body, moments=moments, armature=tuple(values[k] for k in numbers)))
+        return with_inputs

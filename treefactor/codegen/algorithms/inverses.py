@@ -56,13 +56,13 @@ def inverse(A) -> list:
         raise SingularError
     uses = np.array([[not is_zero(A[i][column[j]]) for j in range(n)] for i in range(n)])
     blocks = [(rows, [column[i] for i in rows]) for rows in ordered(uses)]
-    found = [
+    cofactors = [
         (_cofactors if len(rows) <= SMALL else _squared)([[A[i][j] for j in columns] for i in rows])
         for rows, columns in blocks
     ]
-    scales = _reciprocals([determinant for _, determinant in found])
+    scales = _reciprocals([determinant for _, determinant in cofactors])
     X: list = [[0.0] * n for _ in range(n)]
-    for (rows, columns), (adjugate, _), scale in zip(blocks, found, scales, strict=True):
+    for (rows, columns), (adjugate, _), scale in zip(blocks, cofactors, scales, strict=True):
         others = [j for j in range(n) if j not in columns]
         scaled = [[x * scale for x in row] for row in adjugate]
         for k in range(n):
@@ -86,11 +86,11 @@ def _cofactors(A) -> tuple[list, object]:
         return minors[rows, columns]
 
     every = tuple(range(len(A)))
-    found = [
+    adjugate = [
         [minor(every[:i] + every[i + 1 :], every[:j] + every[j + 1 :]) * (-1.0) ** (i + j) for i in every]
         for j in every
     ]
-    return found, minor(every, every)
+    return adjugate, minor(every, every)
 
 
 def _squared(A) -> tuple[list, float]:
@@ -107,8 +107,8 @@ def _reciprocals(x) -> list:
     if any(map(is_zero, x)):
         raise SingularError
     products = list(accumulate(x, lambda a, b: a * b))
-    rest, found = 1.0 / products[-1], []
+    rest, reciprocals = 1.0 / products[-1], []
     for before, last in zip([*products[-2::-1], 1.0], reversed(x), strict=True):
-        found.append(before * rest)
+        reciprocals.append(before * rest)
         rest = rest * last
-    return found[::-1]
+    return reciprocals[::-1]

@@ -58,30 +58,30 @@ class Kinematics:
     @cached_property
     def rotations(self) -> list:
         """Rotation matrices of all bodies in the base."""
-        found: list = []
+        rotations: list = []
         for body, place in zip(self.bodies, self.places, strict=True):
-            before = found[body.parent] if body.parent >= 0 else np.eye(3).tolist()
-            found.append([place.inward(row) for row in before])
-        return found
+            before = rotations[body.parent] if body.parent >= 0 else np.eye(3).tolist()
+            rotations.append([place.inward(row) for row in before])
+        return rotations
 
     @cached_property
     def origins(self) -> list:
         """Origins of all bodies in the base."""
-        found: list = []
+        origins: list = []
         for body, place in zip(self.bodies, self.places, strict=True):
             point = place.point(ZERO)
             if body.parent >= 0:
-                point = add(found[body.parent], apply(self.rotations[body.parent], point))
-            found.append(point)
-        return found
+                point = add(origins[body.parent], apply(self.rotations[body.parent], point))
+            origins.append(point)
+        return origins
 
     def joint_placements(self, joints: int) -> list:
         """Return rows [R | p] of the frames of all joints."""
-        found = []
+        rows = []
         for joint in range(joints):
             i, axes, origin = self.recursions.frame(joint)
-            found += self._rows(Spot(i, whole(axes), origin, ""))
-        return found
+            rows += self._rows(Spot(i, whole(axes), origin, ""))
+        return rows
 
     def _rows(self, spot: Spot) -> list:
         """Return rows [R | p] of a frame from the placement of its body in the base."""
@@ -107,22 +107,22 @@ class Kinematics:
 
     def velocities(self, v) -> list:
         """Return the motions of all bodies in their frames."""
-        found: list = []
+        velocities: list = []
         for i, body in enumerate(self.bodies):
-            before = found[body.parent] if body.parent >= 0 else (ZERO, ZERO)
-            found.append(self._sum(self.places[i].motion(*before), self.joint(i, v)))
-        return found
+            before = velocities[body.parent] if body.parent >= 0 else (ZERO, ZERO)
+            velocities.append(self._sum(self.places[i].motion(*before), self.joint(i, v)))
+        return velocities
 
     def accelerations(self, v, a) -> list:
         """Return the spatial accelerations of all bodies in their frames, without gravity."""
-        found: list = []
+        accelerations: list = []
         for i, (body, (linear, w)) in enumerate(zip(self.bodies, self.velocities(v), strict=True)):
-            before = found[body.parent] if body.parent >= 0 else (ZERO, ZERO)
+            before = accelerations[body.parent] if body.parent >= 0 else (ZERO, ZERO)
             joint = self.joint(i, v)
             bent = add(cross(w, joint[0]), cross(linear, joint[1])), cross(w, joint[1])
             moved = self._sum(self.places[i].motion(*before), self.joint(i, a))
-            found.append(self._sum(moved, bent))
-        return found
+            accelerations.append(self._sum(moved, bent))
+        return accelerations
 
     def joint(self, i: int, x) -> tuple[list, list]:
         """Return the motion of a joint for rates x."""
@@ -154,10 +154,14 @@ class Kinematics:
             return [0.0] * 6
         if reference == "LOCAL":
             velocity = self._seen(spot, self.velocities(v)[spot.i])
-            found = self._seen(spot, self.accelerations(v, a)[spot.i])
+            acceleration = self._seen(spot, self.accelerations(v, a)[spot.i])
         else:
-            velocity, found = self._referred(self._tip(spot, v, a), reference)
-        return add(found[:3], cross(velocity[3:], velocity[:3])) + found[3:] if classical else found
+            velocity, acceleration = self._referred(self._tip(spot, v, a), reference)
+        return (
+            add(acceleration[:3], cross(velocity[3:], velocity[:3])) + acceleration[3:]
+            if classical
+            else acceleration
+        )
 
     def _referred(self, tip, reference: str) -> tuple[list, list]:
         """Return velocity and spatial acceleration in axes of the base; in "WORLD" at the base's origin."""
@@ -215,14 +219,14 @@ class Kinematics:
         """
         columns, path = self.jacobian(spot, reference), self.path(spot)
         below, above = self._totals(columns, path, v)
-        found = [[0.0] * 6] * self.recursions.tree.n
+        derivatives = [[0.0] * 6] * self.recursions.tree.n
         for i in path:
             d = above[i][:3] if reference == "WORLD" else below[i][:3]
             w = below[i][3:] if reference == "LOCAL" else above[i][3:]
             for k, _ in self.recursions.freedoms(i):
                 linear, angular = columns[k][:3], columns[k][3:]
-                found[k] = add(cross(w, linear), cross(d, angular)) + cross(w, angular)
-        return found
+                derivatives[k] = add(cross(w, linear), cross(d, angular)) + cross(w, angular)
+        return derivatives
 
     def _totals(self, columns, path: list[int], v) -> tuple[dict, dict]:
         """Return minus the motions of the joints after each body of a path, and of it and those before."""

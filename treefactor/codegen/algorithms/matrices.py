@@ -85,7 +85,7 @@ def rate(w, dw) -> tuple[list, list]:
 
 
 @dataclass(frozen=True)
-class Turn:
+class AxisRotation:
     """Rotation R about axis 0, 1 or 2 by the angle with cosine c and sine s."""
 
     axis: int
@@ -93,17 +93,17 @@ class Turn:
     s: object
 
     @property
-    def inverse(self) -> Turn:
+    def inverse(self) -> AxisRotation:
         """R^T."""
-        return Turn(self.axis, self.c, -self.s)
+        return AxisRotation(self.axis, self.c, -self.s)
 
     def vector(self, x) -> list:
         """Return R x."""
         i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
-        found = list(x)
-        found[i] = self.c * x[i] - self.s * x[j]
-        found[j] = self.s * x[i] + self.c * x[j]
-        return found
+        rotated = list(x)
+        rotated[i] = self.c * x[i] - self.s * x[j]
+        rotated[j] = self.s * x[i] + self.c * x[j]
+        return rotated
 
     def matrix(self, A) -> list:
         """Return R A R^T, 4 multiplications in the plane by s^2 + c^2 = 1; a symmetric A stays symmetric.
@@ -111,16 +111,16 @@ class Turn:
         t = s (a_jj - a_ii) - c (a_ij + a_ji):  a_ii + s t,  a_jj - s t,  -(a_ji + c t),  -(a_ij + c t).
         """
         i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
-        found = [self.vector(row) for row in transposed([self.vector(row) for row in transposed(A)])]
+        rotated = [self.vector(row) for row in transposed([self.vector(row) for row in transposed(A)])]
         if self.c == 0 or self.s == 0:
-            return found
+            return rotated
         same = A[i][j] == A[j][i] and not isinstance(A[i][j], float)
         twice = (self.c + self.c) * A[i][j] if same else self.c * (A[i][j] + A[j][i])  # 2 c is shared
         t = self.s * (A[j][j] - A[i][i]) - twice
         st, ct = self.s * t, self.c * t
-        found[i][i], found[j][j] = A[i][i] + st, A[j][j] - st
-        found[i][j], found[j][i] = -(A[j][i] + ct), -(A[i][j] + ct)
-        return found
+        rotated[i][i], rotated[j][j] = A[i][i] + st, A[j][j] - st
+        rotated[i][j], rotated[j][i] = -(A[j][i] + ct), -(A[i][j] + ct)
+        return rotated
 
 
 @dataclass(frozen=True)

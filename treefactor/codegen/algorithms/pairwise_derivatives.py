@@ -105,13 +105,13 @@ class PairwiseDerivatives:
 
     def _flows(self) -> list[Flow]:
         """Return the flows of all subtrees."""
-        found = [Flow.still() for _ in self.bodies]
+        flows = [Flow.still() for _ in self.bodies]
         for i in reversed(range(len(self.bodies))):
             parent = self.bodies[i].parent
             if parent >= 0:
-                moving = found[i].with_motion(self.recursions.composites[i], *self.joints[i])
-                found[parent] += moving.moved(self.places[i])
-        return found
+                moving = flows[i].with_motion(self.recursions.composites[i], *self.joints[i])
+                flows[parent] += moving.moved(self.places[i])
+        return flows
 
     def before(self, i: int) -> tuple:
         """Return w, dw, acceleration at the origin of body i, and rate of the parent, in its axes."""
@@ -125,15 +125,15 @@ class PairwiseDerivatives:
     @cached_property
     def velocities(self) -> list[tuple[list, list]]:
         """Velocities of every body's origin, of the parent there, both in its axes, if root bodies rest."""
-        found: list = []
+        velocities: list = []
         for i, (place, (joint, _)) in enumerate(zip(self.places, self.joints, strict=True)):
             parent = self.bodies[i].parent
             if parent < 0:
-                found.append((list(ZERO), times(joint, -1.0)))
+                velocities.append((list(ZERO), times(joint, -1.0)))
                 continue
-            before = place.motion(found[parent][0], self.states[parent].w)[0]
-            found.append((add(before, joint), before))
-        return found
+            before = place.motion(velocities[parent][0], self.states[parent].w)[0]
+            velocities.append((add(before, joint), before))
+        return velocities
 
     @cached_property
     def fields(self) -> list[tuple[Field, Field]]:
@@ -142,7 +142,7 @@ class PairwiseDerivatives:
 
     def _fields(self, i: int) -> list:
         """Return the fields of the freedoms of body i."""
-        (w, dw, c, turning), (j, spin), found = self.before(i), self.joints[i], []
+        (w, dw, c, turning), (j, spin), fields = self.before(i), self.joints[i], []
         twice = add(times(w, 2.0), spin)
         for s, z in self.recursions.motions[i]:
             chi = cross(w, z)
@@ -152,8 +152,8 @@ class PairwiseDerivatives:
             skew = [[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]]
             shift = Field(linear, matrix_sum(matrix_sum(skew, y), t), double)
             moving = matrix_sum(product(twice, z), product(z, spin))
-            found.append((shift, Field(add(cross(twice, s), cross(z, j)), moving, times(z, 2.0))))
-        return found
+            fields.append((shift, Field(add(cross(twice, s), cross(z, j)), moving, times(z, 2.0))))
+        return fields
 
     def force(self, i: int, field: Field) -> tuple[list, list]:
         """Return the force and moment of a field on the subtree of body i."""
@@ -165,7 +165,7 @@ class PairwiseDerivatives:
     @cached_property
     def seen(self) -> list[tuple]:
         """For every freedom, the motions whose products with f1 and f2 are its column: see `_climb`."""
-        found = []
+        motions = []
         for i in range(len(self.bodies)):
             (w, dw, c, turning), (v, v_before), (_, spin) = self.before(i), self.velocities[i], self.joints[i]
             twice = add(times(w, 2.0), spin)
@@ -174,8 +174,8 @@ class PairwiseDerivatives:
                 linear = add(subtract(apply(turning, s), cross(z, c)), cross(times(v_before, 2.0), chi))
                 shift = linear, add(cross(dw, z), cross(w, chi))
                 speed = add(cross(twice, s), cross(add(v_before, v), z)), cross(twice, z)
-                found.append((shift, chi, speed, z))
-        return found
+                motions.append((shift, chi, speed, z))
+        return motions
 
     def _fill(self, i: int) -> None:
         """Write the rows and columns of the freedoms of body i up to its own and those above."""

@@ -50,21 +50,21 @@ def dependents(model, bodies, configurations, independent=None, full: bool = Tru
         _require_full(model, J, stops)
     if independent is not None:
         chosen = _named(model, independent)
-        found = [j for j in np.flatnonzero(np.abs(J).max(axis=0) > 0).tolist() if j not in chosen]
-        if len(found) != _rank(J):
+        dependent = [j for j in np.flatnonzero(np.abs(J).max(axis=0) > 0).tolist() if j not in chosen]
+        if len(dependent) != _rank(J):
             raise CodegenError(
                 f"{model.tree.n - _rank(J)} coordinates are independent, "
-                f"{model.tree.n - len(found)} were given: {', '.join(independent)}"
+                f"{model.tree.n - len(dependent)} were given: {', '.join(independent)}"
             )
-        _require_determined(model, J, stops, found)
-        return found
+        _require_determined(model, J, stops, dependent)
+        return dependent
     moved = np.array([np.abs(J[a:b]).max(axis=0) > 0 for a, b in pairwise(stops)])
     preferred = np.lexsort((-np.arange(model.nv), -model.tree.depth, moved.sum(axis=0)))
-    found = []
+    dependent = []
     for j in preferred.tolist():
-        if moved[:, j].any() and _rank(J[:, [*found, j]]) > len(found):
-            found.append(j)
-    return sorted(found)
+        if moved[:, j].any() and _rank(J[:, [*dependent, j]]) > len(dependent):
+            dependent.append(j)
+    return sorted(dependent)
 
 
 def _named(model, names) -> set[int]:
@@ -95,11 +95,11 @@ def _require_full(model, J: np.ndarray, stops) -> None:
         rank = after
 
 
-def _require_determined(model, J: np.ndarray, stops, found) -> None:
+def _require_determined(model, J: np.ndarray, stops, dependent) -> None:
     """Raise CodegenError if the columns of the dependent coordinates are singular."""
     for k, loop in enumerate(model.loops):
         rows = J[: stops[k + 1]]
-        if _rank(rows[:, found]) < _rank(rows):
+        if _rank(rows[:, dependent]) < _rank(rows):
             raise CodegenError(
                 f"loop {loop.name!r} does not determine the dependent coordinates; "
                 "choose other joints as independent="
@@ -133,12 +133,12 @@ def jacobian(model, bodies, q) -> np.ndarray:
 
 def closed(model, bodies, samples: int = SAMPLES) -> list[np.ndarray]:
     """Find configurations with all loops closed, by Newton's method from random configurations."""
-    rng, found = np.random.default_rng(0), []
+    rng, configurations = np.random.default_rng(0), []
     for start in range(samples * STARTS):
         q = nearest(model, bodies, random_configuration(model, rng) if start else neutral(model))
-        found += [] if q is None else [q]
-        if len(found) == samples:
-            return found
+        configurations += [] if q is None else [q]
+        if len(configurations) == samples:
+            return configurations
     names = ", ".join(repr(loop.name) for loop in model.loops)
     raise CodegenError(f"no configuration was found that closes the loops {names}")
 
@@ -158,9 +158,9 @@ def nearest(model, bodies, q) -> np.ndarray | None:
 def regular(model, dependent: tuple[int, ...], samples: int) -> np.ndarray:
     """Return closed configurations: of `TRIED` times as many, those with the best conditioned coordinates."""
     bodies = bodies_of(model)
-    found = closed(model, bodies, TRIED * samples)
-    found.sort(key=lambda q: np.linalg.cond(jacobian(model, bodies, q)[:, dependent]))
-    return np.array(found[:samples])
+    configurations = closed(model, bodies, TRIED * samples)
+    configurations.sort(key=lambda q: np.linalg.cond(jacobian(model, bodies, q)[:, dependent]))
+    return np.array(configurations[:samples])
 
 
 def sample_configurations(model, dependent, rng: np.random.Generator, count: int, closed: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ...model._snapping import cosine_and_sine, euler
 from ..program.expressions import sincos
 from .frames import Body, whole
-from .matrices import ZERO, Quaternion, Turn, add, apply, cross, subtract
+from .matrices import ZERO, AxisRotation, Quaternion, add, apply, cross, subtract
 
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -78,7 +78,7 @@ def placement(body: Body, q) -> Placement:
     *fixed, last = euler(body.R)
     turns, p, r = [_turn(2, fixed[0]), _turn(0, fixed[1]), _turn(2, last)], body.p.tolist(), list(ZERO)
     if body.circle:
-        around = _multiple(Turn(2, q[0], q[1]), int(body.ratio))
+        around = _multiple(AxisRotation(2, q[0], q[1]), int(body.ratio))
         turns[2] = _after(_turn(2, last + body.offset), around.c, around.s)
     elif body.kind in ("revolute", "helical", "prismatic"):
         x = body.ratio * q[0] + body.offset
@@ -113,7 +113,7 @@ def fixed(body: Body) -> Placement:
 def turned(body: Body, c, s) -> Placement:
     """Return the frame of a body whose joint has rotated by a total angle of cosine c and sine s."""
     place = fixed(body)
-    return Placement(place.p, [*place.turns, Turn(2, c, s)], place.r)
+    return Placement(place.p, [*place.turns, AxisRotation(2, c, s)], place.r)
 
 
 def shifted(body: Body, x) -> Placement:
@@ -127,35 +127,35 @@ def constant_angle(body: Body) -> float:
     return euler(body.R)[2] + body.offset
 
 
-def _turn(axis: int, angle: float) -> Turn:
+def _turn(axis: int, angle: float) -> AxisRotation:
     """Return the rotation about an axis by a constant angle."""
-    return Turn(axis, *cosine_and_sine(angle))
+    return AxisRotation(axis, *cosine_and_sine(angle))
 
 
-def _turned(x, angle: float) -> Turn:
+def _turned(x, angle: float) -> AxisRotation:
     """Return the rotation about z by x + angle; multiples of 90 degrees only swap sine and cosine."""
     fixed = _turn(2, angle)
     if fixed.c == 0 or fixed.s == 0:
         s, c = sincos(x)
         return _after(fixed, c, s)
     s, c = sincos(x + angle)
-    return Turn(2, c, s)
+    return AxisRotation(2, c, s)
 
 
-def _multiple(turn: Turn, times: int) -> Turn:
+def _multiple(turn: AxisRotation, times: int) -> AxisRotation:
     """Return the rotation by an integer multiple of the angle, by repeated doubling."""
     if times < 0:
         return _multiple(turn.inverse, -times)
     if times < 2:
-        return turn if times else Turn(turn.axis, 1.0, 0.0)
+        return turn if times else AxisRotation(turn.axis, 1.0, 0.0)
     half = _multiple(turn, times // 2)
     twice = _after(half, half.c, half.s)
     return _after(twice, turn.c, turn.s) if times % 2 else twice
 
 
-def _after(fixed: Turn, c, s) -> Turn:
+def _after(fixed: AxisRotation, c, s) -> AxisRotation:
     """Compose two rotations about one axis."""
-    return Turn(fixed.axis, fixed.c * c - fixed.s * s, fixed.s * c + fixed.c * s)
+    return AxisRotation(fixed.axis, fixed.c * c - fixed.s * s, fixed.s * c + fixed.c * s)
 
 
 def motions(body: Body) -> list:

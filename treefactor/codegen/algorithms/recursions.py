@@ -87,22 +87,22 @@ class Recursions:
     @cached_property
     def composites(self) -> list[Moments]:
         """Moments of the subtree of every body, in its frame."""
-        found = [
+        composites = [
             replace(moments, about_z=moments.tensor[2][2]) if parallel else moments
             for moments, parallel in zip(self.moments, self._parallel(), strict=True)
         ]
         for i in reversed(range(len(self.bodies))):
             if self.bodies[i].parent >= 0:
-                found[self.bodies[i].parent] += found[i].moved(self.places[i])
-        return found
+                composites[self.bodies[i].parent] += composites[i].moved(self.places[i])
+        return composites
 
     def _parallel(self) -> list[bool]:
         """Return for each body whether it and all its ancestors only rotate about parallel z axes."""
-        found: list[bool] = []
+        parallel: list[bool] = []
         for body, place in zip(self.bodies, self.places, strict=True):
-            along = body.parent < 0 or (found[body.parent] and all(turn.axis == 2 for turn in place.turns))
-            found.append(along and body.kind in (*TURNING, "prismatic"))
-        return found
+            along = body.parent < 0 or (parallel[body.parent] and all(turn.axis == 2 for turn in place.turns))
+            parallel.append(along and body.kind in (*TURNING, "prismatic"))
+        return parallel
 
     def _row(self, i: int, freedom: int, f, n) -> list:
         """Return a force on body i projected on its freedoms up to one and on those of its ancestors."""
@@ -122,11 +122,11 @@ class Recursions:
 
     def path(self, body: int, top: int = -1) -> list[int]:
         """Return a body and its ancestors below `top`."""
-        found = []
+        path = []
         while body != top:
-            found.append(body)
+            path.append(body)
             body = self.bodies[body].parent
-        return found
+        return path
 
     def common(self, i: int, j: int) -> int:
         """Return the nearest common ancestor of two bodies, which may be one of them; -1 for the base."""
@@ -205,10 +205,10 @@ class Recursions:
 
     def forces(self, states) -> list:
         """Return the forces for given body motions, gravity included."""
-        found = [moments.force(s.rate, s.linear) for moments, s in zip(self.moments, states, strict=True)]
-        for i, force in enumerate(found):
+        forces = [moments.force(s.rate, s.linear) for moments, s in zip(self.moments, states, strict=True)]
+        for i, force in enumerate(forces):
             self.name(i, f=force)
-        return found
+        return forces
 
     @property
     def base(self) -> BodyMotion:
@@ -259,12 +259,12 @@ class Recursions:
 
     def reactions(self, forces, joints: int) -> list:
         """Return force and moment in every joint, at its origin and in its axes."""
-        found: list = [None] * joints
+        reactions: list = [None] * joints
         for body, _, (f, n) in self._sums(forces):
             if body.joint >= 0:
                 axes, origin = whole(body.axes.T).tolist(), body.origin.tolist()
-                found[body.joint] = [*apply(axes, f), *apply(axes, subtract(n, cross(origin, f)))]
-        return [entry for six in found for entry in six]
+                reactions[body.joint] = [*apply(axes, f), *apply(axes, subtract(n, cross(origin, f)))]
+        return [entry for six in reactions for entry in six]
 
     def base_force(self, forces) -> list:
         """Return force and moment of the bodies without parent on the base: `treefactor.base_force`."""
@@ -278,7 +278,7 @@ class Recursions:
     def articulated(self) -> list:
         """1 / d, U and U / d of every freedom, of the articulated bodies: Featherstone (2008), table 7.1."""
         inertia = [Articulated.of(moments) for moments in self.moments]
-        found: list = [None] * self.tree.n
+        articulated: list = [None] * self.tree.n
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]
             self.name(i, M=inertia[i].M, C=inertia[i].C, I=inertia[i].I)
@@ -287,12 +287,12 @@ class Recursions:
                 total = along(*U, s) + body.armature[d]
                 inverse = reciprocal(total, body.v + d)
                 step = tuple([1.0 if x == total else x * inverse for x in part] for part in U)  # exactly 1
-                found[body.v + d] = inverse, U, step
+                articulated[body.v + d] = inverse, U, step
                 self.name(body.v + d, U=U, D=[total], step=step)
                 inertia[i] = inertia[i].without(U, step)
             if body.parent >= 0:
                 inertia[body.parent] += inertia[i].moved(self.places[i])
-        return found
+        return articulated
 
     def factor(self) -> tuple[list, list]:
         """Return packed rows of L below the diagonal, and 1 / D, of H = L^T D L without H: from U / d."""
@@ -328,14 +328,14 @@ class Recursions:
     def _accelerations(self, u) -> list:
         """Return qdd_k = u_k / d_k - (U_k / d_k) a, from the base to the leaves."""
         qdd: list = [None] * self.tree.n
-        found: list = []
+        accelerations: list = []
         for i, body in enumerate(self.bodies):
-            a = self.places[i].motion(*found[body.parent]) if body.parent >= 0 else (ZERO, ZERO)
+            a = self.places[i].motion(*accelerations[body.parent]) if body.parent >= 0 else (ZERO, ZERO)
             for d, s in enumerate(self.motions[i]):
                 inverse, _, step = self.articulated[body.v + d]
                 x = qdd[body.v + d] = inverse * u[body.v + d] - along(*step, a)
                 a = tuple(add(part, times(axis, x)) for part, axis in zip(a, s, strict=True))
-            found.append(a)
+            accelerations.append(a)
             self.name(i, dV=a)
         return qdd
 

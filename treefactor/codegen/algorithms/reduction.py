@@ -61,8 +61,8 @@ class Cut:
         inner = self.closure.recursions.across_matrix([row[:3] for row in M[:3]], self.own, self.seen)
         mixed = [self.turned(row)[:3] for row in M[3:]]
         return [
-            *(row + [other[i] for other in mixed] for i, row in enumerate(inner)),
-            *(other + row[3:] for other, row in zip(mixed, M[3:], strict=True)),
+            *(row + [coupled[i] for coupled in mixed] for i, row in enumerate(inner)),
+            *(coupled + row[3:] for coupled, row in zip(mixed, M[3:], strict=True)),
         ]
 
 
@@ -102,8 +102,8 @@ class Group:
 
     def seen(self, u) -> list:
         """Return forces in the space of the rows: K^T u."""
-        found = [weighted(column, u) for column in transposed(self.K)]
-        return self.cuts[0].turned(found) if len(self.cuts) == 1 else found
+        forces = [weighted(column, u) for column in transposed(self.K)]
+        return self.cuts[0].turned(forces) if len(self.cuts) == 1 else forces
 
     def inertia(self, H) -> list:
         """Return M = K^T H_dd K; mirrored entries are the same scalars."""
@@ -168,7 +168,7 @@ class Reduction:
         self.n, self.hubs = n, self._hubs(closures)
         self.size = n + TWIST * len(self.hubs)
         self.cuts = cuts = [self._cut(closure) for closure in closures]
-        self.groups = [self._group(*found) for found in self._shared(cuts)]
+        self.groups = [self._group(*shared) for shared in self._shared(cuts)]
         self.groups += [self._moved(k, *hub) for k, hub in enumerate(self.hubs)]
         for cut in cuts:
             recursions.name(cut.closure.name, Jd=cut.Jd)
@@ -235,14 +235,14 @@ class Reduction:
         rows = [[row[j] for j in columns] for cut in cuts for row in cut.Jd]
         kept = [k for k, row in enumerate(rows) if not all(map(is_zero, row))]
         try:
-            found = inverse([rows[k] for k in kept])
+            inverse_rows = inverse([rows[k] for k in kept])
         except SingularError:
             names = ", ".join(repr(cut.closure.name) for cut in cuts)
             raise CodegenError(
                 f"loop {names}: the equations do not determine its dependent coordinates"
             ) from None
         K = [[0.0] * len(rows) for _ in columns]
-        for row, values in zip(K, found, strict=True):
+        for row, values in zip(K, inverse_rows, strict=True):
             for k, value in zip(kept, values, strict=True):
                 row[k] = value
         if len(cuts) > 1:
@@ -289,19 +289,19 @@ class Reduction:
 
     def _sides(self, name: str, side: Callable) -> list:
         """Return for every group the concatenated values of its loops, zeros for a hub."""
-        found = [[x for cut in group.cuts for x in side(cut)] or [0.0] * TWIST for group in self.groups]
-        for group, values in zip(self.groups, found, strict=True):
+        sides = [[x for cut in group.cuts for x in side(cut)] or [0.0] * TWIST for group in self.groups]
+        for group, values in zip(self.groups, sides, strict=True):
             self.recursions.name(group.name, **{name: values})
-        return found
+        return sides
 
     def complete(self, x, sides) -> list:
         """Return all coordinates; the dependent ones are computed from x and the left sides of the rows."""
-        found = list(x) + [None] * (self.size - self.n)
+        coordinates = list(x) + [None] * (self.size - self.n)
         for j in self.dependent:
-            found[j] = None
+            coordinates[j] = None
         for group, side in zip(reversed(self.groups), reversed(sides), strict=True):
-            group.solve(found, side)
-        return found[: self.n]
+            group.solve(coordinates, side)
+        return coordinates[: self.n]
 
     def eliminate(self, H, u, rates) -> list[int]:
         """Eliminate all dependent coordinates from H and u; return the numbers of the independent ones."""

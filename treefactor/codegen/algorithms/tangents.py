@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .matrices import Quaternion, Turn, apply, cross, times, transposed
+from .matrices import AxisRotation, Quaternion, apply, cross, times, transposed
 
 
 def entry_rates(model, q, rates) -> list:
     """Return the rates of the entries of q for rates along `integrate`."""
-    found: list = [0.0] * model.nq
+    q_rates: list = [0.0] * model.nq
     for at, v, kind in _joints(model):
-        found[at : at + len(_moved(kind, q[at:], rates[v:]))] = _moved(kind, q[at:], rates[v:])
-    return found
+        q_rates[at : at + len(_moved(kind, q[at:], rates[v:]))] = _moved(kind, q[at:], rates[v:])
+    return q_rates
 
 
 def _joints(model) -> Iterator[tuple[int, int, str]]:
@@ -31,7 +31,10 @@ def _moved(kind: str, q, x) -> list:
     if kind == "continuous":
         return [-(q[1] * x[0]), q[0] * x[0]]
     if kind == "planar":
-        return [*Turn(2, q[2], q[3]).vector([x[0], x[1], 0.0])[:2], *_moved("continuous", q[2:], x[2:])]
+        return [
+            *AxisRotation(2, q[2], q[3]).vector([x[0], x[1], 0.0])[:2],
+            *_moved("continuous", q[2:], x[2:]),
+        ]
     if kind == "spherical":
         (a, b, c, d), half = q[:4], times(x[:3], 0.5)
         turned = cross([a, b, c], half)
@@ -46,11 +49,11 @@ def _moved(kind: str, q, x) -> list:
 
 def gradient_by_motion(model, q, gradient) -> list:
     """Return the gradient along `integrate` from that by the entries of q: transpose of `entry_rates`."""
-    found: list = [0.0] * model.nv
+    by_motion: list = [0.0] * model.nv
     for at, v, kind in _joints(model):
         part = _gathered(kind, q[at:], gradient[at:])
-        found[v : v + len(part)] = part
-    return found
+        by_motion[v : v + len(part)] = part
+    return by_motion
 
 
 def _gathered(kind: str, q, g) -> list:
@@ -58,7 +61,7 @@ def _gathered(kind: str, q, g) -> list:
     if kind == "continuous":
         return [q[0] * g[1] - q[1] * g[0]]
     if kind == "planar":
-        turn = Turn(2, q[2], q[3]).inverse
+        turn = AxisRotation(2, q[2], q[3]).inverse
         return [*turn.vector([g[0], g[1], 0.0])[:2], *_gathered("continuous", q[2:], g[2:])]
     if kind == "spherical":
         (a, b, c, d), (half, (last,)) = q[:4], (times(g[:3], 0.5), times(g[3:4], 0.5))
@@ -78,18 +81,18 @@ def half_bracket(model, x, g) -> list:
     The derivative of a gradient along `integrate` is not symmetric where a joint turns about several axes:
     it exceeds the Hessian by this.
     """
-    found: list = [0.0] * model.nv
+    bracket: list = [0.0] * model.nv
     for _, v, kind in _joints(model):
         if kind == "spherical":
-            found[v : v + 3] = times(cross(g[v : v + 3], x[v : v + 3]), 0.5)
+            bracket[v : v + 3] = times(cross(g[v : v + 3], x[v : v + 3]), 0.5)
         elif kind == "freeflyer":
-            found[v : v + 6] = _half(x[v : v + 3], x[v + 3 : v + 6], g[v : v + 3], g[v + 3 : v + 6])
+            bracket[v : v + 6] = _half(x[v : v + 3], x[v + 3 : v + 6], g[v : v + 3], g[v + 3 : v + 6])
         elif kind == "planar":
             plane = _half(
                 [*x[v : v + 2], 0.0], [0.0, 0.0, x[v + 2]], [*g[v : v + 2], 0.0], [0.0] * 2 + [g[v + 2]]
             )
-            found[v : v + 3] = [plane[0], plane[1], plane[5]]
-    return found
+            bracket[v : v + 3] = [plane[0], plane[1], plane[5]]
+    return bracket
 
 
 def _half(linear, angular, f, n) -> list:

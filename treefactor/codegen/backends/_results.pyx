@@ -82,10 +82,10 @@ cdef class Results:
 
     cdef Target at(self, void *data) noexcept nogil:
         """Return where the entries of one result are stored."""
-        cdef Target found
-        found.size, found.slot, found.sign, found.data = self.size, self.slot, self.sign, <double *> data
-        found.first = self.first
-        return found
+        cdef Target target
+        target.size, target.slot, target.sign, target.data = self.size, self.slot, self.sign, <double *> data
+        target.first = self.first
+        return target
 
     cdef bint is_fast_output(self, object out) noexcept:
         """Return whether out is a writeable contiguous float64 array for one result."""

@@ -64,7 +64,7 @@ cdef class Routine:
     cdef object run_fast(self, PyObject **operands, object out, Results results, object threads)
     cdef object run_one(self, PyObject **operands, object out, Results results)
     cdef object run_many(self, PyObject **operands, object out, Results results)
-    cdef bint find_operands(self, PyObject **operands, const double **found) noexcept
+    cdef bint find_operands(self, PyObject **operands, const double **addresses) noexcept
     cdef bint run_single(self, const double **operands, const Target *targets, int count) noexcept nogil
     cdef bint run(self, const StridedInput *source, const StridedOutput *target, Results results,
                   Py_ssize_t first, Py_ssize_t stop) noexcept nogil

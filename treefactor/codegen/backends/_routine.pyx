@@ -117,13 +117,13 @@ cdef class Routine:
             items[k] = PyTuple_GET_ITEM(operands, k)
         return True
 
-    cdef bint find_operands(self, PyObject **operands, const double **found) noexcept:
+    cdef bint find_operands(self, PyObject **operands, const double **addresses) noexcept:
         """Store the addresses of operands; return whether all are contiguous float64 vectors."""
         cdef Py_ssize_t k
         for k in range(self.arguments):
             if not is_plain_vector(<object> operands[k], self.size[k]):
                 return False
-            found[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> operands[k])
+            addresses[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> operands[k])
         return True
 
     cdef bint run_single(self, const double **operands, const Target *targets, int count) noexcept nogil:
@@ -254,9 +254,9 @@ cdef class Routine:
 
     def bind(self, tuple operands not None, out, results not None, general_path):
         """Return a call without arguments that reads and writes these arrays; of parts if both are tuples."""
-        one = isinstance(results, Results)
-        return BoundRoutine(self, operands, (out,) if one else out, (results,) if one else results, one,
-                            general_path)
+        is_single = isinstance(results, Results)
+        arrays, outputs = ((out,), (results,)) if is_single else (out, results)
+        return BoundRoutine(self, operands, arrays, outputs, is_single, general_path)
 
     def batch(self, operands, cnp.ndarray out not None, Results results not None, Py_ssize_t first,
               Py_ssize_t stop):
@@ -374,7 +374,7 @@ cdef class BoundRoutine(BoundCall):
     cdef Target target[PARTS]
 
     def __cinit__(self, Routine routine not None, tuple operands not None, out not None,
-                  tuple parts not None, bint one, general_path):
+                  tuple parts not None, bint is_single, general_path):
         cdef PyObject *items[ARGUMENTS]
         cdef Py_ssize_t k
         if len(parts) > PARTS:
@@ -382,7 +382,7 @@ cdef class BoundRoutine(BoundCall):
         if not (routine.take(operands, items) and routine.find_operands(items, self.operands)
                 and are_fast_outputs(<tuple> out, parts)):
             raise ValueError("only contiguous, aligned float64 arrays of the right shapes can be bound")
-        self.kept, self.out, self.general_path = (operands, parts), out[0] if one else out, general_path
+        self.kept, self.out, self.general_path = (operands, parts), out[0] if is_single else out, general_path
         self.routine, self.count = routine, <int> len(parts)
         for k in range(self.count):
             self.target[k] = (<Results> parts[k]).at(cnp.PyArray_DATA(<cnp.ndarray> out[k]))

@@ -42,8 +42,8 @@ class Reference(Sealed):
         """Compute the results of configurations first .. stop-1."""
         count = stop - first
         inputs = [x[first:stop] if len(x) > 1 else np.broadcast_to(x, (count, x.shape[1])) for x in operands]
-        found = numpy_.evaluate(self._function, *inputs).reshape(count, self._function.output.size)
-        values = np.append(found, np.zeros((count, 1)), axis=1)[:, results.slots] * results.signs
+        computed = numpy_.evaluate(self._function, *inputs).reshape(count, self._function.output.size)
+        values = np.append(computed, np.zeros((count, 1)), axis=1)[:, results.slots] * results.signs
         values[~self._is_valid(inputs)] = np.nan
         if self._pivots:
             values[~np.isfinite(values).all(axis=1)] = np.nan
@@ -110,8 +110,8 @@ def machine_code(code) -> Callable:
 
 
 MOST_GROUPS = 8  # more are slower on the robots that were measured
-CACHE = 2**19  # bytes of a second-level cache of unknown size
-BACKENDS = {  # by name: returns a function like `interpreted` for a program
+CACHE = 2**19  # bytes assumed where the size of the second-level cache is unknown
+BACKENDS = {  # maps each name to a function that makes a function like `interpreted` for a program
     "interp": lambda program: interpreted,
     "cc": _cc,
     "llvm": _llvm,

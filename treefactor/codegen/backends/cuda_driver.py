@@ -29,14 +29,14 @@ class Driver(Sealed):
 
     def context(self) -> tuple[int, int]:
         """Return the current context of this thread and its device; without one, device 0 gets current."""
-        found, device = c_void_p(), c_int()
-        self._call("cuCtxGetCurrent", byref(found))
-        if not found.value:
+        current, device = c_void_p(), c_int()
+        self._call("cuCtxGetCurrent", byref(current))
+        if not current.value:
             self._call("cuDeviceGet", byref(device), 0)
-            self._call("cuDevicePrimaryCtxRetain", byref(found), device)
-            self._call("cuCtxSetCurrent", found)
+            self._call("cuDevicePrimaryCtxRetain", byref(current), device)
+            self._call("cuCtxSetCurrent", current)
         self._call("cuCtxGetDevice", byref(device))
-        return found.value or 0, device.value
+        return current.value or 0, device.value
 
     def load(self, ptx: str, kernel: str) -> int:
         """Translate PTX for the current device; return its kernel, which stays loaded in this context."""

@@ -39,20 +39,20 @@ class DeviceArray:
     @classmethod
     def of(cls, values, name: str, device: int) -> DeviceArray:
         """Read an array; raise DtypeError or ValueError unless it is of float64 and on a device."""
-        found = getattr(values, INTERFACE, None)
-        if found is None:
+        interface = getattr(values, INTERFACE, None)
+        if interface is None:
             kind = f"{type(values).__module__}.{type(values).__qualname__}".removeprefix("builtins.")
             raise DtypeError(
                 f"{name} must be an array in the memory of a CUDA device, of CuPy or PyTorch for example; "
                 f"got {kind}, which has no {INTERFACE}: copy it to the device"
             )
         _require_device(values, name, device)
-        dtype = np.dtype(found["typestr"])
-        if dtype != REAL or found.get("mask") is not None:
+        dtype = np.dtype(interface["typestr"])
+        if dtype != REAL or interface.get("mask") is not None:
             raise DtypeError(f"{name} must be of float64 without a mask, got {dtype}", dtype)
-        shape = tuple(map(int, found["shape"]))
-        address, readonly = found["data"]
-        strides = found.get("strides") or _contiguous(shape, REAL.itemsize)
+        shape = tuple(map(int, interface["shape"]))
+        address, readonly = interface["data"]
+        strides = interface.get("strides") or _contiguous(shape, REAL.itemsize)
         if any(step % REAL.itemsize for step in strides):
             raise ValueError(f"{name} has strides of {strides} bytes; expected multiples of {REAL.itemsize}")
         strides = tuple(step // REAL.itemsize for step in strides)
@@ -76,16 +76,16 @@ class DeviceArray:
         strides = self.strides if count is None else self.strides[1:]
         across = 1 if count is None else count
         moving = [k for k, size in enumerate(tail) if size > 1 and math.prod(tail)]  # axes with a stride
-        found = strides[moving[-1]] if moving else across
-        even = all(strides[k] == found * math.prod(tail[k + 1 :]) for k in moving)
+        distance = strides[moving[-1]] if moving else across
+        even = all(strides[k] == distance * math.prod(tail[k + 1 :]) for k in moving)
         side_by_side = across <= 1 or self.strides[0] == 1
-        if not even or not side_by_side or found < across:
+        if not even or not side_by_side or distance < across:
             flat = (math.prod(tail), *([] if count is None else [count]))
             raise ValueError(
                 f"{self.name} of shape {self.shape} must hold the numbers of all configurations side by "
                 f"side, got strides {self.strides}: make an array of shape {flat} and transpose it"
             )
-        return found
+        return distance
 
     def end(self, tail: tuple[int, ...], count: int | None, distance: int) -> int:
         """Return the first address after the array, for entries at this distance."""

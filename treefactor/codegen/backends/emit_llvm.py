@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...dynamics._recursions import sincos_address
 from ...exceptions import CodegenError
-from ..program.blocks import Block, Trig, blocks
+from ..program.blocks import Block, Trig, split_into_blocks
 from ..program.expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SQRT, SUB
 from ..program.names import identifier
 from ._routine import atan2_address
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 OPCODES = {ADD: "fadd", SUB: "fsub", MUL: "fmul"}
 LETTERS = ("q", "v", "u")
-ROOTS = {1: ("double", "f64"), 8: ("<8 x double>", "v8f64")}  # by lanes: type and suffix of square roots
+# type and suffix of the square root by number of lanes
+ROOTS = {1: ("double", "f64"), 8: ("<8 x double>", "v8f64")}
 LEVEL = 2  # optimization of code generation; no passes over the representation, which would find nothing
 
 
@@ -88,11 +89,11 @@ class Compiled(MachineCode):
 
 def _function(function, lanes: int) -> list[str]:
     """Write one function per block, and the function that calls them."""
-    found, slots = blocks(function)
+    blocks, slots = split_into_blocks(function)
     name = identifier(function.name) + "_x8" * (lanes == 8)
     parameters = ", ".join(f"ptr noalias %{x}" for x in (*LETTERS, "out", "w"))
     lines, calls = [], []
-    for k, block in enumerate(found, start=1):
+    for k, block in enumerate(blocks, start=1):
         lines += [f"define internal void @{name}_{k}({parameters}) #{1 if slots else 0} {{"]
         lines += [*_Lines(function, block, lanes).lines, "  ret void", "}", ""]
         calls.append(f"  call void @{name}_{k}({', '.join(f'ptr %{x}' for x in (*LETTERS, 'out', 'w'))})")
@@ -126,11 +127,11 @@ class _Lines:
                 self.compute(step)
         for entry in block.outputs:
             row, sign = int(function.output[entry]), function.sign[entry]
-            found = self.operand(row)
+            operand = self.operand(row)
             if sign < 0:
-                self.lines.append(f"  %o{entry} = fneg {self.type} {found}")
-                found = f"%o{entry}"
-            self.store(found, "out", entry)
+                self.lines.append(f"  %o{entry} = fneg {self.type} {operand}")
+                operand = f"%o{entry}"
+            self.store(operand, "out", entry)
 
     def compute(self, row: int) -> None:
         """Write the instruction of a statement."""

@@ -73,6 +73,6 @@ def open_loop(function, *arguments) -> int | None:
     if not rows.size:
         return None
     sign = np.ones(rows.size, np.int8)
-    found = evaluate(replace(function, output=rows, sign=sign, shape=rows.shape), *arguments)
-    failing = np.flatnonzero(np.isnan(found))
+    roots = evaluate(replace(function, output=rows, sign=sign, shape=rows.shape), *arguments)
+    failing = np.flatnonzero(np.isnan(roots))
     return int(function.b[rows[failing[0]]]) - 1 if failing.size else None

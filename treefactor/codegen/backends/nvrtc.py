@@ -49,17 +49,17 @@ def compiled(program, functions: Iterable[str] | None = None) -> dict[str, str]:
         cache.opened(cache.default_folder()) as kept,
         ThreadPoolExecutor(min(available_cores(), len(texts)) or 1) as pool,
     ):
-        found = list(pool.map(partial(_compiled, library, kept), texts))
-    return {function.name: ptx for function, ptx in zip(chosen, found, strict=True)}
+        modules = list(pool.map(partial(_compiled, library, kept), texts))
+    return {function.name: ptx for function, ptx in zip(chosen, modules, strict=True)}
 
 
 def folder() -> Path | None:
     """Return the folder of NVRTC in its wheel, None if it is not installed."""
     try:
-        found = find_spec("nvidia.cuda_nvrtc")
+        spec = find_spec("nvidia.cuda_nvrtc")
     except ModuleNotFoundError:  # no wheel of NVIDIA is installed
         return None
-    places = [Path(place, "lib") for place in (found and found.submodule_search_locations) or ()]
+    places = [Path(place, "lib") for place in (spec and spec.submodule_search_locations) or ()]
     return next((place for place in places if (place / LIBRARY).is_file()), None)
 
 

@@ -31,9 +31,9 @@ static double deviation(const Case *c, int step, const double *out)
     double largest = 0.0, scale = 0.0;
     for (int l = 0; l < 8; l++)
         for (int e = 0; e < c->size; e++) {
-            double found = step ? out[l * c->size + e] : out[8 * e + l];
+            double actual = step ? out[l * c->size + e] : out[8 * e + l];
             double expected = c->expected[l * c->size + e];
-            double off = fabs(found - expected);
+            double off = fabs(actual - expected);
             if (!(off <= largest)) largest = isnan(off) ? INFINITY : off;
             if (fabs(expected) > scale) scale = fabs(expected);
         }
@@ -41,10 +41,10 @@ static double deviation(const Case *c, int step, const double *out)
 }
 
 /* Prints the deviation of one form of a function; returns whether it is too large. */
-static int report(const Case *c, const char *form, double found)
+static int report(const Case *c, const char *form, double off)
 {
-    int good = found <= c->tolerance;
-    printf("%-16s %-4s largest deviation %.1e, allowed %.1e%s\n", c->name, form, found, c->tolerance,
+    int good = off <= c->tolerance;
+    printf("%-16s %-4s largest deviation %.1e, allowed %.1e%s\n", c->name, form, off, c->tolerance,
            good ? "" : "  WRONG");
     return !good;
 }

@@ -103,9 +103,9 @@ INLINE void sincos_eights(int n, const tf_V *x, tf_V *s, tf_V *c)
     typedef long long name##_bits __attribute__((vector_size(8 * lanes))); \
     INLINE name load_##name(const tf_V *x, int e) \
     { \
-        name found; \
-        memcpy(&found, (const double *)x + e, sizeof found); \
-        return found; \
+        name values; \
+        memcpy(&values, (const double *)x + e, sizeof values); \
+        return values; \
     } \
     INLINE name turned_##name(name x, name mask) { return (name)((name##_bits)x ^ (name##_bits)mask); } \
     INLINE name reciprocal_##name(name x, name low, name high) \
@@ -128,11 +128,11 @@ typedef long long bits __attribute__((vector_size(8 * WIDTH)));
 #define PADDED(n) (n)
 INLINE real reciprocal(real x, double low, double high)
 {
-    real found = 1.0 / x;
+    real inverse = 1.0 / x;
 #ifdef __AVX512F__
-    __asm__("" : "+v"(found));   /* starts the division before the comparisons */
+    __asm__("" : "+v"(inverse));   /* starts the division before the comparisons */
 #endif
-    return (real)((bits)found | ~((bits)(x > low) & (bits)(x < high)));
+    return (real)((bits)inverse | ~((bits)(x > low) & (bits)(x < high)));
 }
 INLINE real root(real x)
 {

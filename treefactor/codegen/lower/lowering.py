@@ -63,7 +63,7 @@ def lower(function: Function) -> Code:
     opcode, operand, result = opcode[order], operand[order], result[order]
     kept = np.append(function.output, np.flatnonzero(op == CONST)).astype(np.intc)
     slots = allocate(operand, result, slot, kept, zero + constants.size)
-    unwanted = (result < 0) & (opcode == SINCOS)[:, None]  # of sine and cosine
+    unwanted = (result < 0) & (opcode == SINCOS)[:, None]  # sine or cosine that nothing uses
     result[unwanted], slot, slots = function.rows, np.append(slot, slots), int(slots + unwanted.any())
     return Code(constants, slots, _words(opcode, operand, result, slot, first), slot[function.output], zero)
 
@@ -71,8 +71,8 @@ def lower(function: Function) -> Code:
 def _words(opcode, operand, result, slot, first) -> np.ndarray:
     """Encode runs of equal opcodes, which start at `first`: a head (opcode, count), then slots."""
     rows = np.concatenate([result, operand], axis=1)
-    there = rows >= 0
-    length = np.append(0, np.cumsum(there.sum(1)))
+    present = rows >= 0
+    length = np.append(0, np.cumsum(present.sum(1)))
     heads = np.stack([opcode[first], np.diff(first, append=opcode.size)], axis=1)
-    words = np.insert(slot[rows[there]], np.repeat(length[first], 2), heads.ravel())
+    words = np.insert(slot[rows[present]], np.repeat(length[first], 2), heads.ravel())
     return np.concatenate([words, [END, 0]]).astype(np.int32)

@@ -69,10 +69,10 @@ cdef class Table:
 
     cdef Scalar scalar(self, int code):
         """Return the scalar of a signed statement number."""
-        cdef Scalar found = Scalar.__new__(Scalar)
-        found.table = self
-        found.code = code
-        return found
+        cdef Scalar scalar = Scalar.__new__(Scalar)
+        scalar.table = self
+        scalar.code = code
+        return scalar
 
     cdef int constant(self, double value) except? 0:
         """Return the signed statement number of a constant; statements store its absolute value."""
@@ -93,20 +93,20 @@ cdef class Table:
         """Return the statement op(a, b), added if it does not exist."""
         cdef unsigned int mask = self.slots.shape[0] - 1
         cdef unsigned int slot = hashed(op, a, b) & mask
-        cdef int found = self.slots[slot]
-        while found:
-            if self.a[found] == a and self.b[found] == b and self.op[found] == op:
-                return found
+        cdef int statement = self.slots[slot]
+        while statement:
+            if self.a[statement] == a and self.b[statement] == b and self.op[statement] == op:
+                return statement
             slot = (slot + 1) & mask
-            found = self.slots[slot]
+            statement = self.slots[slot]
         if self.rows == self.op.shape[0]:
             self.grow()
             return self.row(op, a, b)
-        found = self.rows
-        self.op[found], self.a[found], self.b[found] = op, a, b
-        self.slots[slot] = found
+        statement = self.rows
+        self.op[statement], self.a[statement], self.b[statement] = op, a, b
+        self.slots[slot] = statement
         self.rows += 1
-        return found
+        return statement
 
     cdef int grow(self) except -1:
         """Double the capacity; the hash table has four entries per statement."""

@@ -54,7 +54,7 @@ def steps(function) -> list:
     for row in range(function.first, len(op)):
         level[row] = max(level[a[row]], level[b[row]] if is_binary(op[row]) else 0) + is_trig(op[row])
     done = [operation < ADD for operation in op]
-    found: list = []
+    order: list = []
     for depth in range(1, max(level, default=0) + 1):
         rows = [row for row in range(function.first, len(op)) if is_trig(op[row]) and level[row] == depth]
         angles = sorted({a[row] for row in rows})
@@ -62,29 +62,29 @@ def steps(function) -> list:
         for row in reversed(range(function.first, max(angles) + 1)):
             if row in needed and not done[row]:
                 needed.update((a[row], b[row]) if is_binary(op[row]) else (a[row],))
-        found += [row for row in sorted(needed) if not done[row]]
-        found.append(Trig(tuple(rows), tuple(angles)))
+        order += [row for row in sorted(needed) if not done[row]]
+        order.append(Trig(tuple(rows), tuple(angles)))
         for row in (*needed, *rows):
             done[row] = True
-    return found + [row for row in range(len(op)) if not done[row]]
+    return order + [row for row in range(len(op)) if not done[row]]
 
 
-def blocks(function) -> tuple[list[Block], int]:
+def split_into_blocks(function) -> tuple[list[Block], int]:
     """Return the blocks of a function and the number of workspace slots."""
     order = steps(function)
     count = 1 if len(order) <= LIMIT else -(-len(order) // SIZE)
     cuts = [len(order) * k // count for k in range(count + 1)]
-    found = [Block(order[start:stop]) for start, stop in pairwise(cuts)]
+    blocks = [Block(order[start:stop]) for start, stop in pairwise(cuts)]
     made = np.full(function.rows, -1)  # block of every statement, -1 for constants and inputs
-    for k, block in enumerate(found):
+    for k, block in enumerate(blocks):
         for step in block.steps:
             made[list(step.rows) if isinstance(step, Trig) else step] = k
     for entry, row in enumerate(function.output.tolist()):
-        found[made[row]].outputs.append(entry)
-    return found, _allocate(function, found, made)
+        blocks[made[row]].outputs.append(entry)
+    return blocks, _allocate(function, blocks, made)
 
 
-def _allocate(function, found: list[Block], made: np.ndarray) -> int:
+def _allocate(function, blocks: list[Block], made: np.ndarray) -> int:
     """Allocate slots for statements used in later blocks, reusing free ones; return the number of slots."""
     computed, binary = function.op >= ADD, is_binary(function.op)
     last = made.copy()  # last block that uses a statement
@@ -93,7 +93,7 @@ def _allocate(function, found: list[Block], made: np.ndarray) -> int:
     live: dict[int, int] = {}
     free: list[int] = []
     slots = 0
-    for k, block in enumerate(found):
+    for k, block in enumerate(blocks):
         block.taken.update(live)
         for row in np.flatnonzero((made == k) & (last > k)).tolist():
             if not free:

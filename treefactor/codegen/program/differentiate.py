@@ -18,7 +18,7 @@ from .expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SIN, SQRT, S
 from .program import Function
 
 WEIGHTS = "w"  # argument of the gradient of a function
-DIRECTION = "d"  # before the names of the arguments, for those of the derivative along a direction
+DIRECTION = "d"  # prefix that makes the name of a direction from the name of its argument
 
 
 class Statements:
@@ -34,12 +34,12 @@ class Statements:
     def __init__(self, function: Function, arguments: Sequence[Sequence]):
         self.function = function
         self.op, self.a, self.b = (x.tolist() for x in (function.op, function.a, function.b))
-        found = self.scalars = function.value.tolist()
+        scalars = self.scalars = function.value.tolist()
         for row, kind in enumerate(self.op):
             if kind == INPUT:
-                found[row] = arguments[self.a[row]][self.b[row]]
+                scalars[row] = arguments[self.a[row]][self.b[row]]
             elif kind != CONST:
-                found[row] = passes.applied(kind, found, self.a[row], self.b[row])
+                scalars[row] = passes.applied(kind, scalars, self.a[row], self.b[row])
 
     @property
     def result(self) -> list:
@@ -53,30 +53,30 @@ class Statements:
 
     def forward(self, directions: Sequence[Sequence]) -> list:
         """Return the derivative of the result along directions of the arguments."""
-        found: list = [0.0] * len(self.op)
+        derivatives: list = [0.0] * len(self.op)
         for row, kind in enumerate(self.op):
             if kind == INPUT:
-                found[row] = directions[self.a[row]][self.b[row]]
+                derivatives[row] = directions[self.a[row]][self.b[row]]
             elif kind in (ADD, SUB):
-                found[row] = passes.applied(kind, found, self.a[row], self.b[row])
+                derivatives[row] = passes.applied(kind, derivatives, self.a[row], self.b[row])
             elif kind != CONST:
-                for operand, slope in self._slopes(row, found):
-                    found[row] = found[row] + slope() * found[operand]
-        return self._signed(found)
+                for operand, slope in self._slopes(row, derivatives):
+                    derivatives[row] = derivatives[row] + slope() * derivatives[operand]
+        return self._signed(derivatives)
 
     def reverse(self, weights: Sequence) -> list[list]:
         """Return the gradient of the weighted sum of the result, for every argument."""
-        found: list = [0.0] * len(self.op)
+        adjoints: list = [0.0] * len(self.op)
         for row, sign, weight in zip(self.function.output, self.function.sign, weights, strict=True):
-            found[row] = found[row] + weight * float(sign)
+            adjoints[row] = adjoints[row] + weight * float(sign)
         gradient: list[list] = [[0.0] * size for _, size in self.function.inputs]
         for row in reversed(range(len(self.op))):
-            kind, share = self.op[row], found[row]
+            kind, share = self.op[row], adjoints[row]
             if kind == INPUT:
                 gradient[self.a[row]][self.b[row]] = share
             elif kind != CONST and share != 0.0:
                 for operand, slope in self._slopes(row):
-                    found[operand] = found[operand] + share * slope()
+                    adjoints[operand] = adjoints[operand] + share * slope()
         return gradient
 
     def _slopes(self, row: int, moving: Sequence | None = None) -> Iterator:
@@ -177,8 +177,8 @@ def gradient(function: Function) -> Function:
     _require_function(function)
     inputs = (*function.inputs, (WEIGHTS, function.output.size))
     arguments, table = _inputs(inputs)
-    found = Statements(function, arguments[:-1]).reverse(arguments[-1])
-    result = [x for part in found for x in part]
+    gradients = Statements(function, arguments[:-1]).reverse(arguments[-1])
+    result = [x for part in gradients for x in part]
     return _finished(function, table, result, inputs, (len(result),))
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from . import passes
-from .blocks import Block, Trig
-from .blocks import blocks as split
+from .blocks import Block, Trig, split_into_blocks
 from .expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SQRT, SUB
 from .limbs import limbs_of, pairs
 from .names import FrameFunction, identifier
@@ -128,13 +127,13 @@ def plain(name: str) -> str:
 def _result(program, function) -> str:
     """Describe the result of a function."""
     tips, free = (", ".join(map(plain, names)) for names in (program.tips, program.independent))
-    found = []
+    results = []
     for name in function.parts:
         of, given = FrameFunction.of(name), {"tips": tips, "free": free}
         if of is not None:
             given |= {"frame": plain(of.frame), "options": ", ".join(of.options)}
-        found.append(RESULTS[name if of is None else of.kind].format(**given))
-    return "; ".join(found)
+        results.append(RESULTS[name if of is None else of.kind].format(**given))
+    return "; ".join(results)
 
 
 def about(program, function) -> str:
@@ -224,29 +223,33 @@ def _body(program, function) -> str:
 
 
 def _single(program, function) -> Single | None:
-    """Write the form for one configuration, of all alternatives that of the least estimated time.
+    """Write the form for one configuration, from the alternative with the least estimated time.
 
     Returns None if all are long: without limbs to save statements, blocks of them are faster.
     """
     forms = [function, *function.alternatives]
-    forms += [passes.gather(other) for other in function.alternatives if other.variant != function.variant]
-    groups, found = limbs_of(program.parent.tolist()), []
+    forms += [
+        passes.gather(alternative)
+        for alternative in function.alternatives
+        if alternative.variant != function.variant
+    ]
+    groups, candidates = limbs_of(program.parent.tolist()), []
     for form in forms:
         if form.rows - form.first > LONG:
             continue
         alone = Single(form, [])
         if len(alone.lines) <= SHORT:
-            found.append(alone)
+            candidates.append(alone)
         if groups:
             together = Single(form, pairs(form, groups, program.nq - program.nv))
             if len(together.lines) <= max(SHORT, WORTH * len(alone.lines)):
-                found.append(together)
-    return min(found, key=lambda single: single.cycles, default=None)
+                candidates.append(together)
+    return min(candidates, key=lambda single: single.cycles, default=None)
 
 
 def _blocks(function) -> str:
     """Write one function per block, and the function that calls them."""
-    (found, slots), name = split(function), identifier(function.name)
+    (blocks, slots), name = split_into_blocks(function), identifier(function.name)
     inlined = set(np.flatnonzero(passes.inlined(function)).tolist())
     names = [VARIABLES.get(argument, argument) for argument, _ in function.inputs]
     letters = {
@@ -256,7 +259,7 @@ def _blocks(function) -> str:
     storage = "BLOCK" if slots else "static"
     at, w = "{at}", "{w}"  # of the first lane: index in the arguments, and values for later blocks
     lines, calls = [], []
-    for k, block in enumerate(found, start=1):
+    for k, block in enumerate(blocks, start=1):
         written = Lines(function, block, inlined)
         parameters = {
             f"const double *restrict {x}": f"{letters[x]} + {at}" for x in letters if x in written.arguments

@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from . import passes
-from .blocks import blocks
+from .blocks import split_into_blocks
 from .emit_c import SUPPORT, VARIABLES, Lines, about
 from .names import identifier
 
 ARCHITECTURE = "compute_70"  # oldest devices that kernels are compiled for
-THREADS = 64  # of a block; straight-line code uses most registers that a thread can have
+THREADS = 64  # threads of a block; few, because straight-line code uses most registers a thread can have
 INPUT = "const double *restrict {0}, long long {0}_stride"
 OUTPUT = "double *restrict out, long long out_stride"
 
@@ -45,11 +45,11 @@ def source(program, function) -> str:
 
 def _body(function) -> str:
     """Write one function per block, and the kernel that calls them."""
-    (found, slots), name = blocks(function), identifier(function.name)
+    (blocks, slots), name = split_into_blocks(function), identifier(function.name)
     inlined = set(np.flatnonzero(passes.inlined(function)).tolist())
     names = [VARIABLES.get(argument, argument) for argument, _ in function.inputs]
     lines, calls = [], []
-    for k, block in enumerate(found, start=1):
+    for k, block in enumerate(blocks, start=1):
         written = Lines(function, block, inlined)
         passed = {INPUT.format(x): f"{x} + i * {x}_step, {x}_stride" for x in names if x in written.arguments}
         passed |= {OUTPUT: "out + i, out_stride"} if block.outputs else {}

@@ -22,26 +22,26 @@ def limbs_of(parent) -> list[list[list[int]]]:
     shapes: dict[int, tuple] = {}
     for k in reversed(range(len(parent))):
         shapes[k] = tuple(sorted(shapes[child] for child in children[k]))
-    found, pending = [], [-1]
+    groups, pending = [], [-1]
     for k in pending:
         alike: dict[tuple, list[int]] = defaultdict(list)
         for child in children[k]:
             alike[shapes[child]].append(child)
         for siblings in alike.values():
             if 1 < len(siblings) <= MANY:
-                found.append([_subtree(child, children, shapes) for child in siblings])
+                groups.append([_subtree(child, children, shapes) for child in siblings])
             else:
                 pending += siblings
-    return found
+    return groups
 
 
 def _subtree(root: int, children, shapes) -> list[int]:
     """Return the freedoms of a subtree; equal shapes have corresponding orders."""
-    found, pending = [], [root]
+    freedoms, pending = [], [root]
     while pending:
-        found.append(pending.pop())
-        pending += sorted(children[found[-1]], key=lambda child: (shapes[child], child))
-    return found
+        freedoms.append(pending.pop())
+        pending += sorted(children[freedoms[-1]], key=lambda child: (shapes[child], child))
+    return freedoms
 
 
 def pairs(function, groups, shift: int) -> list[tuple[int, ...]]:
@@ -105,11 +105,11 @@ class _Finder:
 
     def levels(self) -> list[list[int]]:
         """Return the statements and inputs of limbs by depth."""
-        found: dict[int, list[int]] = defaultdict(list)
+        levels: dict[int, list[int]] = defaultdict(list)
         for row in range(len(self.op)):
             if self.owner[row] != TRUNK and self.op[row] not in ALONE:
-                found[self.depth[row]].append(row)
-        return [found[depth] for depth in sorted(found)]
+                levels[self.depth[row]].append(row)
+        return [levels[depth] for depth in sorted(levels)]
 
     def pair(self, rows: list[int]) -> None:
         """Pair statements of one level: in the order of their constants, then of the statements."""
@@ -119,9 +119,9 @@ class _Finder:
             read = operands(self.op, self.a, self.b, row)
             key = self._key(row, [self._known(x) for x in read]) if read else (INPUT, self.alike[row])
             alike[(group, *key)][limb].append(([self.value[x] for x in read if self.op[x] == CONST], row))
-        for (group, *_), found in alike.items():
-            if len(found) == len(self.groups[group]):
-                columns = [[row for _, row in sorted(found[limb])] for limb in range(len(found))]
+        for (group, *_), limbs in alike.items():
+            if len(limbs) == len(self.groups[group]):
+                columns = [[row for _, row in sorted(limbs[limb])] for limb in range(len(limbs))]
                 for pack in zip(*columns, strict=False):
                     self.numbers.update(dict.fromkeys(pack, len(self.packs)))
                     self.packs.append(pack)

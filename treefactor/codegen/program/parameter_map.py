@@ -68,9 +68,9 @@ class ParameterMap(ReadOnly):
     @cached_property
     def starts(self) -> np.ndarray:
         """First coefficient of every row."""
-        found = np.flatnonzero(np.diff(self.row, prepend=-1))
-        found.flags.writeable = False
-        return found
+        starts = np.flatnonzero(np.diff(self.row, prepend=-1))
+        starts.flags.writeable = False
+        return starts
 
     def text(self, row: int, spelled: Callable[[str], str] = str) -> str:
         """Return a row as a sum of parameters, with their names spelled by a function."""
@@ -84,9 +84,9 @@ class ParameterMap(ReadOnly):
     def inputs(self, pi=None, armature=None) -> np.ndarray:
         """Return the inputs for parameters, see `Program.parameters`."""
         x = self._columns(pi, armature)
-        found = self._products(x, self.value)
-        self._require_folded(found[..., self.size :], x)
-        return np.ascontiguousarray(found[..., : self.size])
+        products = self._products(x, self.value)
+        self._require_folded(products[..., self.size :], x)
+        return np.ascontiguousarray(products[..., : self.size])
 
     def _products(self, x: np.ndarray, value: np.ndarray) -> np.ndarray:
         """Return the sums of x times coefficients of every row."""
@@ -129,17 +129,17 @@ class ParameterMap(ReadOnly):
             listed = ", ".join(names), ", ".join(self.joints)
             raise CodegenError(f"{model.name!r} has joints {listed[0]}; the program has {listed[1]}")
 
-    def _require_folded(self, found: np.ndarray, x: np.ndarray) -> None:
+    def _require_folded(self, folded: np.ndarray, x: np.ndarray) -> None:
         """Raise CodegenError, with names, if values are not 0 that the program has folded."""
-        if not found.any():
+        if not folded.any():
             return
-        wrong = np.abs(found) > FOLDED * self._products(self._sizes(x), np.abs(self.value))[..., self.size :]
+        wrong = np.abs(folded) > FOLDED * self._products(self._sizes(x), np.abs(self.value))[..., self.size :]
         if wrong.any():
             *at, row = (int(k) for k in np.argwhere(wrong)[0])
             where = f" in element {at[0] if len(at) == 1 else tuple(at)}" if at else ""
             raise CodegenError(
                 f"{self.text(self.size + row)} must be 0, as in the model: the program has folded it; got "
-                f"{found[(*at, row)]:.6g}{where}. {self._advice(self.size + row)}"
+                f"{folded[(*at, row)]:.6g}{where}. {self._advice(self.size + row)}"
             )
 
     def _advice(self, row: int) -> str:
@@ -191,8 +191,8 @@ class ParameterMap(ReadOnly):
     def read(cls, file, joints: Sequence[str], size: int, freedoms: Sequence[str]) -> ParameterMap:
         """Read a map from a file."""
         arrays = [np.ascontiguousarray(file[f"pi.{name}"]) for name in ARRAYS]
-        found = cls(tuple(joints), tuple(map(str, freedoms)), int(size), *arrays)
-        fault = found.fault()
+        parameter_map = cls(tuple(joints), tuple(map(str, freedoms)), int(size), *arrays)
+        fault = parameter_map.fault()
         if fault:
             raise CodegenError(f"the map of inertial parameters is not valid: {fault}")
-        return found
+        return parameter_map

@@ -65,37 +65,37 @@ def gather(function):
     table, op, used = Table(), function.op.tolist(), uses(function).tolist()
     a, b, value = function.a.tolist(), function.b.tolist(), function.value.tolist()
     absorbed = _absorbed(op, a, b, used)
-    found: list = [0.0] * len(op)
+    scalars: list = [0.0] * len(op)
     for row, kind in enumerate(op):
         if kind == CONST:
-            found[row] = value[row]
+            scalars[row] = value[row]
         elif kind == INPUT:
-            found[row] = table.input(a[row], b[row])
+            scalars[row] = table.input(a[row], b[row])
         elif row in absorbed:
             continue
         elif kind in (ADD, SUB):
-            found[row] = _sum(_terms(row, op, a, b, absorbed), found)
+            scalars[row] = _sum(_terms(row, op, a, b, absorbed), scalars)
         else:
-            found[row] = applied(kind, found, a[row], b[row])
-    result = [found[row] * float(sign) for row, sign in zip(function.output, function.sign, strict=True)]
+            scalars[row] = applied(kind, scalars, a[row], b[row])
+    result = [scalars[row] * float(sign) for row, sign in zip(function.output, function.sign, strict=True)]
     columns = extract(table, result, range(len(function.inputs)))
     return replace(function, **dict(zip(("op", "a", "b", "value", "output", "sign"), columns, strict=True)))
 
 
-def applied(kind: int, found, a: int, b: int):
-    """Return an operation on scalars found before; reciprocals of pivots keep their freedom."""
+def applied(kind: int, scalars, a: int, b: int):
+    """Return an operation on scalars computed before; reciprocals of pivots keep their freedom."""
     if kind in (ADD, SUB):
-        return found[a] + found[b] if kind == ADD else found[a] - found[b]
+        return scalars[a] + scalars[b] if kind == ADD else scalars[a] - scalars[b]
     if kind == MUL:
-        return found[a] * found[b]
+        return scalars[a] * scalars[b]
     if kind == RECIP and b:
         sign = 1.0 if b > 0 else -1.0
-        return sign * reciprocal(sign * found[a], abs(b) - 1)
+        return sign * reciprocal(sign * scalars[a], abs(b) - 1)
     if kind == SQRT:
-        return root(found[a], b - 1)
+        return root(scalars[a], b - 1)
     if kind == ATAN2:
-        return arctangent(found[a], found[b])
-    return 1.0 / found[a] if kind == RECIP else sincos(found[a])[kind - SIN]
+        return arctangent(scalars[a], scalars[b])
+    return 1.0 / scalars[a] if kind == RECIP else sincos(scalars[a])[kind - SIN]
 
 
 def _absorbed(op, a, b, used) -> set[int]:
@@ -118,16 +118,16 @@ def _terms(row: int, op, a, b, absorbed) -> list[tuple[float, tuple[int, ...]]]:
     return terms
 
 
-def _sum(terms, found):
+def _sum(terms, scalars):
     """Return the sum of terms, repeatedly factoring out the most frequent factor."""
     common = _common_factor(terms)
     if common is None:
-        parts = [s * found[x[0]] if len(x) == 1 else s * (found[x[0]] * found[x[1]]) for s, x in terms]
+        parts = [s * scalars[x[0]] if len(x) == 1 else s * (scalars[x[0]] * scalars[x[1]]) for s, x in terms]
         return sum(parts[1:], parts[0])
     shared = [(s, x) for s, x in terms if len(x) == 2 and common in x]
-    part = found[common] * _sum([(s, (x[x[0] == common],)) for s, x in shared], found)
+    part = scalars[common] * _sum([(s, (x[x[0] == common],)) for s, x in shared], scalars)
     rest = [term for term in terms if term not in shared]
-    return part + _sum(rest, found) if rest else part
+    return part + _sum(rest, scalars) if rest else part
 
 
 def _common_factor(terms) -> int | None:

@@ -181,11 +181,11 @@ class Program(ReadOnly):
         for k, function in enumerate(self.functions.values()):
             plain = {name: getattr(function, name) for name in ("name", "inputs", "shape", "variant")}
             plain |= {"group": function.group} if function.group else {}
-            plain |= {"alternatives": [other.variant for other in function.alternatives]}
+            plain |= {"alternatives": [alternative.variant for alternative in function.alternatives]}
             head["functions"].append(plain)
             arrays |= _columns(f"{k}", function)
-            for j, other in enumerate(function.alternatives):
-                arrays |= _columns(f"{k}.{j}", other)
+            for j, alternative in enumerate(function.alternatives):
+                arrays |= _columns(f"{k}.{j}", alternative)
         if self.parameter_map is not None:
             head["pi"] = self.parameter_map.head()
             arrays |= self.parameter_map.arrays()
@@ -245,8 +245,8 @@ class Program(ReadOnly):
             if any(not 0 <= k < self.nv for k in columns) or list(columns) != sorted(set(columns)):
                 raise CodegenError(f"frame {name!r} must have ascending columns of v, got {columns}")
         for name, function in self.functions.items():
-            for other in function.alternatives:
-                self._require_valid(name, other)
+            for alternative in function.alternatives:
+                self._require_valid(name, alternative)
             self._require_valid(name, function)
 
     def _require_valid(self, name: str, function: Function) -> None:
@@ -292,5 +292,8 @@ def _function(file, prefix: str, name, inputs, shape, variant, group=(), alterna
     inputs = tuple((str(argument), int(size)) for argument, size in inputs)
     made = Function(str(name), inputs, **columns, shape=tuple(map(int, shape)), variant=str(variant))
     same = (name, inputs, shape)
-    others = [_function(file, f"{prefix}.{j}", *same, other, group) for j, other in enumerate(alternatives)]
+    others = [
+        _function(file, f"{prefix}.{j}", *same, variant_of_alternative, group)
+        for j, variant_of_alternative in enumerate(alternatives)
+    ]
     return replace(made, group=tuple(map(str, group)), alternatives=tuple(others))

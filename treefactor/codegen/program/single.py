@@ -17,7 +17,7 @@ TYPES = {2: "two", 4: "four", 8: "eight"}  # C types of registers, by lanes
 POSITIVE, NEGATIVE = "0.0, INFINITY", "-INFINITY, 0.0"  # bounds of pivots
 
 Rows = tuple[int, ...]  # statements in the lanes of a register
-Signs = tuple[int, ...]  # of the lanes, 1 or -1
+Signs = tuple[int, ...]  # sign of every lane, 1 or -1
 
 
 def lanes_of(rows) -> int:
@@ -79,7 +79,7 @@ class Single:
         depth: dict[int, int] = {}  # most nested sines and cosines below a unit
         for k in order:
             depth[k] = max((depth[x] for x in units[k].before), default=0) + self.plan.is_trig(k)
-        found: list = []
+        steps: list = []
         done: set[int] = set()
         for level in range(1, max(depth.values(), default=0) + 1):
             together = [k for k in order if self.plan.is_trig(k) and depth[k] == level]
@@ -89,9 +89,9 @@ class Single:
                 if k not in needed | done:
                     needed.add(k)
                     pending += units[k].before
-            found += [*(k for k in order if k in needed), together]
+            steps += [*(k for k in order if k in needed), together]
             done |= needed | set(together)
-        return found + [k for k in order if k not in done]
+        return steps + [k for k in order if k not in done]
 
     def define(self, k: int) -> None:
         """Write the statement of a unit."""
@@ -189,8 +189,8 @@ class Single:
             text = register([self.value[row] * s for row, s in zip(rows, mask, strict=True)])
         elif min(mask) < 0:
             kind = TYPES[lanes_of(rows)]
-            found = f"turned_{kind}({text}, {register([0.0 * s for s in mask])})"
-            text = self.named((text, mask), f"n{len(self.names)}", kind, found)
+            expression = f"turned_{kind}({text}, {register([0.0 * s for s in mask])})"
+            text = self.named((text, mask), f"n{len(self.names)}", kind, expression)
         return text, times(sign, mask)
 
     def packed(self, rows: Rows) -> tuple[str, Signs]:
@@ -214,8 +214,8 @@ class Single:
         left, right = [], []
         for row in rows:
             a, b = (self.a[row], 1), (self.b[row], -1 if self.op[row] == SUB else 1)
-            found = self._source(a[0]), self._source(b[0])
-            if found != first and found[::-1] == first:
+            sources = self._source(a[0]), self._source(b[0])
+            if sources != first and sources[::-1] == first:
                 a, b = b, a
             left.append(a)
             right.append(b)

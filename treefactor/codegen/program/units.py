@@ -74,7 +74,7 @@ class Units:
 
     def _products(self, uses) -> dict[int, int]:
         """Return the units of products that one sum uses, and its unit: compilers fuse them."""
-        found = {}
+        products = {}
         for k, unit in enumerate(self.units):
             first = unit.rows[0]
             for x in (self.a[first], self.b[first]) if self.op[first] in (ADD, SUB) else ():
@@ -82,8 +82,8 @@ class Units:
                 if len(rows) == len(unit.rows) and self.op[x] == MUL:
                     used = zip(rows, unit.rows, strict=True)
                     if all(uses[x] == 1 and x in (self.a[row], self.b[row]) for x, row in used):
-                        found[self.of[x]] = k
-        return found
+                        products[self.of[x]] = k
+        return products
 
     def _connect(self) -> None:
         """Set latencies of units and which come before each."""
@@ -123,14 +123,14 @@ class Units:
         left = {k: len(self.units[k].before) for k in chosen}
         ready = [(min(self.units[k].rows), k) for k in chosen if not left[k]]
         heapq.heapify(ready)
-        found = []
+        order = []
         while ready:
-            found.append(heapq.heappop(ready)[1])
-            for x in after[found[-1]]:
+            order.append(heapq.heappop(ready)[1])
+            for x in after[order[-1]]:
                 left[x] -= 1
                 if not left[x]:
                     heapq.heappush(ready, (min(self.units[x].rows), x))
-        return found
+        return order
 
     def _simulated(self, plain: list[int], after) -> list[int]:
         """Return the order in which a processor starts units if it starts the longest chains first.
@@ -143,10 +143,10 @@ class Units:
         waiting = [(0, turn[k], k) for k in plain if not left[k]]  # three heaps: by cycle, by turn, by height
         early: list[tuple[int, int]] = []
         ready: list[tuple[int, int]] = []
-        found: dict[int, None] = {}
+        order: dict[int, None] = {}
         cycle = oldest = 0
-        while len(found) < len(plain):
-            while plain[oldest] in found:
+        while len(order) < len(plain):
+            while plain[oldest] in order:
                 oldest += 1
             while waiting and waiting[0][0] <= cycle:
                 heapq.heappush(early, heapq.heappop(waiting)[1:])
@@ -154,7 +154,7 @@ class Units:
                 k = heapq.heappop(early)[1]
                 heapq.heappush(ready, (-self.units[k].height, k))
             for k in self._started(ready):
-                found[k] = None
+                order[k] = None
                 for x in after[k]:
                     start[x] = max(start[x], cycle + self.units[k].latency + self._move(k, x))
                     left[x] -= 1
@@ -162,20 +162,20 @@ class Units:
                         heapq.heappush(waiting, (start[x], turn[x], x))
             cycle += 1
         self.cycles = cycle
-        return list(found)
+        return list(order)
 
     def _started(self, ready: list[tuple[int, int]]) -> list[int]:
         """Take the units that start in one cycle from a heap of those that can."""
-        free, found, kept = {True: PORTS, False: PORTS}, [], []
+        free, started, kept = {True: PORTS, False: PORTS}, [], []
         while ready and any(free.values()):
             entry = heapq.heappop(ready)
             k = entry[1]
             sums = self.op[self.units[k].rows[0]] in (ADD, SUB) and self.units[k].latency < FUSED
             if free[sums]:
                 free[sums] -= 1
-                found.append(k)
+                started.append(k)
             else:
                 kept.append(entry)
         for entry in kept:
             heapq.heappush(ready, entry)
-        return found
+        return started

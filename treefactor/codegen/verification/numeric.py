@@ -80,18 +80,18 @@ class Numeric:
     @cached_property
     def forces(self) -> np.ndarray:
         """Forces on the bodies, gravity included: the first loop of table 5.1."""
-        V, A, found = self.V, self.A, np.zeros((len(self.bodies), 6))
+        V, A, forces = self.V, self.A, np.zeros((len(self.bodies), 6))
         for i, body in enumerate(self.bodies):
             before = np.zeros(6) if body.parent < 0 else V[body.parent]
             falling = np.append(-self.model.gravity, np.zeros(3)) if body.parent < 0 else A[body.parent]
             joint = self.S[i] @ self.v[self.freedoms(i)]
             V.append(self.X[i] @ before + joint)
             A.append(self.X[i] @ falling + self.S[i] @ self.a[self.freedoms(i)] + crossing(V[i]) @ joint)
-            found[i] = self.inertia[i] @ A[i] - crossing(V[i]).T @ self.inertia[i] @ V[i]
+            forces[i] = self.inertia[i] @ A[i] - crossing(V[i]).T @ self.inertia[i] @ V[i]
             (v, w), (a, dw) = V[i].reshape(2, 3), A[i].reshape(2, 3)
             rate = tilde(dw) + tilde(w) @ tilde(w)
-            self._name(i, w=w, dw=dw, a=a + np.cross(w, v), rate=rate, f=found[i].reshape(2, 3))
-        return found
+            self._name(i, w=w, dw=dw, a=a + np.cross(w, v), rate=rate, f=forces[i].reshape(2, 3))
+        return forces
 
     @cached_property
     def bias(self) -> np.ndarray:
@@ -109,12 +109,14 @@ class Numeric:
     def joint_forces(self) -> np.ndarray:
         """Force and moment in every joint, moved to its origin and axes."""
         _ = self.bias
-        found = np.zeros((self.model.njoints, 6))
+        joint_forces = np.zeros((self.model.njoints, 6))
         for i, body in enumerate(self.bodies):
             if body.joint >= 0:
                 f, n = self.named[f"F[{i}]"]
-                found[body.joint] = np.append(body.axes.T @ f, body.axes.T @ (n - np.cross(body.origin, f)))
-        return found
+                joint_forces[body.joint] = np.append(
+                    body.axes.T @ f, body.axes.T @ (n - np.cross(body.origin, f))
+                )
+        return joint_forces
 
     @cached_property
     def base_force(self) -> np.ndarray:
@@ -151,18 +153,18 @@ class Numeric:
 
     def _following(self, L) -> list[dict]:
         """Return rows of -L^-1 L_C on the path to every freedom, for every length of C."""
-        found = []
+        rows = []
         for k in range(self.model.nv):
             path = [*self.model.tree.ancestors(k).tolist(), k]
             part = L[np.ix_(path, path)]
             lengths = range(len(path))
-            found.append({m: -np.linalg.solve(part[m:, m:], part[m:, :m])[-1] for m in lengths})
-        return found
+            rows.append({m: -np.linalg.solve(part[m:, m:], part[m:, :m])[-1] for m in lengths})
+        return rows
 
     @cached_property
     def articulated(self) -> list:
         """U, U / D of all freedoms: the second loop of table 7.1, one freedom after the other."""
-        inertia, found = [I.copy() for I in self.inertia], [None] * self.tree.n
+        inertia, columns = [I.copy() for I in self.inertia], [None] * self.tree.n
         for i, parent in self.towards_base():
             self._name(i, M=inertia[i][:3, :3], C=inertia[i][:3, 3:], I=inertia[i][3:, 3:])
             for d, k in reversed(list(enumerate(self.freedoms(i)))):
@@ -170,11 +172,11 @@ class Numeric:
                 U = inertia[i] @ s
                 D = s @ U + self.armature[k]
                 inertia[i] -= np.outer(U, U) / D
-                found[k] = U / D, D
+                columns[k] = U / D, D
                 self._name(k, U=U.reshape(2, 3), D=[D], step=(U / D).reshape(2, 3))
             if parent >= 0:
                 inertia[parent] += self.X[i].T @ inertia[i] @ self.X[i]
-        return found
+        return columns
 
     @cached_property
     def aba(self) -> np.ndarray:
@@ -223,12 +225,12 @@ class Numeric:
         """Return all matrices of a function by name, including its result."""
         if method == "aba":
             _ = self.articulated
-        found = (
-            self._solved(name) if name in ("minv", "delassus") or method == "factor" else self._found(name)
+        result = (
+            self._solved(name) if name in ("minv", "delassus") or method == "factor" else self._computed(name)
         )
-        return self.named | {name: np.ravel(found)}
+        return self.named | {name: np.ravel(result)}
 
-    def _found(self, name: str) -> np.ndarray:
+    def _computed(self, name: str) -> np.ndarray:
         """Return the result of a function that does not use the factor."""
         if name == "crba":
             return self.model.tree.pack(self.H)
@@ -262,10 +264,10 @@ def tilde(x) -> np.ndarray:
 
 def crossing(V) -> np.ndarray:
     """Return the matrix of V cross a motion; its negative transpose is that of V cross a force."""
-    found = np.zeros((6, 6), V.dtype)
-    found[:3, :3] = found[3:, 3:] = tilde(V[3:])
-    found[:3, 3:] = tilde(V[:3])
-    return found
+    matrix = np.zeros((6, 6), V.dtype)
+    matrix[:3, :3] = matrix[3:, 3:] = tilde(V[3:])
+    matrix[:3, 3:] = tilde(V[:3])
+    return matrix
 
 
 def _motions(body: Body) -> np.ndarray:
@@ -309,12 +311,12 @@ def _quaternion(q) -> np.ndarray:
 
 def _spatial(J: np.ndarray) -> np.ndarray:
     """Return the 6 x 6 inertia of second moments."""
-    found = np.zeros((6, 6))
-    found[:3, :3] = J[3, 3] * np.eye(3)
-    found[3:, :3] = tilde(J[:3, 3])
-    found[:3, 3:] = -tilde(J[:3, 3])
-    found[3:, 3:] = np.trace(J[:3, :3]) * np.eye(3) - J[:3, :3]
-    return found
+    inertia = np.zeros((6, 6))
+    inertia[:3, :3] = J[3, 3] * np.eye(3)
+    inertia[3:, :3] = tilde(J[:3, 3])
+    inertia[:3, 3:] = -tilde(J[:3, 3])
+    inertia[3:, 3:] = np.trace(J[:3, :3]) * np.eye(3) - J[:3, :3]
+    return inertia
 
 
 def _moments(inertia: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .numeric import Numeric, crossing, tilde
 
-STEP = 1e-30  # its square vanishes
+STEP = 1e-30  # complex step, so small that its square vanishes beside 1
 
 
 class State:
@@ -81,7 +81,7 @@ class State:
     def _changes(self, i: int) -> list[np.ndarray]:
         """Return the derivatives of the force on body i by positions and velocities, by columns."""
         I, V, A = self.inertia[i], self.V[i], self.A[i]
-        found = [np.zeros((6, self.n), complex) for _ in range(2)]
+        changes = [np.zeros((6, self.n), complex) for _ in range(2)]
         for k in np.flatnonzero(self.J[i].any(axis=0)):
             s, (j, V0, A0) = self.S[:, k], self.before[k]
             rate = crossing(V0) @ s
@@ -91,8 +91,8 @@ class State:
             moved = dI @ A + I @ dA - crossing(dV).T @ I @ V - crossing(V).T @ (dI @ V + I @ dV)
             dA = rate + crossing(self.V[j]) @ s - crossing(V) @ s
             faster = I @ dA - crossing(s).T @ I @ V - crossing(V).T @ I @ s
-            found[0][:, k], found[1][:, k] = moved, faster
-        return found
+            changes[0][:, k], changes[1][:, k] = moved, faster
+        return changes
 
 
 class NumericDerivatives:

@@ -54,8 +54,8 @@ class NumericKinematics:
         function = FrameFunction.of(name)
         if method == "inertia":
             _ = self.numeric.H
-        found = self._of_frame(function) if function else getattr(self, name)
-        return self.numeric.named | {name: np.ravel(found)}
+        result = self._of_frame(function) if function else getattr(self, name)
+        return self.numeric.named | {name: np.ravel(result)}
 
     def _of_frame(self, function: FrameFunction) -> np.ndarray:
         """Return the result of a function of a frame."""
@@ -73,8 +73,8 @@ class NumericKinematics:
             if "classical" in function.options:
                 A = A + np.append(np.cross(V[3:], V[:3]), np.zeros(3))
             return V if function.kind == "frame_velocity" else A
-        found = self._jacobian(function, i, R, p, *columns) @ self.numeric.G
-        return found[:, self.model.support(frame)] if "packed" in function.options else found
+        jacobian = self._jacobian(function, i, R, p, *columns) @ self.numeric.G
+        return jacobian[:, self.model.support(frame)] if "packed" in function.options else jacobian
 
     @property
     def size(self) -> int:
@@ -109,21 +109,25 @@ class NumericKinematics:
     @cached_property
     def joint_placements(self) -> np.ndarray:
         """Placements of the frames of all joints."""
-        found = []
+        placements = []
         for joint in range(self.model.njoints):
             i, axes, origin = self._joint(joint)
-            found.append(np.column_stack([self.R[i] @ axes, self.p[i] + self.R[i] @ origin]))
-        return np.reshape(found, (self.model.njoints, 3, 4))
+            placements.append(np.column_stack([self.R[i] @ axes, self.p[i] + self.R[i] @ origin]))
+        return np.reshape(placements, (self.model.njoints, 3, 4))
 
     @cached_property
     def masses(self) -> list[tuple]:
         """Body, mass, centre of mass and tensor of every inertia of the model."""
-        found = []
-        for joint, (placement, one) in enumerate(zip(self.joint_placements, self.model.joints, strict=True)):
+        masses = []
+        for number, (placement, joint) in enumerate(
+            zip(self.joint_placements, self.model.joints, strict=True)
+        ):
             R, p = placement[:, :3], placement[:, 3]
-            inertia = one.inertia
-            found.append((self._joint(joint)[0], inertia.mass, p + R @ inertia.com, R @ inertia.tensor @ R.T))
-        return found
+            inertia = joint.inertia
+            masses.append(
+                (self._joint(number)[0], inertia.mass, p + R @ inertia.com, R @ inertia.tensor @ R.T)
+            )
+        return masses
 
     @property
     def mass(self) -> float:
@@ -138,12 +142,12 @@ class NumericKinematics:
     @cached_property
     def _map(self) -> np.ndarray:
         """Map from the rates of all freedoms to the centroidal momentum."""
-        found = np.zeros((6, self.size))
+        matrix = np.zeros((6, self.size))
         for i, m, c, tensor in self.masses:
             J = _transform(np.eye(3), -c) @ self.columns[i]
-            found[:3] += m * J[:3]
-            found[3:] += tensor @ J[3:] + m * tilde(c - self.center_of_mass) @ J[:3]
-        return found
+            matrix[:3] += m * J[:3]
+            matrix[3:] += tensor @ J[3:] + m * tilde(c - self.center_of_mass) @ J[:3]
+        return matrix
 
     @property
     def centroidal_map(self) -> np.ndarray:
@@ -153,15 +157,15 @@ class NumericKinematics:
     @property
     def centroidal_map_dot(self) -> np.ndarray:
         """Time derivative of the map, by the product rule for every body."""
-        found, drift = np.zeros((6, self.size)), self.center_of_mass_velocity
+        derivative, drift = np.zeros((6, self.size)), self.center_of_mass_velocity
         for i, m, c, tensor in self.masses:
             V, J, dJ = (_transform(np.eye(3), -c) @ x for x in (self.V[i], self.columns[i], self.dcolumns[i]))
             dJ[:3] -= tilde(V[:3]) @ J[3:]
             spin = tilde(V[3:]) @ tensor - tensor @ tilde(V[3:])
-            found[:3] += m * dJ[:3]
-            found[3:] += spin @ J[3:] + tensor @ dJ[3:] + m * tilde(V[:3] - drift) @ J[:3]
-            found[3:] += m * tilde(c - self.center_of_mass) @ dJ[:3]
-        return found @ self.numeric.G
+            derivative[:3] += m * dJ[:3]
+            derivative[3:] += spin @ J[3:] + tensor @ dJ[3:] + m * tilde(V[:3] - drift) @ J[:3]
+            derivative[3:] += m * tilde(c - self.center_of_mass) @ dJ[:3]
+        return derivative @ self.numeric.G
 
     @property
     def center_of_mass_jacobian(self) -> np.ndarray:
@@ -181,13 +185,13 @@ class NumericKinematics:
     @property
     def centroidal_momentum_rate(self) -> np.ndarray:
         """Sum of the forces and moments on all bodies about the centre of mass."""
-        found = np.zeros(6)
+        rate = np.zeros(6)
         for i, m, c, tensor in self.masses:
             V, A = (_transform(np.eye(3), -c) @ x for x in (self.V[i], self.A[i]))
             force = m * (A[:3] + np.cross(V[3:], V[:3]))
             moment = tensor @ A[3:] + np.cross(V[3:], tensor @ V[3:])
-            found += np.append(force, moment + np.cross(c - self.center_of_mass, force))
-        return found
+            rate += np.append(force, moment + np.cross(c - self.center_of_mass, force))
+        return rate
 
     @property
     def center_of_mass_acceleration(self) -> np.ndarray:

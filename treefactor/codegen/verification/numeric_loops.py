@@ -56,16 +56,16 @@ class NumericLoops:
 
     def motions(self, body: int, top: int, point) -> np.ndarray:
         """Return the (6, nv) Jacobian of a point and the rotation of a body, relative to another body."""
-        found = self.moved[body] - self.moved[top]
-        found[:3] -= tilde(point) @ found[3:]
-        return found
+        jacobian = self.moved[body] - self.moved[top]
+        jacobian[:3] -= tilde(point) @ jacobian[3:]
+        return jacobian
 
     def _completed(self, x, side=0.0) -> np.ndarray:
         """Return coordinates, the dependent ones from J x + side = 0."""
-        found = np.array(x, dtype=float)
-        found[self.d] = 0.0
-        found[self.d] = -np.linalg.pinv(self.J[:, self.d]) @ (self.J @ found + side)
-        return found
+        completed = np.array(x, dtype=float)
+        completed[self.d] = 0.0
+        completed[self.d] = -np.linalg.pinv(self.J[:, self.d]) @ (self.J @ completed + side)
+        return completed
 
     def of(self, name: str) -> dict:
         """Return all matrices of a function by name, including its result."""
@@ -198,9 +198,9 @@ class Rows:
 
     def _of(self, which: int, axes: int) -> np.ndarray:
         """Return the rows for velocity and angular velocity of an end."""
-        found = np.zeros((3 + len(self.a), 6))
-        found[:3, :3], found[3:, 3:] = self.at.R[axes].T, np.cross(self.b, self.a)
-        return found if which else -found
+        rows = np.zeros((3 + len(self.a), 6))
+        rows[:3, :3], rows[3:, 3:] = self.at.R[axes].T, np.cross(self.b, self.a)
+        return rows if which else -rows
 
     def twist(self, which: int, body: int, axes: int) -> np.ndarray:
         """Return the rows for velocity of a body origin and angular velocity, both in the same axes."""

@@ -33,7 +33,8 @@ from .numeric_loops import NumericLoops
 
 CLOSED = ("loops", "loop_velocity")  # functions that need configurations with closed loops
 NEAR = 0.02  # random distance of configurations on one branch, in m and radian
-TOLERANCE = 1e-11  # of an element, relative to the largest element of that matrix of all bodies
+# deviation allowed of an element, relative to the largest element of that matrix of all bodies
+TOLERANCE = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +148,8 @@ def verify(
     [None]
     """
     samples, tolerance = as_count(samples, "samples", 1), as_size(tolerance, "tolerance")
-    found = verifiable(model, functions, tips, variants, snap, parameters, zeros)
-    return [compare(one, samples, tolerance) for one in found]
+    cases = verifiable(model, functions, tips, variants, snap, parameters, zeros)
+    return [compare(case, samples, tolerance) for case in cases]
 
 
 def verifiable(
@@ -161,13 +162,13 @@ def verifiable(
     single = [name for parts in groups_of(functions) for name in parts]
     given = single, tips, variants, snap
     choice = Choice.of(model, *given, parameters=parameters, zeros=zeros)
-    other = _other_robot(model, alike=bool(zeros)) if parameters else model
-    bodies = Choice.of(other, *given, parameters=parameters).stepped if parameters else choice.stepped
+    robot = _other_robot(model, alike=bool(zeros)) if parameters else model
+    bodies = Choice.of(robot, *given, parameters=parameters).stepped if parameters else choice.stepped
     for variant in choice.stepped:
         for (name,), (method,) in choice.ways_of(variant):
-            one = _verifiable(Writer(model, choice, variant, {}), name, method, variant)
-            pi = choice.inputs[variant].values(other) if parameters else None
-            yield replace(one, model=other, bodies=bodies[variant], pi=pi)
+            case = _verifiable(Writer(model, choice, variant, {}), name, method, variant)
+            pi = choice.inputs[variant].values(robot) if parameters else None
+            yield replace(case, model=robot, bodies=bodies[variant], pi=pi)
 
 
 def _other_robot(model, alike: bool):
@@ -187,17 +188,17 @@ def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> 
     targets = writer.table.codes(result)  # also adds constants to the table
     used = use_counts(*writer.table.columns(), targets)
     matrices = {**(writer.named or {}), name: result}
-    found = {
+    elements = {
         f"{matrix}{at}": x
         for matrix, content in matrices.items()
         for at, x in _elements(content)
         if isinstance(x, Scalar) and used[abs(x.code)]
     }
     variant = f"{variant}, {method}" if method else variant
-    function = passes.gather(writer.extract((name,), list(found.values()), (len(found),), variant))
+    function = passes.gather(writer.extract((name,), list(elements.values()), (len(elements),), variant))
     order = np.argsort(function.output, kind="stable")
     function = replace(function, output=function.output[order], sign=function.sign[order])
-    names = tuple(np.array(list(found), object)[order])
+    names = tuple(np.array(list(elements), object)[order])
     loops = writer.loop_functions
     reduction = loops.reduction(method or AXES[0]) if name in LOOP_FUNCTIONS else None
     start, bodies = loops.closing.start if loops.closing else None, writer.recursions.bodies
@@ -217,44 +218,44 @@ def _elements(matrix, at: str = "") -> Iterator[tuple[str, Any]]:
         yield from _elements(part, f"{at}[{k}]")
 
 
-def compare(one: Verifiable, samples: int = 3, tolerance: float = TOLERANCE) -> Verdict:
+def compare(case: Verifiable, samples: int = 3, tolerance: float = TOLERANCE) -> Verdict:
     """Compare all elements in random states with their reference values."""
     rng = np.random.default_rng(0)
-    values = {"q": _configurations(one, rng, samples)}
-    values |= dict(zip(ORDER[1:], rng.normal(size=(len(ORDER) - 1, samples, one.model.nv)), strict=True))
-    given = values | {PI: one.pi}
-    own = evaluate(one.function, *(given[argument] for argument, _ in one.function.inputs))
-    if "a" not in dict(one.function.inputs):
+    values = {"q": _configurations(case, rng, samples)}
+    values |= dict(zip(ORDER[1:], rng.normal(size=(len(ORDER) - 1, samples, case.model.nv)), strict=True))
+    given = values | {PI: case.pi}
+    own = evaluate(case.function, *(given[argument] for argument, _ in case.function.inputs))
+    if "a" not in dict(case.function.inputs):
         values["a"] = np.zeros_like(values["a"])
     expected, scale = zip(
-        *(_expected(one, *state) for state in zip(*values.values(), strict=True)), strict=True
+        *(_expected(case, *state) for state in zip(*values.values(), strict=True)), strict=True
     )
     error = np.abs(own - expected) / np.maximum(np.max(scale, axis=0), np.finfo(float).tiny)
     error = error.max(axis=0, initial=0.0)
     wrong = np.flatnonzero(~(error <= tolerance))
     worst = int(np.argmax(error)) if error.size else None
     return Verdict(
-        one.function.name,
-        one.function.variant,
-        len(one.names),
+        case.function.name,
+        case.function.variant,
+        len(case.names),
         0.0 if worst is None else float(error[worst]),
-        None if worst is None else one.names[worst],
-        one.names[wrong[0]] if wrong.size else None,
+        None if worst is None else case.names[worst],
+        case.names[wrong[0]] if wrong.size else None,
     )
 
 
-def _configurations(one: Verifiable, rng, samples: int) -> np.ndarray:
+def _configurations(case: Verifiable, rng, samples: int) -> np.ndarray:
     """Return configurations on one branch, with closed loops, near them, or random, as the function needs."""
-    if one.function.name in CLOSURES:
-        return np.array(list(_on_branch(one, rng, samples)))
-    dependent = None if one.reduction is None else one.reduction.dependent
-    on_loops = samples if one.function.name in CLOSED else 0
-    return sample_configurations(one.model, dependent, rng, samples, on_loops)
+    if case.function.name in CLOSURES:
+        return np.array(list(_on_branch(case, rng, samples)))
+    dependent = None if case.reduction is None else case.reduction.dependent
+    on_loops = samples if case.function.name in CLOSED else 0
+    return sample_configurations(case.model, dependent, rng, samples, on_loops)
 
 
-def _on_branch(one: Verifiable, rng, samples: int) -> Iterator[np.ndarray]:
+def _on_branch(case: Verifiable, rng, samples: int) -> Iterator[np.ndarray]:
     """Yield closed configurations near one on the default branch; angles from -pi to pi."""
-    model, bodies, start = one.model, one.bodies, one.start
+    model, bodies, start = case.model, case.bodies, case.start
     angles = [body.q for body in bodies if body.kind == "revolute"]
     while samples:
         q = nearest(model, bodies, integrate(model, start, rng.normal(scale=NEAR, size=model.nv)))
@@ -264,23 +265,23 @@ def _on_branch(one: Verifiable, rng, samples: int) -> Iterator[np.ndarray]:
             yield q
 
 
-def _expected(one: Verifiable, q, v, a, tau, *others) -> tuple[list, list]:
+def _expected(case: Verifiable, q, v, a, tau, *others) -> tuple[list, list]:
     """Return reference values of the elements, and the largest element of each kind of matrix."""
-    numeric = Numeric(one.model, one.bodies, one.tips, q, v, a, tau)
+    numeric = Numeric(case.model, case.bodies, case.tips, q, v, a, tau)
     with np.errstate(all="ignore"):  # freedoms that move no mass divide by 0
-        if one.function.name in DERIVATIVES:
-            matrices = NumericDerivatives(numeric, *others).of(one.function.name, one.method)
-        elif one.function.name in KINEMATICS or ":" in one.function.name:
-            matrices = NumericKinematics(numeric).of(one.function.name, one.method)
-        elif one.reduction is None:
-            matrices = numeric.of(one.function.name, one.method)
+        if case.function.name in DERIVATIVES:
+            matrices = NumericDerivatives(numeric, *others).of(case.function.name, case.method)
+        elif case.function.name in KINEMATICS or ":" in case.function.name:
+            matrices = NumericKinematics(numeric).of(case.function.name, case.method)
+        elif case.reduction is None:
+            matrices = numeric.of(case.function.name, case.method)
         else:
-            matrices = NumericLoops(numeric, one.reduction, v).of(one.function.name)
+            matrices = NumericLoops(numeric, case.reduction, v).of(case.function.name)
     elements: dict = {}
     largest: dict = {}
     for matrix, content in matrices.items():
-        found = {f"{matrix}{at}": x for at, x in _elements(content)}
-        elements |= found
+        values = {f"{matrix}{at}": x for at, x in _elements(content)}
+        elements |= values
         kind = matrix.split("[")[0]
-        largest[kind] = max([largest.get(kind, 0.0), *map(abs, found.values())])
-    return [elements[name] for name in one.names], [largest[name.split("[")[0]] for name in one.names]
+        largest[kind] = max([largest.get(kind, 0.0), *map(abs, values.values())])
+    return [elements[name] for name in case.names], [largest[name.split("[")[0]] for name in case.names]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from ...check.cells import EXPLAINED
-from ..tables.table import DERIVED, DIFFERS, NOT_IN_PAPER, Row, Table
+from ..tables.table import DERIVED, DIFFERS, NOT_IN_PAPER, PaperRow, Table
 
 REPRODUCED, NOT_EXECUTABLE = "reproduced", "not executable"
 VERDICTS = (REPRODUCED, EXPLAINED, DIFFERS, NOT_EXECUTABLE)
@@ -43,7 +43,7 @@ class Exhibit:
     table: str = ""
     rows: tuple[str, ...] = ()
 
-    def shown_by(self, tables: Iterable[Table]) -> list[Row]:
+    def shown_by(self, tables: Iterable[Table]) -> list[PaperRow]:
         """Return the rows of our tables that show the exhibit."""
         return [
             row
@@ -53,14 +53,14 @@ class Exhibit:
             if not self.rows or any(part in f"{row.case}: {row.what}" for part in self.rows)
         ]
 
-    def fits(self, rows: Sequence[Row]) -> bool:
+    def fits(self, rows: Sequence[PaperRow]) -> bool:
         """Return whether the verdict follows from the verdicts of these rows."""
-        found = {row.verdict for row in rows} - {NOT_IN_PAPER, DERIVED}  # neither compares a run
+        verdicts = {row.verdict for row in rows} - {NOT_IN_PAPER, DERIVED}  # neither compares a run
         if self.verdict == REPRODUCED:
-            return bool(found) and not found & {DIFFERS, EXPLAINED}
+            return bool(verdicts) and not verdicts & {DIFFERS, EXPLAINED}
         if self.verdict == EXPLAINED:
-            return EXPLAINED in found and DIFFERS not in found
-        return bool(found & {DIFFERS, EXPLAINED}) if self.verdict == DIFFERS else not rows
+            return EXPLAINED in verdicts and DIFFERS not in verdicts
+        return bool(verdicts & {DIFFERS, EXPLAINED}) if self.verdict == DIFFERS else not rows
 
     def as_dict(self) -> dict:
         """Return all values, for JSON."""
@@ -82,9 +82,9 @@ def each(
 
 def contradicted(exhibits: Iterable[Exhibit], tables: Sequence[Table]) -> list[Exhibit]:
     """Return the exhibits without a reason for their verdict, or whose rows show another verdict."""
-    found = []
-    for one in exhibits:
-        rows = one.shown_by(tables)
-        if (one.verdict != REPRODUCED and not one.reason) or (rows and not one.fits(rows)):
-            found.append(one)
-    return found
+    wrong = []
+    for exhibit in exhibits:
+        rows = exhibit.shown_by(tables)
+        if (exhibit.verdict != REPRODUCED and not exhibit.reason) or (rows and not exhibit.fits(rows)):
+            wrong.append(exhibit)
+    return wrong

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from . import featherstone, golubev_yaskevich, kane_sum, shimanovsky, tasora
-from .table import DIFFERS, Row, Table
+from .table import DIFFERS, PaperRow, Table
 
 __all__ = ["PAPERS", "differing", "makers"]
 
@@ -24,6 +24,6 @@ def makers(papers: Sequence[str] = ()) -> list[Callable[[], Table]]:
     return [make for paper in dict.fromkeys(papers or PAPERS) for make in PAPERS[paper]]
 
 
-def differing(tables: Sequence[Table]) -> list[Row]:
+def differing(tables: Sequence[Table]) -> list[PaperRow]:
     """Return the entries that differ from their paper without a known reason."""
     return [row for table in tables for row in table.rows if row.verdict == DIFFERS]

@@ -42,7 +42,7 @@ from .featherstone_inertia import (
     table_6_1,
     table_6_2,
 )
-from .table import Identity, Row, Rule, Table
+from .table import Identity, PaperRow, Rule, Table
 
 LAM = [0, 1, 1, 2, 2, 3]  # example of table 6.4: joint 2 has three freedoms
 DOF = [1, 3, 1, 1, 1, 1]
@@ -51,8 +51,8 @@ EXPANDED = (0, 1, 2, 3, 1, 4, 4, 5)
 WELDED = [1, 1, 0, 1, 1, 1]  # joint 3 without freedoms
 WELDED_EXPANDED = (0, 1, 2, 2, 1)
 ROBOT = "solo12"
-EXACT = Identity()  # of residuals
-STEP = {"area 2": 2, "area 3": 3}  # of figure 6.4, for each of k = 7, 6, 5
+EXACT = Identity()  # residuals must be 0 within rounding
+STEP = {"area 2": 2, "area 3": 3}  # counts in figure 6.4, the same for k = 7, 6 and 5
 
 
 def table_6_4() -> Table:
@@ -64,11 +64,11 @@ def table_6_4() -> Table:
     )
     three = "joint 2 with 3 freedoms"
     rows = [
-        Row(three, "map, as printed", map_, MAP),
-        Row(three, "λ', as printed", printed, EXPANDED),
-        Row(three, "λ', textbook", tuple(textbook.expand(LAM, DOF)), EXPANDED),
-        Row(three, "λ', Tree.from_joints", expanded(LAM, DOF), EXPANDED),
-        Row(
+        PaperRow(three, "map, as printed", map_, MAP),
+        PaperRow(three, "λ', as printed", printed, EXPANDED),
+        PaperRow(three, "λ', textbook", tuple(textbook.expand(LAM, DOF)), EXPANDED),
+        PaperRow(three, "λ', Tree.from_joints", expanded(LAM, DOF), EXPANDED),
+        PaperRow(
             *("joint 3 welded", "λ'", expanded(LAM, WELDED), as_printed(LAM, WELDED)[1]),
             instead=WELDED_EXPANDED,
             reason=welded,
@@ -102,7 +102,7 @@ def figure_6_4() -> Table:
     whole, rows = families.binary_tree(3), []
     for k in (7, 6, 5):
         count = last_node_count(textbook.ltdl, Tree(whole.parent[:k]))
-        rows.append(Row("seven bodies", f"k = {k}", {"area 2": count.div, "area 3": count.mul}, STEP))
+        rows.append(PaperRow("seven bodies", f"k = {k}", {"area 2": count.div, "area 3": count.mul}, STEP))
     note = "The count for the nodes up to k less the count without k, on counting scalars, by LTDL."
     return Table(PAPER, "Figure 6.4: first three steps", note, rows, whole)
 
@@ -125,7 +125,7 @@ PRODUCTS = (
     Product("LT_inv", "L⁻ᵀ x", textbook.lt_inv, lambda L, x: np.linalg.solve(L.T, x), Factor.solve_lt),
 )
 FACTORIZATIONS = {"LTL": textbook.ltl, "LTDL": textbook.ltdl}
-SHAPE = {False: "general L", True: "unit L"}  # by whether the diagonal is 1
+SHAPE = {False: "general L", True: "unit L"}  # name of L by whether its diagonal is 1
 KIND = {False: "LTL", True: "LTDL"}
 
 
@@ -137,13 +137,15 @@ def table_6_5() -> Table:
     for product in PRODUCTS:
         for unit, shape in SHAPE.items():
             L = lower(tree, unit)
-            found = execute(product.book, tree, x, unit)[1], product.ours(factored(tree, unit), x)
-            rows.append(Row(case, f"{product.what}, {shape}", error(product.numpy(L, x), *found), EXACT))
-    found = execute(textbook.h_mul, tree, x)[1], multiply(H, tree, x)
-    rows.append(Row(case, "H x", error(H @ x, *found), EXACT))
+            results = execute(product.book, tree, x, unit)[1], product.ours(factored(tree, unit), x)
+            rows.append(
+                PaperRow(case, f"{product.what}, {shape}", error(product.numpy(L, x), *results), EXACT)
+            )
+    results = execute(textbook.h_mul, tree, x)[1], multiply(H, tree, x)
+    rows.append(PaperRow(case, "H x", error(H @ x, *results), EXACT))
     for kind, book in FACTORIZATIONS.items():
-        found = execute(partial(_solution, book, kind), tree, x)[1], factor(H, tree, kind).solve(x)
-        rows.append(Row(case, f"H⁻¹ x by {kind}", error(np.linalg.solve(H, x), *found), EXACT))
+        results = execute(partial(_solution, book, kind), tree, x)[1], factor(H, tree, kind).solve(x)
+        rows.append(PaperRow(case, f"H⁻¹ x by {kind}", error(np.linalg.solve(H, x), *results), EXACT))
     note = (
         "Largest deviation from NumPy's result over its largest entry: the worse of the algorithm as "
         "printed, run on counting scalars, and our kernel."
@@ -170,9 +172,9 @@ def factored(tree: Tree, unit: bool) -> Factor:
     return factor(L.T @ L, tree, KIND[unit])
 
 
-def error(expected: np.ndarray, *found: np.ndarray) -> float:
+def error(expected: np.ndarray, *results: np.ndarray) -> float:
     """Return the largest deviation over the largest expected entry."""
-    return float(max(np.abs(one - expected).max() for one in found) / np.abs(expected).max())
+    return float(max(np.abs(result - expected).max() for result in results) / np.abs(expected).max())
 
 
 def table_6_6() -> Table:
@@ -199,10 +201,12 @@ def cases() -> dict[str, Tree]:
     return {f"{name}, n = {tree.n}": tree for name, tree in named.items()}
 
 
-def costs(case: str, tree: Tree) -> list[Row]:
+def costs(case: str, tree: Tree) -> list[PaperRow]:
     """Count every operation of table 6.6 on one tree."""
     rows = [
-        Row(case, kind, factorization_count(book, tree), tree.cost(kind), timed=timed(refactor, tree, kind))
+        PaperRow(
+            case, kind, factorization_count(book, tree), tree.cost(kind), timed=timed(refactor, tree, kind)
+        )
         for kind, book in FACTORIZATIONS.items()
     ]
     for product in PRODUCTS:
@@ -210,9 +214,12 @@ def costs(case: str, tree: Tree) -> list[Row]:
             count = execute(product.book, tree, vector(tree), unit)[0]
             times = timed(partial(apply, product.ours), tree, KIND[unit])
             paper = tree.cost(product.kind, unit)
-            rows.append(Row(case, f"{product.what}, {shape}", count, paper, timed=times))
+            rows.append(PaperRow(case, f"{product.what}, {shape}", count, paper, timed=times))
     count = execute(textbook.h_mul, tree, vector(tree))[0]
-    return [*rows, Row(case, "H x", count, tree.cost("H"), timed=timed(partial(apply, h_mul), tree, "LTDL"))]
+    return [
+        *rows,
+        PaperRow(case, "H x", count, tree.cost("H"), timed=timed(partial(apply, h_mul), tree, "LTDL")),
+    ]
 
 
 def h_mul(f: Factor, x: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -228,9 +235,9 @@ def rule_of_thumb() -> Table:
             continue  # a rule about branches
         saved = [factorization_count(textbook.ltdl, t).total for t in (families.chain(tree.n), tree)]
         rows += [
-            Row(case, "density ρ", tree.mask().mean()),
+            PaperRow(case, "density ρ", tree.mask().mean()),
             *(share(case, tree, what, cost) for what, cost in RECURSIONS.items()),
-            Row(
+            PaperRow(
                 *(case, "operations to factorize, times fewer", saved[0] / saved[1]),
                 *(Rule(1 / tree.density**2),),
                 timed=timed_factorization(tree),
@@ -256,19 +263,19 @@ PER_BODY = (
 )
 
 
-def share(case: str, tree: Tree, what: str, cost: Callable[[Tree], int]) -> Row:
+def share(case: str, tree: Tree, what: str, cost: Callable[[Tree], int]) -> PaperRow:
     """Compare the cost of H with that on a chain, and with what the costs of small trees predict."""
     chain = families.chain(tree.n)
     small = [families.chain(n) for n in (1, 2, 3, 4)]
     terms = np.linalg.solve(*(np.array(list(map(of, small)), dtype=float) for of in (sizes, cost)))
     predicted = (terms @ sizes(tree)) / (terms @ sizes(chain))
     ours = cost(tree) / cost(chain)
-    return Row(case, what, ours, Rule(tree.density), Decimal(f"{predicted:.3f}"), PER_BODY)
+    return PaperRow(case, what, ours, Rule(tree.density), Decimal(f"{predicted:.3f}"), PER_BODY)
 
 
 def sizes(tree: Tree) -> tuple[int, ...]:
     """Count bodies of depth 1, 2 and more, and pairs of a body and one that carries it."""
-    return *(int(found.sum()) for found in (tree.depth == 1, tree.depth == 2, tree.depth > 2)), tree.D1
+    return *(int(group.sum()) for group in (tree.depth == 1, tree.depth == 2, tree.depth > 2)), tree.D1
 
 
 TABLES = (

@@ -12,7 +12,7 @@ from ...tree.tree import OperationCount, Tree
 from ..textbook import featherstone as textbook
 from . import sample_bodies as sample
 from .execution import execute, factorization_count
-from .table import AtLeast, Identity, Limit, Row, Rule, Table
+from .table import AtLeast, Identity, Limit, PaperRow, Rule, Table
 
 PAPER = "Featherstone (2008), chapter 6"
 SAMPLES = {
@@ -20,7 +20,7 @@ SAMPLES = {
     "binary tree, n = 7": families.binary_tree(3),
     "random tree, n = 12": families.random_tree(12, 0),
 }
-BODY = 1  # whose joint accelerates in figure 6.1, from 0
+BODY = 1  # body whose joint accelerates in figure 6.1, counted from 0
 LEGS = 4  # joints of each leg of the trees of fixed depth
 
 
@@ -29,7 +29,8 @@ def legs(count: int) -> Tree:
     return Tree([-1 if k % LEGS == 0 else k - 1 for k in range(LEGS * count)])
 
 
-FAMILIES: dict[str, tuple[Callable[[int], Tree], Sequence[int]]] = {  # with the parameters of their trees
+# functions that make the trees, and their parameters
+FAMILIES: dict[str, tuple[Callable[[int], Tree], Sequence[int]]] = {
     "chains": (families.chain, (4, 8, 16, 32)),
     "binary trees": (families.binary_tree, (2, 3, 4, 5, 6)),
     "lattices": (families.lattice, (2, 3, 4, 5, 6)),
@@ -37,9 +38,9 @@ FAMILIES: dict[str, tuple[Callable[[int], Tree], Sequence[int]]] = {  # with the
 }
 
 
-def residual(found: np.ndarray, expected: np.ndarray) -> float:
+def residual(actual: np.ndarray, expected: np.ndarray) -> float:
     """Return the largest deviation over the largest expected entry."""
-    return float(np.abs(found - expected).max() / np.abs(expected).max())
+    return float(np.abs(actual - expected).max() / np.abs(expected).max())
 
 
 def depth(tree: Tree) -> int:
@@ -58,7 +59,7 @@ def table_6_1() -> Table:
     return Table(PAPER, "Table 6.1: H times a vector without H", note, rows)
 
 
-def products(case: str, tree: Tree) -> list[Row]:
+def products(case: str, tree: Tree) -> list[PaperRow]:
     """Execute equations (6.3) and (6.4) and table 6.1 on one tree."""
     model, q = sample.model(tree), sample.configuration(tree)
     v, a = np.random.default_rng(2).normal(size=(2, tree.n))
@@ -67,11 +68,11 @@ def products(case: str, tree: Tree) -> list[Row]:
     times = tree.n * count.total / sample.inertia(tree)[0].total
     change = rnea(model, q, v, a) - rnea(model, q, v, zero)
     return [
-        Row(case, "(6.3): ID(q̈) - C against H q̈", residual(change, H @ a), Identity()),
-        Row(case, "(6.4): table 6.1 against ID(q̈) - ID(0)", residual(tau.ravel(), change), Identity()),
-        Row(case, "columns of H by δ", residual(columns(tree), H), Identity()),
-        Row(case, "operations of table 6.1", count),
-        Row(case, "operations for H by n columns, times those of table 6.2", times, AtLeast(1.0)),
+        PaperRow(case, "(6.3): ID(q̈) - C against H q̈", residual(change, H @ a), Identity()),
+        PaperRow(case, "(6.4): table 6.1 against ID(q̈) - ID(0)", residual(tau.ravel(), change), Identity()),
+        PaperRow(case, "columns of H by δ", residual(columns(tree), H), Identity()),
+        PaperRow(case, "operations of table 6.1", count),
+        PaperRow(case, "operations for H by n columns, times those of table 6.2", times, AtLeast(1.0)),
     ]
 
 
@@ -82,9 +83,9 @@ def table_6_2() -> Table:
         count, H = sample.inertia(tree)
         expected = crba(sample.model(tree), sample.configuration(tree))
         rows += [
-            Row(case, "H against crba", residual(H, expected), Identity()),
-            Row(case, "operations of table 6.2", count),
-            Row(
+            PaperRow(case, "H against crba", residual(H, expected), Identity()),
+            PaperRow(case, "operations of table 6.2", count),
+            PaperRow(
                 case,
                 "non-zeros of H, at most n d in its lower triangle",
                 lower(H),
@@ -108,7 +109,7 @@ def figure_6_1() -> Table:
     tree = families.binary_tree(3)
     X, bodies = sample.motions_from_base(tree), sample.bodies(tree)
     _, tau, a, f = sample.product(tree, np.eye(tree.n)[BODY])
-    a, f = np.array([np.linalg.solve(x, one) for x, one in zip(X, a, strict=True)]), from_base(X, f)
+    a, f = np.array([np.linalg.solve(x, motion) for x, motion in zip(X, a, strict=True)]), from_base(X, f)
     s = np.linalg.solve(X[BODY], bodies[BODY].S[0])
     inside = np.array([BODY in (k, *tree.ancestors(k)) for k in range(tree.n)])
     above = np.array([k in (BODY, *tree.ancestors(BODY)) for k in range(tree.n)])
@@ -119,11 +120,11 @@ def figure_6_1() -> Table:
     S = np.array([np.linalg.solve(x, body.S[0]) for x, body in zip(X, bodies, strict=True)])
     case, column = "joint 2 of seven bodies", sample.inertia(tree)[1][:, BODY]
     rows = [
-        Row(case, "(6.21): accelerations", residual(a, inside[:, None] * s), Identity()),
-        Row(case, "(6.22), (6.23): forces sum those of the subtree", residual(f, summed), Identity()),
-        Row(case, "(6.24): forces", residual(f, expected), Identity()),
-        Row(case, "(6.25): column of H", residual((S * expected).sum(axis=1), column), Identity()),
-        Row(case, "τ is a column of H", residual(tau.ravel(), column), Identity()),
+        PaperRow(case, "(6.21): accelerations", residual(a, inside[:, None] * s), Identity()),
+        PaperRow(case, "(6.22), (6.23): forces sum those of the subtree", residual(f, summed), Identity()),
+        PaperRow(case, "(6.24): forces", residual(f, expected), Identity()),
+        PaperRow(case, "(6.25): column of H", residual((S * expected).sum(axis=1), column), Identity()),
+        PaperRow(case, "τ is a column of H", residual(tau.ravel(), column), Identity()),
     ]
     note = "Table 6.1 with q̈ = δ, in coordinates of the base. The book's drawing is not in the text we have."
     return Table(PAPER, "Figure 6.1: one joint accelerates", note, rows, tree)
@@ -131,7 +132,7 @@ def figure_6_1() -> Table:
 
 def from_base(X: Sequence[np.ndarray], f: np.ndarray) -> np.ndarray:
     """Return forces on the bodies in coordinates of the base."""
-    return np.array([x.T @ one for x, one in zip(X, f, strict=True)])
+    return np.array([x.T @ force for x, force in zip(X, f, strict=True)])
 
 
 def subtree(tree: Tree, k: int) -> np.ndarray:
@@ -156,14 +157,14 @@ def equations() -> Table:
     return Table(PAPER, "Equations (6.7) to (6.16)", note, rows)
 
 
-def energies(case: str, tree: Tree) -> list[Row]:
+def energies(case: str, tree: Tree) -> list[PaperRow]:
     """Execute the sums of equations (6.7) to (6.16) on one tree."""
     X, bodies = sample.motions_from_base(tree), sample.bodies(tree)
     H, v = sample.inertia(tree)[1], np.random.default_rng(3).normal(size=tree.n)
     S = np.array([np.linalg.solve(x, body.S[0]) for x, body in zip(X, bodies, strict=True)])
     own = [x.T @ sample.matrix(body) @ x for x, body in zip(X, bodies, strict=True)]
     speeds = [v[path] @ S[path] for path in ([*tree.ancestors(k), k] for k in range(tree.n))]
-    twice = sum(speed @ one @ speed for speed, one in zip(speeds, own, strict=True))
+    twice = sum(speed @ inertia @ speed for speed, inertia in zip(speeds, own, strict=True))
     both = [
         [np.intersect1d(subtree(tree, i), subtree(tree, j)) for j in range(tree.n)] for i in range(tree.n)
     ]
@@ -180,12 +181,12 @@ def energies(case: str, tree: Tree) -> list[Row]:
         for i in range(tree.n)
     ]
     return [
-        Row(
+        PaperRow(
             case, "(6.5), (6.10): kinetic energy", residual(np.array(v @ H @ v), np.array(twice)), Identity()
         ),
-        Row(case, "(6.8), (6.9), (6.11): H by sums", residual(summed, H), Identity()),
-        Row(case, "(6.12), (6.13): composites", residual(recursive, composite), Identity()),
-        Row(
+        PaperRow(case, "(6.8), (6.9), (6.11): H by sums", residual(summed, H), Identity()),
+        PaperRow(case, "(6.12), (6.13): composites", residual(recursive, composite), Identity()),
+        PaperRow(
             case,
             "(6.14); (6.16) without its plus sign: H by composites",
             residual(np.array(deeper), H),
@@ -197,14 +198,20 @@ def energies(case: str, tree: Tree) -> list[Row]:
 def figure_6_2() -> Table:
     """Compute H for the extremes of branching, and for two numberings of one graph."""
     star, chain, tree = Tree([-1] * 7), families.chain(7), families.binary_tree(3)
-    other, order = Tree.renumber(tree.parent)  # depth first instead of level by level
+    renumbered, order = Tree.renumber(tree.parent)  # depth first instead of level by level
     moved = (columns(tree) != 0)[np.ix_(order, order)]
     numbered = "(d), (e) two numberings"
     rows = [
-        Row("(a) all bodies on the base", "off-diagonal non-zeros of H", lower(columns(star)) - star.n, 0),
-        Row("(b) no branches", "zeros of H", int((columns(chain) == 0).sum()), 0),
-        Row(numbered, "entries that a permutation misses", int((moved != (columns(other) != 0)).sum()), 0),
-        Row(numbered, "operations of LᵀDL, difference", ltdl(other).total - ltdl(tree).total, Identity()),
+        PaperRow(
+            "(a) all bodies on the base", "off-diagonal non-zeros of H", lower(columns(star)) - star.n, 0
+        ),
+        PaperRow("(b) no branches", "zeros of H", int((columns(chain) == 0).sum()), 0),
+        PaperRow(
+            numbered, "entries that a permutation misses", int((moved != (columns(renumbered) != 0)).sum()), 0
+        ),
+        PaperRow(
+            numbered, "operations of LᵀDL, difference", ltdl(renumbered).total - ltdl(tree).total, Identity()
+        ),
     ]
     note = (
         "Non-zeros of H at random positions, by table 6.1, which does not know the pattern. The graphs (c) "
@@ -236,10 +243,12 @@ def figure_6_3() -> Table:
                 np.tril(factorize(H, lam).astype(float)) for lam in (dense, (tree.parent + 1).tolist())
             )
             rows += [
-                Row(case, f"table 6.3: H = {kind}", residual(recomposed(sparse, kind), H), Identity()),
-                Row(case, f"fill-in of {kind}", lower(full) - lower(H), 0),
+                PaperRow(case, f"table 6.3: H = {kind}", residual(recomposed(sparse, kind), H), Identity()),
+                PaperRow(case, f"fill-in of {kind}", lower(full) - lower(H), 0),
             ]
-        rows.append(Row(case, "fill-in of LLᵀ, the usual order", lower(np.linalg.cholesky(H)) - lower(H)))
+        rows.append(
+            PaperRow(case, "fill-in of LLᵀ, the usual order", lower(np.linalg.cholesky(H)) - lower(H))
+        )
     note = (
         "Table 6.3 along the tree, and on all entries of H (by table 6.1) as if there were no branches; the "
         "second run counts what fills."
@@ -265,7 +274,10 @@ ORDERS: dict[str, tuple[str, Callable[[Tree], float], Callable[[Tree], int]]] = 
 def substitution(tree: Tree) -> int:
     """Count the operations of a solution by the factor."""
     b = np.ones(tree.n)
-    return sum(execute(one, tree, b, True)[0].total for one in (textbook.lt_inv, textbook.l_inv)) + tree.n
+    return (
+        sum(execute(algorithm, tree, b, True)[0].total for algorithm in (textbook.lt_inv, textbook.l_inv))
+        + tree.n
+    )
 
 
 def orders() -> Table:
@@ -279,7 +291,7 @@ def orders() -> Table:
         fitted["all families"] = np.concatenate(list(fitted.values()))
         for family, points in fitted.items():
             slope = float(np.polyfit(*np.log(points).T, 1)[0])
-            rows.append(Row(family, f"{what}: exponent of {order}", slope, Rule(1.0)))
+            rows.append(PaperRow(family, f"{what}: exponent of {order}", slope, Rule(1.0)))
     note = (
         "Slopes of straight lines through logarithms of counted operations, by least squares. The book "
         "states the orders O(n), O(n d) and O(n d²) of steps 1 to 3 of forward dynamics, d the depth."
@@ -298,14 +310,14 @@ def bounds() -> Table:
     for case, tree in {**SAMPLES, "all on the base, n = 8": Tree([-1] * 8), **trees}.items():
         n, d, count = tree.n, depth(tree), ltdl(tree)
         rows += [
-            Row(case, "D1 ≤ n (d - 1)", count.div, Limit(n * (d - 1))),
-            Row(case, "D2 ≤ n d (d - 1) / 2", count.mul, Limit(n * d * (d - 1) // 2)),
+            PaperRow(case, "D1 ≤ n (d - 1)", count.div, Limit(n * (d - 1))),
+            PaperRow(case, "D2 ≤ n d (d - 1) / 2", count.mul, Limit(n * d * (d - 1) // 2)),
         ]
     n = SAMPLES["chain, n = 6"].n
     largest = ltdl(families.chain(n))
     rows += [
-        Row("no branches, n = 6", "D1 = (n² - n) / 2", largest.div, (n**2 - n) // 2),
-        Row("no branches, n = 6", "D2 = (n³ - n) / 6", largest.mul, (n**3 - n) // 6),
+        PaperRow("no branches, n = 6", "D1 = (n² - n) / 2", largest.div, (n**2 - n) // 2),
+        PaperRow("no branches, n = 6", "D2 = (n³ - n) / 6", largest.mul, (n**3 - n) // 6),
     ]
     note = "D1 and D2 are the divisions and the multiplications of a run of LᵀDL on counting scalars."
     return Table(PAPER, "Section 6.5: bounds of D1 and D2", note, rows)

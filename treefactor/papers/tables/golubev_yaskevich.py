@@ -41,7 +41,7 @@ from .named_arms import KHALIL as KHALIL
 from .named_arms import MCMILLAN as MCMILLAN
 from .named_arms import QUANTITIES, SYMPYBOTICS, candidates, named_arms, simplified_arms
 from .named_arms import counted as counted
-from .table import Between, Row, Table
+from .table import Between, PaperRow, Table
 
 __all__ = [
     "GENERATED",
@@ -59,7 +59,7 @@ FEWER = (
     "the paper states no figure for single arms; our numeric loops already know which entries of matrices "
     "are zero, equal or unused"
 )
-NUMERIC = {  # of a generated function, the loops that compute the same
+NUMERIC = {  # numeric loops that compute the same as each generated function
     "crba": "crba",
     "rnea": "rnea",
     "bias": "bias",
@@ -69,10 +69,10 @@ NUMERIC = {  # of a generated function, the loops that compute the same
 PLATFORMS = ("stewart", "docking")
 PROGRAM = "accelerations, program"
 COMPARED = (arms.PUMA_560, arms.STANFORD, arms.WAM, arms.SSRMS_7R, arms.GENERAL_7R)
-ROBOTS = ("ur5_robot", "solo12")  # where they are installed
+ROBOTS = ("ur5_robot", "solo12")  # counted if their files are installed
 
 LONGER = Between(5.0, 10.0)  # times, with indexed variables
-REGISTERS = {  # by form of a program, how much longer it takes today, and why
+REGISTERS = {  # by form of a program: expected ratio of times today, and the reason
     "elements of an array": (
         Between(0.2, 5.0),
         "today's compilers keep an element whose index is a number in a register",
@@ -102,15 +102,15 @@ def closed_loops() -> Table:
     """Count the operations of programs that close loops, beside those of numeric loops over matrices."""
     programs = {name: generate(make().model, "loops") for name, make in MECHANISMS.items()}
     counts = {name: program.operations["loops"] for name, program in programs.items()}
-    rows = [Row(name, PROGRAM, count) for name, count in counts.items() if name not in PLATFORMS]
+    rows = [PaperRow(name, PROGRAM, count) for name, count in counts.items() if name not in PLATFORMS]
     for name in PLATFORMS:
         model, is_theirs = MECHANISMS[name]().model, name == "docking"
         numeric = closures.operations(model, by_loop(model, programs[name]))
         fewer = numeric.total / counts[name].total
         rows += [
-            Row(name, PROGRAM, counts[name], GENERATED if is_theirs else None),
-            Row(name, "accelerations, matrices", numeric, MATRICES if is_theirs else None),
-            Row(name, "times fewer operations", fewer, SAVING if is_theirs else None),
+            PaperRow(name, PROGRAM, counts[name], GENERATED if is_theirs else None),
+            PaperRow(name, "accelerations, matrices", numeric, MATRICES if is_theirs else None),
+            PaperRow(name, "times fewer operations", fewer, SAVING if is_theirs else None),
         ]
     note = (
         "Accelerations of all coordinates with all loops closed, the velocities that follow included, from "
@@ -123,7 +123,7 @@ def closed_loops() -> Table:
 
 
 def against_indices() -> Table:
-    """Measure how much longer a program takes whose scalars are elements of an array."""
+    """Measure how much longer a program takes if its scalars are elements of an array."""
     pairs = [(arm, name) for arm in (arms.PUMA_560, arms.GENERAL_7R) for name in INDEXED]
     rows = [row for arm, name in pairs for row in slower(unindexed(arm, name))]
     note = (
@@ -135,7 +135,7 @@ def against_indices() -> Table:
     return Table(PAPER, "Scalars instead of indexed elements", note, rows)
 
 
-def unindexed(arm: arms.Arm, name: str) -> Row:
+def unindexed(arm: arms.Arm, name: str) -> PaperRow:
     """Count a program's operations, and time it against its forms with indices."""
     program, what = generate(arm.model(), [name]), f"{name}, operations"
     texts = emit_c.sources(program)
@@ -145,18 +145,20 @@ def unindexed(arm: arms.Arm, name: str) -> Row:
             bound_c(program, {**texts, file: text}) for text in (texts[file], indexed(texts[file]))
         )
     except CodegenError as error:
-        return Row(arm.name, f"{what}, not timed: {error}", program.operations[name].total)
+        return PaperRow(arm.name, f"{what}, not timed: {error}", program.operations[name].total)
     interpreted = compiled(program).bind(name, *states(arm.model(), name), out=np.empty(program.nv))
     timed = compare(scalars, {"elements of an array": elements, "indices at run time": interpreted})
-    return Row(arm.name, what, program.operations[name].total, timed=timed)
+    return PaperRow(arm.name, what, program.operations[name].total, timed=timed)
 
 
-def slower(row: Row) -> list[Row]:
+def slower(row: PaperRow) -> list[PaperRow]:
     """Return a program's row, and one for each form with indices: how many times longer it takes."""
     name = row.what.partition(",")[0]
     return [row] + [
-        Row(row.case, f"{name}: {one.peer}, times longer", one.ratio, LONGER, *REGISTERS[one.peer])
-        for one in row.timed
+        PaperRow(
+            row.case, f"{name}: {result.peer}, times longer", result.ratio, LONGER, *REGISTERS[result.peer]
+        )
+        for result in row.timed
     ]
 
 
@@ -188,20 +190,20 @@ def models() -> dict[str, Model]:
 def robot(name: str) -> Model | None:
     """Return the model of a bundled robot on its own base."""
     try:
-        found = robots.find(name)
+        bundled = robots.find(name)
     except AdapterError:
         return None
-    return Model.from_urdf(found.path, found.floating)
+    return Model.from_urdf(bundled.path, bundled.floating)
 
 
-def saved(case: str, model: Model) -> list[Row]:
+def saved(case: str, model: Model) -> list[PaperRow]:
     """Return for every function how many times fewer operations its program takes."""
     program = generate(model, tuple(NUMERIC))
     kernels, rows = compiled(program), []
     for name, loops in NUMERIC.items():
         fewer = operations(model, loops).total / program.operations[name].total
         what = f"{name}, times fewer operations"
-        rows.append(Row(case, what, fewer, timed=timed(model, kernels, name)))
+        rows.append(PaperRow(case, what, fewer, timed=timed(model, kernels, name)))
     return rows
 
 

@@ -10,7 +10,7 @@ from ... import dynamics
 from ..._util.counting import counting, zero_of
 from ..._util.vectors import apply, cross, vector
 from ...codegen import generate
-from ...codegen.algorithms.matrices import Turn
+from ...codegen.algorithms.matrices import AxisRotation
 from ...codegen.algorithms.matrices import apply as scalars_apply
 from ...codegen.program import emit_c, passes
 from ...codegen.program.expressions import ADD, MUL, SIN
@@ -18,7 +18,7 @@ from ...codegen.program.expressions import Table as Statements
 from ...model import arms
 from ...tree.tree import OperationCount
 from ..textbook import optimizing
-from .table import AtLeast, Identity, Row, Table
+from .table import AtLeast, Identity, PaperRow, Table
 
 PAPER = "Golubev & Yaskevich (2020), Keldysh preprint 22"
 EXACT = Identity(1e-9)
@@ -44,7 +44,7 @@ def formulas() -> Table:
     return Table(PAPER, "Optimizing formulas", note, [*velocities(), *rotations(), *forces(), *reciprocals()])
 
 
-def velocities() -> list[Row]:
+def velocities() -> list[PaperRow]:
     """Compare (1.2) with the products (1.1)."""
     rng = np.random.default_rng(0)
     w, r, A = rng.normal(size=3), rng.normal(size=3), rng.normal(size=(3, 3))
@@ -62,13 +62,15 @@ def velocities() -> list[Row]:
     optimizing.gyroscopic(v, (I_[0, 1], I_[0, 2], I_[1, 2]), given)
     fewer = matrices.total / OperationCount(**tally_2).total
     return [
-        Row("(1.1), (1.2)", "error of w x (w x r)", error(Omega @ r, first), EXACT),
-        Row("(1.1), (1.2)", "error of w x (I w)", error(optimizing.gyroscopic_of(w, tensor), second), EXACT),
-        Row("(1.2)", "times fewer operations than (1.1) by matrices", fewer, AtLeast(1.0)),
+        PaperRow("(1.1), (1.2)", "error of w x (w x r)", error(Omega @ r, first), EXACT),
+        PaperRow(
+            "(1.1), (1.2)", "error of w x (I w)", error(optimizing.gyroscopic_of(w, tensor), second), EXACT
+        ),
+        PaperRow("(1.2)", "times fewer operations than (1.1) by matrices", fewer, AtLeast(1.0)),
     ]
 
 
-def rotations() -> list[Row]:
+def rotations() -> list[PaperRow]:
     """Compare (1.3) to (1.5) with products of matrices, for symmetric, equal and general entries."""
     rng = np.random.default_rng(1)
     A = rng.normal(size=(3, 3))
@@ -77,16 +79,16 @@ def rotations() -> list[Row]:
         "(1.4), symmetric A of equal diagonal": A + A.T - np.diag(np.diag(A + A.T)),
         "(1.5), general A": A,
     }
-    rows = [Row("(1.3)", "error of gamma^T (alpha^T A alpha) gamma", regrouped(A), EXACT)]
+    rows = [PaperRow("(1.3)", "error of gamma^T (alpha^T A alpha) gamma", regrouped(A), EXACT)]
     for case, B in kinds.items():
         printed, mended = (max(turned_error(B, k, as_is) for k in AXES) for as_is in (True, False))
-        rows.append(Row(case, "error as printed", printed, EXACT, AtLeast(1e-3), REPEATED))
-        rows.append(Row(case, "error with v_A4 = v_T3 v_A2", mended, EXACT))
+        rows.append(PaperRow(case, "error as printed", printed, EXACT, AtLeast(1e-3), REPEATED))
+        rows.append(PaperRow(case, "error with v_A4 = v_T3 v_A2", mended, EXACT))
     for case, B in kinds.items():
         least, plain, ours = rotation_counts(B)
         rows += [
-            Row(case, "times fewer operations than two products", plain / least, AtLeast(1.0)),
-            Row(
+            PaperRow(case, "times fewer operations than two products", plain / least, AtLeast(1.0)),
+            PaperRow(
                 case,
                 "operations of our form over those printed",
                 ours / least,
@@ -111,8 +113,8 @@ def turned_error(A: np.ndarray, k: int, printed: bool) -> float:
     """Return the error of (1.4) and (1.5) for a rotation about axis k."""
     c, s = np.cos(0.7), np.sin(0.7)
     turn = optimizing.alpha(k, c, s, 0.0, 1.0).astype(float)
-    found = optimizing.turned(A, k, c, s, optimizing.trigonometric(c, s), printed)
-    return error(found.astype(float), turn.T @ A @ turn)
+    turned = optimizing.turned(A, k, c, s, optimizing.trigonometric(c, s), printed)
+    return error(turned.astype(float), turn.T @ A @ turn)
 
 
 def rotation_counts(A: np.ndarray) -> tuple[int, int, int]:
@@ -133,13 +135,13 @@ def rotation_counts(A: np.ndarray) -> tuple[int, int, int]:
     statements = Statements()
     c, s = statements.input(0, 0), statements.input(0, 1)
     entries = {value: statements.input(1, k) for k, value in enumerate(np.unique(A))}
-    found = Turn(0, c, s).matrix([[entries[value] for value in row] for row in A])
-    op, a, b, *_ = passes.extract(statements, [x for row in found for x in row], (0, 1))
+    rotated = AxisRotation(0, c, s).matrix([[entries[value] for value in row] for row in A])
+    op, a, b, *_ = passes.extract(statements, [x for row in rotated for x in row], (0, 1))
     shared = int(((op == ADD) & (a == b)).sum())  # 2 c
     return least, plain, int((op >= ADD).sum()) - shared
 
 
-def forces() -> list[Row]:
+def forces() -> list[PaperRow]:
     """Compare b of (1.6) with our bias forces."""
     rows = []
     for arm in (arms.PUMA_560, arms.GENERAL_6R):
@@ -149,26 +151,28 @@ def forces() -> list[Row]:
         printed, mended = (optimizing.generalized_forces(model, q, v, as_is) for as_is in (True, False))
         case = f"(1.6), {arm.name}"
         rows.append(
-            Row(case, "error of b, as printed", error(printed, bias), EXACT, AtLeast(1e-3), OTHER_BODY)
+            PaperRow(case, "error of b, as printed", error(printed, bias), EXACT, AtLeast(1e-3), OTHER_BODY)
         )
-        rows.append(Row(case, "error of b, moments of body j - 1", error(mended, bias), EXACT))
+        rows.append(PaperRow(case, "error of b, moments of body j - 1", error(mended, bias), EXACT))
     return rows
 
 
-def reciprocals() -> list[Row]:
+def reciprocals() -> list[PaperRow]:
     """Multiply D_r and M_rr of the last body symbolically: entries of N_rr that become the number 0."""
     statements = Statements()
     M = [[statements.input(0, 3 * min(i, j) + max(i, j)) for j in AXES] for i in AXES]
     inverse = 1.0 / M[2][2]
-    row = [inverse * entry for entry in M[2]]  # of D_r M_rr
+    row = [inverse * entry for entry in M[2]]  # row of D_r M_rr
     N = [[M[i][j] - M[i][2] * row[j] for j in AXES] for i in AXES]
     zeros = sum(isinstance(N[i][2], float) and N[i][2] == 0.0 for i in AXES)
-    return [Row("N_rr of the last body", "entries that cancel, with D_r M_rr computed first", zeros, 3)]
+    return [PaperRow("N_rr of the last body", "entries that cancel, with D_r M_rr computed first", zeros, 3)]
 
 
-def error(found, right) -> float:
+def error(actual, expected) -> float:
     """Return the largest error over the largest entry."""
-    return float(np.abs(np.asarray(found, float) - np.asarray(right, float)).max() / np.abs(right).max())
+    return float(
+        np.abs(np.asarray(actual, float) - np.asarray(expected, float)).max() / np.abs(expected).max()
+    )
 
 
 def figures() -> Table:
@@ -182,7 +186,7 @@ def figures() -> Table:
     return Table(PAPER, "Figures 1 and 4", note, [velocity(), *inlined()])
 
 
-def velocity() -> Row:
+def velocity() -> PaperRow:
     """Count the statements of the angular velocity in figure 1."""
     statements = Statements()
     rates = [statements.input(0, k) for k in range(2)]
@@ -192,10 +196,10 @@ def velocity() -> Row:
     w = vector(*turned) + vector(0.0, rates[1], 0.0)
     op, *_ = passes.extract(statements, list(w), (0, 1))
     count = {"mul": int((op == MUL).sum()), "add": int(((op >= ADD) & (op != MUL) & (op < SIN)).sum())}
-    return Row("figure 1", "statements of omega_2", count, {"mul": 2, "add": 0})
+    return PaperRow("figure 1", "statements of omega_2", count, {"mul": 2, "add": 0})
 
 
-def inlined() -> list[Row]:
+def inlined() -> list[PaperRow]:
     """Count rows that are used once, and statements of the C that they leave."""
     rows = []
     for name in ("rnea", "crba"):
@@ -204,12 +208,12 @@ def inlined() -> list[Row]:
         binary = function.op >= ADD
         once = passes.inlined(function)
         text = emit_c.sources(program)[f"{name}.c"]
-        statements = text.rpartition("#else")[2].count("const real t")  # of the form in blocks
+        statements = text.rpartition("#else")[2].count("const real t")  # statements of the form in blocks
         case = f"figure 4, {name} of the PUMA 560"
-        rows.append(Row(case, "rows of the table", int(binary.sum())))
-        rows.append(Row(case, "variables left", statements))
+        rows.append(PaperRow(case, "rows of the table", int(binary.sum())))
+        rows.append(PaperRow(case, "variables left", statements))
         kept, what = statements - int((binary & ~once).sum()), "rows used once that keep a variable"
-        rows.append(Row(case, what, kept, ALL_REPLACED, AtLeast(1), LONG))
+        rows.append(PaperRow(case, what, kept, ALL_REPLACED, AtLeast(1), LONG))
     return rows
 
 

@@ -18,11 +18,12 @@ from ...model.model import Model
 from ...tree.tree import OperationCount
 from ..textbook import closures
 from ..textbook.recursions import operations
-from .table import AtLeast, AtMost, Between, Row, Rule, Table
+from .table import AtLeast, AtMost, Between, PaperRow, Rule, Table
 
 PAPER = "Golubev & Yaskevich (2020), Keldysh preprint 22"
-GENERATED, MATRICES = AtMost(4686, 3155, 13), AtMost(19190, 15904, None)  # of the docking mechanism
-TRIG = 42  # its sines and cosines
+# printed counts of the docking mechanism, as upper limits
+GENERATED, MATRICES = AtMost(4686, 3155, 13), AtMost(19190, 15904, None)
+TRIG = 42  # sines and cosines of the docking mechanism
 SAVING = AtLeast(4.5)  # times fewer operations than numeric algorithms
 SHARE, WALKER, WITHOUT_LOOPS = Between(0.7, 0.8), Rule(1.5), Rule(2.5)  # SHARE: about 75 %
 SIZES = "the paper does not print the dimensions of its mechanism; which of them are 0 or equal decides"
@@ -47,13 +48,15 @@ def docking() -> Table:
         alone, everything = (count(case, variants) for variants in (("plain",), None))
         numeric = matrices(case)
         rows += [
-            Row(case, "accelerations, program", everything, GENERATED),
-            Row(case, "accelerations, program, the paper's processor alone", alone, GENERATED),
-            Row(case, "operations of all kinds", everything.total, printed(), Between(3000, 7000), SIZES),
-            Row(case, "times fewer than over matrices", numeric.total / everything.total, SAVING),
-            Row(case, "share of the loops, program", share(model, everything), *stated(SHARE, case)),
+            PaperRow(case, "accelerations, program", everything, GENERATED),
+            PaperRow(case, "accelerations, program, the paper's processor alone", alone, GENERATED),
+            PaperRow(
+                case, "operations of all kinds", everything.total, printed(), Between(3000, 7000), SIZES
+            ),
+            PaperRow(case, "times fewer than over matrices", numeric.total / everything.total, SAVING),
+            PaperRow(case, "share of the loops, program", share(model, everything), *stated(SHARE, case)),
         ]
-    rows.append(Row(ROUND, "share of the loops, matrices", matrix_share(ROUND)))
+    rows.append(PaperRow(ROUND, "share of the loops, matrices", matrix_share(ROUND)))
     note = (
         "Accelerations of all coordinates with six loops closed. The dimensions of the paper's mechanism are "
         "not printed. Ours has as many freedoms, loops and angles; its legs are bodies of revolution, or "
@@ -104,8 +107,8 @@ def uneven(inertia: Inertia, rng: np.random.Generator) -> Inertia:
 
 def random_turn(rng: np.random.Generator) -> np.ndarray:
     """Return a random rotation."""
-    found = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    return found * np.linalg.det(found)
+    Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    return Q * np.linalg.det(Q)
 
 
 @cache
@@ -129,13 +132,13 @@ def share(model: Model, whole: OperationCount) -> float:
 
 def by_loop(model: Model, generated: Program) -> list[list[int]]:
     """List for every loop the coordinates that follow on the path from the base to its first end."""
-    found = []
+    coordinates = []
     for loop in model.loops:
         joint = model.joints[loop.first]
         last = model.idx_v[loop.first] + joint.nv - 1
         path = [*model.tree.ancestors(last).tolist(), last]
-        found.append([k for k in path if model.tree.names[k] not in generated.independent])
-    return found
+        coordinates.append([k for k in path if model.tree.names[k] not in generated.independent])
+    return coordinates
 
 
 @cache
@@ -160,26 +163,26 @@ def matrix_share(case: str) -> float:
 def six_legged() -> Table:
     """Count the operations of a six-legged robot without loops."""
     model = robot()
-    found = generate(model, "forward_dynamics").operations["forward_dynamics"]
+    generated = generate(model, "forward_dynamics").operations["forward_dynamics"]
     numeric = operations(model, "aba")
     case = f"{len(LEGS)} legs, {model.nv} freedoms"
     rows = [
-        Row(case, "accelerations, program", found),
-        Row(case, "accelerations, numeric loops", numeric),
+        PaperRow(case, "accelerations, program", generated),
+        PaperRow(case, "accelerations, numeric loops", numeric),
         *(
-            Row(
+            PaperRow(
                 case,
                 f"docking mechanism, {kind}, over it",
-                count(kind).total / found.total,
+                count(kind).total / generated.total,
                 *stated(WALKER, kind),
             )
             for kind in mechanisms()
         ),
-        Row(case, "times fewer than numeric loops", numeric.total / found.total, WITHOUT_LOOPS),
-        Row(
+        PaperRow(case, "times fewer than numeric loops", numeric.total / generated.total, WITHOUT_LOOPS),
+        PaperRow(
             case, "place by three joints with bodies without mass, over one joint", chained(model), Rule(1.0)
         ),
-        Row(case, "H, our transformations over the processor alone", *fewest(model)),
+        PaperRow(case, "H, our transformations over the processor alone", *fewest(model)),
     ]
     note = (
         "A body with three coordinates and three angles, as the paper composes joints, and six legs of three "
@@ -196,8 +199,8 @@ def chained(model: Model) -> float:
     axes = [Joint(f"slide{k}", "prismatic", k - 1, axis=np.eye(3)[k]) for k in range(3)]
     rest = [replace(joint, parent=joint.parent + 2) for joint in model.joints[1:]]
     counts = [
-        generate(one, "forward_dynamics").operations["forward_dynamics"].total
-        for one in (Model([*axes, *rest], model.gravity, name="chained"), model)
+        generate(model_of_place, "forward_dynamics").operations["forward_dynamics"].total
+        for model_of_place in (Model([*axes, *rest], model.gravity, name="chained"), model)
     ]
     return counts[0] / counts[1]
 

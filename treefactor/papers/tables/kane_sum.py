@@ -19,12 +19,13 @@ from .kane_sum_extensions import extensions
 from .kane_sum_growth import PAPER, figure_2, forces, totals
 from .kane_sum_kinematics import kinematics
 from .sample_chains import chain, counted
-from .table import Derived, Row, Table
+from .table import Derived, PaperRow, Table
 
 LINES_OF = (6, 12)  # bodies of the chains that are counted line by line
 SIZES = (2, 4, 6, 12, 24)
 
-Polynomials = tuple[tuple[float, ...], tuple[float, ...]]  # of multiplications and additions, in N
+# coefficients of the polynomials in N of multiplications and of additions
+Polynomials = tuple[tuple[float, ...], tuple[float, ...]]
 
 # of every method: as printed, and as executed where that is known to differ
 METHODS: dict[str, tuple[ModuleType, Polynomials, Polynomials]] = {
@@ -62,7 +63,7 @@ def lines() -> Table:
                 for polynomials in (kane_sum.TABLE_1, kane_sum.DIFFERENCES)
             )
             instead = OperationCount(printed.mul + difference.mul, printed.add + difference.add)
-            rows.append(Row(f"N = {n}", name, count, printed, instead, REASONS.get(name, "")))
+            rows.append(PaperRow(f"N = {n}", name, count, printed, instead, REASONS.get(name, "")))
     note = (
         "Revolute chains. Paper: the polynomials in N. Ours: equations (12) to (16) and (20), counted on "
         "counting scalars; products of matrices accumulate into zeros, as the paper counts them."
@@ -86,7 +87,7 @@ def ssrms() -> Table:
     rows = []
     for name, printed in SSRMS_PRINTED.items():
         count = kane_sum.evaluate(METHODS[name][1], MOVING)
-        rows.append(Row("table 1 at N = 6", name, (count.mul, count.add, count.total), Derived(printed)))
+        rows.append(PaperRow("table 1 at N = 6", name, (count.mul, count.add, count.total), Derived(printed)))
     rows += compared("first six joints", tuple(array[:MOVING] for array in SSRMS.chain(q)))
     note = (
         "First what the paper prints for the arm (multiplications, additions, total) beside its own table 1 "
@@ -95,17 +96,17 @@ def ssrms() -> Table:
     return Table(PAPER, "SSRMS", note, rows)
 
 
-def compared(case: str, arrays: tuple[np.ndarray, ...]) -> list[Row]:
+def compared(case: str, arrays: tuple[np.ndarray, ...]) -> list[PaperRow]:
     """Compare the paper's methods and ours on one chain."""
     rows, n = [], len(arrays[2])
     for name, (module, *polynomials) in METHODS.items():
-        printed, known = (kane_sum.evaluate(one, n) for one in polynomials)
-        rows.append(Row(case, name, counted(module, arrays), printed, known, REASONS[name]))
+        printed, known = (kane_sum.evaluate(polynomial, n) for polynomial in polynomials)
+        rows.append(PaperRow(case, name, counted(module, arrays), printed, known, REASONS[name]))
     ours, best = counted(composite, arrays), min(row.paper.total for row in rows)
     return [
         *rows,
-        Row(case, "ours", ours, timed=timed(arrays)),
-        Row(case, "ours, times fewer than the paper's best", best / ours.total),
+        PaperRow(case, "ours", ours, timed=timed(arrays)),
+        PaperRow(case, "ours, times fewer than the paper's best", best / ours.total),
     ]
 
 

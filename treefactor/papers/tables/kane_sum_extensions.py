@@ -8,11 +8,11 @@ from ...dynamics.chain import chain_inertia
 from ...dynamics.flexible_chain import FlexibleChain, FlexibleLink
 from .kane_sum_growth import PAPER
 from .sample_chains import chain
-from .table import Identity, Row, Table
+from .table import Identity, PaperRow, Table
 
 LONG, THREADS = 1100, (2, 3)  # bodies of a chain whose sums are shared by threads
 STEP = 1e-6  # seconds of the central differences
-BALANCED = Identity(1e-7)  # of differences of the energy, relative to those of the kinetic energy
+BALANCED = Identity(1e-7)  # allowed rate of the energy over the rate of the kinetic energy
 
 
 def extensions() -> Table:
@@ -20,7 +20,7 @@ def extensions() -> Table:
     arrays = chain(LONG)
     alone = chain_inertia(*arrays)
     rows = [
-        Row(
+        PaperRow(
             f"N = {LONG}, {threads} threads",
             "parallel sums: entries of A that are not the same bits",
             int(np.count_nonzero(alone != chain_inertia(*arrays, num_threads=threads))),
@@ -42,7 +42,7 @@ def beams(n: int) -> FlexibleChain:
     return FlexibleChain(links)
 
 
-def balance(arm: FlexibleChain) -> Row:
+def balance(arm: FlexibleChain) -> PaperRow:
     """Compare the rate of the energy with that of the kinetic energy, of free beams in motion."""
     rng = np.random.default_rng(arm.n)
     q, v = 0.1 * rng.normal(size=(2, arm.nv))
@@ -50,4 +50,6 @@ def balance(arm: FlexibleChain) -> Row:
     (kinetic, stored), (kinetic_0, stored_0) = (arm.energy(q + h * v, v + h * a) for h in (STEP, -STEP))
     rate = float(abs(kinetic + stored - kinetic_0 - stored_0) / abs(kinetic - kinetic_0))
     case = f"{arm.n} beam{'s' * (arm.n > 1)}, {arm.nv - arm.n} modes"
-    return Row(case, "flexible links: rate of the energy over that of the kinetic energy", rate, BALANCED)
+    return PaperRow(
+        case, "flexible links: rate of the energy over that of the kinetic energy", rate, BALANCED
+    )

@@ -15,11 +15,12 @@ from ...dynamics.chain import chain_forces
 from ...tree.tree import OperationCount
 from ..textbook import kane_sum, kosynka, stepanenko
 from .sample_chains import chain, counted
-from .table import Derived, Identity, Row, Rule, Table
+from .table import Derived, Identity, PaperRow, Rule, Table
 
 PAPER = "Kane-sum: recursive inertia matrix of a chain of bodies"
 RECURSION, KOSYNKA, STEPANENKO = "Kane-sum recursion", "kosynka", "Stepanenko"
-Polynomials = tuple[tuple[float, ...], tuple[float, ...]]  # of multiplications and additions, in N
+# coefficients of the polynomials in N of multiplications and of additions
+Polynomials = tuple[tuple[float, ...], tuple[float, ...]]
 LINES: dict[str, Polynomials] = {  # 11 to 13
     RECURSION: kane_sum.TOTAL,
     KOSYNKA: kosynka.QUOTED,
@@ -30,14 +31,14 @@ TOTALS = {  # 14 to 16
     KOSYNKA: (14, 129, -59, 0),
     STEPANENKO: (69, 69, 0),
 }
-KNOWN = {  # of N^3, N^2, N and 1, as executed
+KNOWN = {  # coefficients of N^3, N^2, N and 1, as executed
     RECURSION: (0.0, 93.0, -75.0, 6.0),
     KOSYNKA: (2.0, 32.5, 18.5, 0.0),
     STEPANENKO: (0.0, 8.5, 147.5, -127.0),
 }
 MODULES = {RECURSION: kane_sum, KOSYNKA: kosynka, STEPANENKO: stepanenko}
-FITTED = (2, 3, 4, 5)  # bodies of the chains from which a polynomial of degree 3 follows
-CHECKED = (8, 12)  # and of those on which it is checked
+FITTED = (2, 3, 4, 5)  # numbers of bodies from whose counts a polynomial of degree 3 follows
+CHECKED = (8, 12)  # numbers of bodies on which the polynomial is checked
 PLOTTED = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14)
 RANGE = range(1, 61)  # bodies among which crossings are looked for
 PRINTED_CROSSING = 9  # bodies from which Stepanenko's method is the cheaper one in figure 2
@@ -51,14 +52,18 @@ def totals() -> Table:
     rows = []
     for number, (name, line) in enumerate(TOTALS.items(), start=14):
         sums = tuple(float(x) for x in np.polyadd(*LINES[name]))
-        rows.append(Row(f"line {number}", f"{name}, coefficients", sums, Derived(tuple(map(float, line)))))
+        rows.append(
+            PaperRow(f"line {number}", f"{name}, coefficients", sums, Derived(tuple(map(float, line))))
+        )
     for name in TOTALS:
         terms = executed(name)
         ours, line = (tuple(map(float, x)) for x in (terms, np.pad(TOTALS[name], (4 - len(TOTALS[name]), 0))))
-        rows.append(Row("executed", f"{name}, coefficients", ours, line, KNOWN[name], DIFFERENT[name]))
+        rows.append(PaperRow("executed", f"{name}, coefficients", ours, line, KNOWN[name], DIFFERENT[name]))
         for n in CHECKED:
             apart = total(name, n) - float(np.polyval(terms, n))
-            rows.append(Row(f"N = {n}", f"{name}, count less that polynomial", round(apart, 6), Identity()))
+            rows.append(
+                PaperRow(f"N = {n}", f"{name}, count less that polynomial", round(apart, 6), Identity())
+            )
     note = (
         "Lines 14 to 16 are the sums of multiplications and additions of lines 11 to 13: derived. Executed: "
         "the polynomial of degree 3 in N through the counts of chains of 2 to 5 bodies."
@@ -102,19 +107,19 @@ def figure_2() -> Table:
     rows = [row for points in curves.values() for row in points.values()]
     pair = (RECURSION, STEPANENKO)
     rows += [
-        Row(
+        PaperRow(
             *("polynomials", "N from which Stepanenko's method is cheaper"),
             *(crossing(*map(printed, pair)), Derived(PRINTED_CROSSING)),
         ),
-        Row(
+        PaperRow(
             *("executed", "N from which Stepanenko's method is cheaper"),
             *(crossing(*map(as_run, pair)), PRINTED_CROSSING, 2, FEWER),
         ),
-        Row(
+        PaperRow(
             *("polynomials", "N from which the recursion is cheaper than kosynka"),
             crossing(printed(KOSYNKA), printed(RECURSION)),
         ),
-        Row(
+        PaperRow(
             *("executed", "N from which the recursion is cheaper than kosynka"),
             *(crossing(as_run(KOSYNKA), as_run(RECURSION)), crossing(printed(KOSYNKA), printed(RECURSION))),
             *(29, FEWER),
@@ -136,10 +141,10 @@ FEWER = (
 )
 
 
-def point(name: str, n: int) -> Row:
+def point(name: str, n: int) -> PaperRow:
     """Compare one point of a curve."""
     known = round(as_run(name)(n))
-    return Row(f"N = {n}", name, total(name, n), int(printed(name)(n)), known, DIFFERENT[name])
+    return PaperRow(f"N = {n}", name, total(name, n), int(printed(name)(n)), known, DIFFERENT[name])
 
 
 DIFFERENT = {
@@ -149,13 +154,15 @@ DIFFERENT = {
 }
 
 
-def growths() -> list[Row]:
+def growths() -> list[PaperRow]:
     """Return how the counts grow when the chain is twice as long, beside the orders that the paper states."""
     rows = []
     for name, order in ((RECURSION, 2), (KOSYNKA, 3), (STEPANENKO, 2)):
         small, large = 12, 24
         grown = total(name, large) / total(name, small)
-        rows.append(Row("N from 12 to 24", f"{name}, of order N{'²³'[order - 2]}", grown, Rule(2.0**order)))
+        rows.append(
+            PaperRow("N from 12 to 24", f"{name}, of order N{'²³'[order - 2]}", grown, Rule(2.0**order))
+        )
     return rows
 
 
@@ -163,17 +170,18 @@ def forces() -> Table:
     """Count the sums (17) to (21) of the force vector, as printed and with one running sum."""
     rows = []
     for n in FORCES:
-        found = {"as printed": printed_forces(n), "ours": own_forces(n)}
-        for name, count in found.items():
-            rows.append(Row(f"N = {n}", f"(17) to (21), {name}", count))
-        rows.append(Row(f"N = {n}", "b of both, and of chain_forces", apart(n), Identity(1e-11)))
+        counts = {"as printed": printed_forces(n), "ours": own_forces(n)}
+        for name, count in counts.items():
+            rows.append(PaperRow(f"N = {n}", f"(17) to (21), {name}", count))
+        rows.append(PaperRow(f"N = {n}", "b of both, and of chain_forces", apart(n), Identity(1e-11)))
     slopes = {
         name: np.log([count(b).total / count(a).total for a, b in pairwise(FORCES)])
         / np.log([b / a for a, b in pairwise(FORCES)])
         for name, count in (("as printed", printed_forces), ("ours", own_forces))
     }
     rows += [
-        Row("N from 12 to 24", f"exponent of N, {name}", float(slope[-1])) for name, slope in slopes.items()
+        PaperRow("N from 12 to 24", f"exponent of N, {name}", float(slope[-1]))
+        for name, slope in slopes.items()
     ]
     note = (
         "The paper counts no operations of b. As printed, (19) sums the moments of all outboard forces anew "

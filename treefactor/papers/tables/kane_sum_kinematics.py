@@ -11,7 +11,7 @@ from ...dynamics import bias, crba, forward_dynamics
 from ...dynamics.chain import chain_forces
 from ...model.arms import GENERAL_6R, STANFORD, Arm
 from ...model.model import Model
-from .table import Identity, Row, Table
+from .table import Identity, PaperRow, Table
 
 PAPER = "Kane-sum: recursive inertia matrix of a chain of bodies"
 ARMS = (GENERAL_6R, STANFORD)
@@ -53,7 +53,7 @@ def links(arm: Arm, state: State) -> list[Link]:
     n = len(arm.mass)
     tau, R, T = np.eye(3), np.zeros((3, n)), np.zeros((3, n))
     omega = epsilon = w = np.zeros(3)
-    E, found = np.zeros((3, 3)), []
+    E, computed = np.zeros((3, 3)), []
     for j, (alpha, d, along) in enumerate(arm.rows):
         slides, base = bool(arm.prismatic[j]), tau
         gamma = about(0, alpha).T
@@ -71,8 +71,8 @@ def links(arm: Arm, state: State) -> list[Link]:
         omega = omega + omega_rel
         E = tilde(epsilon) + tilde(omega) @ tilde(omega)
         c, spread = arm.mass[j] * arm.centre[j], about_origin(arm, j)
-        found.append(Link(tau, axis, r, tau.T @ c, tau.T @ spread @ tau, R, T, omega, epsilon, w))  # (6)
-    return found
+        computed.append(Link(tau, axis, r, tau.T @ c, tau.T @ spread @ tau, R, T, omega, epsilon, w))  # (6)
+    return computed
 
 
 def about_origin(arm: Arm, j: int) -> np.ndarray:
@@ -81,11 +81,11 @@ def about_origin(arm: Arm, j: int) -> np.ndarray:
     return arm.inertia[j] + arm.mass[j] * (x @ x * np.eye(3) - np.outer(x, x))
 
 
-def kanes_equations(arm: Arm, state: State, found: list[Link]) -> tuple[np.ndarray, np.ndarray]:
+def kanes_equations(arm: Arm, state: State, motions: list[Link]) -> tuple[np.ndarray, np.ndarray]:
     """Compute A by (9) and b by (7), (10) and (11)."""
     n = len(arm.mass)
     A, b = np.zeros((n, n)), state.torque.copy()
-    for m, link, force, moment in zip(arm.mass, found, state.force, state.moment, strict=True):
+    for m, link, force, moment in zip(arm.mass, motions, state.force, state.moment, strict=True):
         c, I = tilde(link.c), link.inertia
         A += link.T.T @ (m * link.T + c.T @ link.R) + link.R.T @ (c @ link.T + I @ link.R)  # (9)
         E = tilde(link.epsilon) + tilde(link.omega) @ tilde(link.omega)
@@ -107,38 +107,40 @@ def kinematics() -> Table:
     return Table(PAPER, "Equations (1) to (11): Kane's equations", note, rows)
 
 
-def compared(arm: Arm) -> list[Row]:
+def compared(arm: Arm) -> list[PaperRow]:
     """Execute the equations on one arm."""
     rng, n = np.random.default_rng(0), len(arm.mass)
     q, v, torque = rng.uniform(-2, 2, (3, n))
     state = State(q, v, *rng.normal(size=(2, n, 3)), torque)
-    found = links(arm, state)
-    A, b = kanes_equations(arm, state, found)
+    motions = links(arm, state)
+    A, b = kanes_equations(arm, state, motions)
     model = Model(arm.model().joints, gravity=(0, 0, 0))
     chain = arm.chain(q)
-    own = [np.array([getattr(link, name) for link in found]) for name in ("axis", "r", "c", "inertia")]
+    own = [np.array([getattr(link, name) for link in motions]) for name in ("axis", "r", "c", "inertia")]
     theirs = [chain[k] for k in (0, 1, 3, 4)]
-    loads = [np.array([link.tau.T @ x for link, x in zip(found, given, strict=True)]) for given in state[2:4]]
+    loads = [
+        np.array([link.tau.T @ x for link, x in zip(motions, given, strict=True)]) for given in state[2:4]
+    ]
     carried = chain_forces(*chain, v, *loads, torque, arm.prismatic)
     unloaded = state._replace(force=np.zeros((n, 3)), moment=np.zeros((n, 3)))
-    rest = kanes_equations(arm, unloaded, found)[1]
+    rest = kanes_equations(arm, unloaded, motions)[1]
     return [
-        Row(arm.name, "(1), (2), (6): axes, vectors, inertias", apart(own, theirs), EXACT),
-        Row(arm.name, "(3), (9): A against crba", apart([A], [crba(model, q)]), EXACT),
-        Row(
+        PaperRow(arm.name, "(1), (2), (6): axes, vectors, inertias", apart(own, theirs), EXACT),
+        PaperRow(arm.name, "(3), (9): A against crba", apart([A], [crba(model, q)]), EXACT),
+        PaperRow(
             arm.name,
             "(4), (5), (10), (11): b against bias",
             apart([torque - rest], [bias(model, q, v)]),
             EXACT,
         ),
-        Row(arm.name, "(7): b with loads against chain_forces", apart([b], [carried]), EXACT),
-        Row(
+        PaperRow(arm.name, "(7): b with loads against chain_forces", apart([b], [carried]), EXACT),
+        PaperRow(
             *(arm.name, "(8): A⁻¹ b against forward_dynamics"),
             *(apart([np.linalg.solve(A, rest)], [forward_dynamics(model, q, v, torque)]), EXACT),
         ),
     ]
 
 
-def apart(found: list[np.ndarray], expected: list[np.ndarray]) -> float:
+def apart(actual: list[np.ndarray], expected: list[np.ndarray]) -> float:
     """Return the largest deviation over the largest expected entry of an array."""
-    return max(float(np.abs(x - y).max() / np.abs(y).max()) for x, y in zip(found, expected, strict=True))
+    return max(float(np.abs(x - y).max() / np.abs(y).max()) for x, y in zip(actual, expected, strict=True))

@@ -13,7 +13,7 @@ from ...dynamics import crba
 from ...model import arms
 from ...model.arms import Arm
 from ...tree.tree import OperationCount
-from .table import AtMost, Limit, Row, Table
+from .table import AtMost, Limit, PaperRow, Table
 
 QUANTITIES = {  # functions that the literature counts
     "crba": "inertia matrix",
@@ -106,9 +106,10 @@ PUMA_560 = Arm(
     ],
     prismatic=[False] * 6,
 )
-ROTORS = np.array([291e-6, 409e-6, 299e-6, 35e-6, 35e-6, 35e-6])  # of the motors, kg m^2, in the same list
+# rotor inertias of the motors, kg m^2, in the same list
+ROTORS = np.array([291e-6, 409e-6, 299e-6, 35e-6, 35e-6, 35e-6])
 GEARS = np.array([62.6111, 107.815, 53.7063, 76.0364, 71.923, 76.686])
-NEGLIGIBLE = 0.01  # of sqrt(H_ii H_jj), what their short model leaves out
+NEGLIGIBLE = 0.01  # the short model of the paper leaves out terms below this share of sqrt(H_ii H_jj)
 SHORT = replace(
     PUMA_560,
     name="PUMA 560, centre of link 6 left out",
@@ -180,33 +181,35 @@ def named_arms() -> Table:
     return Table("Golubev & Yaskevich (2020), Keldysh preprint 22", "Named arms", note, rows)
 
 
-def general(arm: Arm, function: str) -> list[Row]:
+def general(arm: Arm, function: str) -> list[PaperRow]:
     """Compare one function of an arm with the best published count."""
     ours, known = counted(arm)[function], candidates(arm, function)
     if not known:
-        return [Row(arm.name, f"{QUANTITIES[function]}, no published count found", ours)]
-    best = min(known, key=lambda one: one.total)
-    chosen = dict.fromkeys([best, *(one for one in known if one.document == KANE_SUM)])
-    return [Row(arm.name, f"{QUANTITIES[function]}, {one.source}", ours, one.count) for one in chosen]
+        return [PaperRow(arm.name, f"{QUANTITIES[function]}, no published count found", ours)]
+    best = min(known, key=lambda count: count.total)
+    chosen = dict.fromkeys([best, *(count for count in known if count.document == KANE_SUM)])
+    return [
+        PaperRow(arm.name, f"{QUANTITIES[function]}, {count.source}", ours, count.count) for count in chosen
+    ]
 
 
 def candidates(arm: Arm, function: str) -> list[Published]:
     """Return the published counts that hold for an arm."""
-    found = []
+    published = []
     if not np.any(arm.prismatic):
         document, formula = FORMULAS[function]
-        found.append(Published(formula(len(arm.mass)), document))
+        published.append(Published(formula(len(arm.mass)), document))
     if function in MEASURED.get(arm, {}):
-        found.append(Published(MEASURED[arm][function], SYMPYBOTICS, True))
+        published.append(Published(MEASURED[arm][function], SYMPYBOTICS, True))
     if function in OTHERS.get(arm, {}):
-        found.append(OTHERS[arm][function])
-    return found
+        published.append(OTHERS[arm][function])
+    return published
 
 
 def simplified_arms() -> Table:
     """Count the operations of the programs of arms with simplified inertias."""
     rows = [special(arm, function) for arm in SIMPLIFIED for function in QUANTITIES]
-    rows.append(Row(SHORT.name, "change of H, over √(H_ii H_jj)", change(), Limit(NEGLIGIBLE)))
+    rows.append(PaperRow(SHORT.name, "change of H, over √(H_ii H_jj)", change(), Limit(NEGLIGIBLE)))
     note = (
         "Ours: exact programs for diagonal tensors and centres of mass with the zeros that the name states; "
         "for the PUMA 560 the published numbers, without motors. The count of Izaguirre & Paul includes "
@@ -216,17 +219,17 @@ def simplified_arms() -> Table:
     return Table("Golubev & Yaskevich (2020), Keldysh preprint 22", "Simplified arms", note, rows)
 
 
-def special(arm: Arm, function: str) -> Row:
+def special(arm: Arm, function: str) -> PaperRow:
     """Compare one function of an arm with simplified inertias."""
     quantity, count = QUANTITIES[function], counted(arm)[function]
-    one = SPECIAL[arm].get(function)
-    if one is None:
-        return Row(arm.name, f"{quantity}, no published count found", count)
-    what, paper = f"{quantity}, {one.published.source}", one.published.count
+    known = SPECIAL[arm].get(function)
+    if known is None:
+        return PaperRow(arm.name, f"{quantity}, no published count found", count)
+    what, paper = f"{quantity}, {known.published.source}", known.published.count
     ours: OperationCount | int = count
     if isinstance(paper, Limit):
         what, ours = f"{what}, all operations", count.mul + count.add + count.div
-    return Row(arm.name, what, ours, paper, one.instead, one.reason)
+    return PaperRow(arm.name, what, ours, paper, known.instead, known.reason)
 
 
 def change() -> float:

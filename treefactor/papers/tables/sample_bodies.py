@@ -39,11 +39,11 @@ def configuration(tree: Tree) -> np.ndarray:
 @cache
 def bodies(tree: Tree) -> tuple[Body, ...]:
     """Return the bodies of the sample model at its configuration, in their own coordinates."""
-    found = []
+    placed = []
     for joint, angle in zip(model(tree).joints, configuration(tree), strict=True):
         mass, com, tensor = joint.inertia.mass, joint.inertia.com, joint.inertia.tensor
         tensor = tensor + mass * (com @ com * np.eye(3) - np.outer(com, com))  # about the origin
-        found.append(
+        placed.append(
             Body(
                 joint.parent + 1,
                 np.array([[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]]),
@@ -54,7 +54,7 @@ def bodies(tree: Tree) -> tuple[Body, ...]:
                 tensor[np.triu_indices(3)],
             )
         )
-    return tuple(found)
+    return tuple(placed)
 
 
 @cache
@@ -69,20 +69,20 @@ def product(tree: Tree, qdd: np.ndarray) -> tuple[OperationCount, np.ndarray, np
     """Run table 6.1; return its operations, tau, and accelerations and forces of the bodies."""
     tally: Counter = Counter()
     chosen = [body.on_scalars(tally) for body in bodies(tree)]
-    found = textbook.inverse_dynamics(chosen, counting(qdd, tally))
-    tau, a, f = (np.array(values, dtype=object).astype(float) for values in found)
+    results = textbook.inverse_dynamics(chosen, counting(qdd, tally))
+    tau, a, f = (np.array(values, dtype=object).astype(float) for values in results)
     return OperationCount(**tally), tau, a, f
 
 
 def motions_from_base(tree: Tree) -> list[np.ndarray]:
     """Return of every body the 6 x 6 matrix that transforms motions of the base to the body."""
-    found: list[np.ndarray] = []
+    transforms: list[np.ndarray] = []
     for body in bodies(tree):
         X = np.zeros((6, 6))
         X[:3, :3] = X[3:, 3:] = body.E
         X[3:, :3] = -body.E @ np.cross(np.eye(3), body.r)
-        found.append(X @ found[body.parent - 1] if body.parent else X)
-    return found
+        transforms.append(X @ transforms[body.parent - 1] if body.parent else X)
+    return transforms
 
 
 def matrix(body: Body) -> np.ndarray:

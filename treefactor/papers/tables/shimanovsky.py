@@ -36,9 +36,9 @@ from .shimanovsky_bounds import (
     orders,
     spanning_trees,
 )
-from .table import Identity, Row, Rule, Table
+from .table import Identity, PaperRow, Rule, Table
 
-NODES = 256  # of the largest tree that is counted
+NODES = 256  # nodes of the largest tree that is counted
 
 # of every family, n, N1 and N2 as functions of its parameter
 FORMULAS: dict[str, Callable[[int], tuple[int, int, int]]] = {
@@ -94,7 +94,7 @@ def table_1() -> Table:
     return Table(PAPER, "Table 1: costs", note, rows)
 
 
-def costs(family: str, m: int, method: str) -> list[Row]:
+def costs(family: str, m: int, method: str) -> list[PaperRow]:
     """Return the entries of table 1 on one tree by UUᵀ or UDUᵀ."""
     tree = FAMILIES[family][0](m)
     unit = method == "UDUᵀ"
@@ -114,7 +114,7 @@ def costs(family: str, m: int, method: str) -> list[Row]:
         ),
     }
     return [
-        Row(label(family, tree), f"{method}, {what}", count, paper, timed=timed(kernel, tree, kind))
+        PaperRow(label(family, tree), f"{method}, {what}", count, paper, timed=timed(kernel, tree, kind))
         for what, (count, paper, kernel) in steps.items()
     ]
 
@@ -140,19 +140,19 @@ def table_2() -> Table:
     return Table(PAPER, "Table 2: three families", note, rows)
 
 
-def sizes(family: str) -> list[Row]:
+def sizes(family: str) -> list[PaperRow]:
     """Return counted sizes of the trees of a family, and the order of growth of the two largest."""
     rows, growing = [], []
     for m in affordable(family, NODES, np.inf):
         tree = FAMILIES[family][0](m)
         count = factorization_count(textbook.udut, tree)
         ours = {"n": tree.n, "N1": count.div, "N2": count.mul}
-        rows.append(Row(family, f"m = {m}", ours, dict(zip(ours, FORMULAS[family](m), strict=True))))
+        rows.append(PaperRow(family, f"m = {m}", ours, dict(zip(ours, FORMULAS[family](m), strict=True))))
         growing.append((tree.n, count.total))
     (n, fewer), (larger, more) = growing[-2:]
     name, order = ORDER[family]
     what = f"order {name}, n from {n} to {larger}"
-    return [*rows, Row(family, what, more / fewer, Rule(order(larger) / order(n)))]
+    return [*rows, PaperRow(family, what, more / fewer, Rule(order(larger) / order(n)))]
 
 
 def tree_1() -> Table:
@@ -162,18 +162,18 @@ def tree_1() -> Table:
     M = mass_matrix()
     U = np.triu(textbook.udut(M, every).astype(float))  # as if M were dense
     rows = [
-        Row(case, "expanded p, textbook", tuple(featherstone.expand(P, DOF)), P_EXPANDED),
-        Row(case, "expanded p, Tree.from_joints", tuple((tree.parent + 1).tolist()), P_EXPANDED),
+        PaperRow(case, "expanded p, textbook", tuple(featherstone.expand(P, DOF)), P_EXPANDED),
+        PaperRow(case, "expanded p, Tree.from_joints", tuple((tree.parent + 1).tolist()), P_EXPANDED),
         *pattern("M", M, M_ROWS),
         *pattern("U", U, U_ROWS),
-        Row(
+        PaperRow(
             case, "(3): M by composite bodies", float(np.abs(by_composites() - M).max() / M.max()), Identity()
         ),
-        Row(case, "U along p against U of a dense matrix", along_p(M, U), Identity()),
-        Row(case, "entries of U in UᵀU", entries(np.linalg.cholesky(M)), dense.nnz),
-        Row(case, "entries of U in UDUᵀ", entries(U), sum(map(len, U_ROWS))),
-        Row(case, "first step", first_step(tree), FIRST_STEP, timed=timed_factorization(tree)),
-        Row("dense, n = 9", "first step", first_step(dense), FIRST_STEP_DENSE),
+        PaperRow(case, "U along p against U of a dense matrix", along_p(M, U), Identity()),
+        PaperRow(case, "entries of U in UᵀU", entries(np.linalg.cholesky(M)), dense.nnz),
+        PaperRow(case, "entries of U in UDUᵀ", entries(U), sum(map(len, U_ROWS))),
+        PaperRow(case, "first step", first_step(tree), FIRST_STEP, timed=timed_factorization(tree)),
+        PaperRow("dense, n = 9", "first step", first_step(dense), FIRST_STEP_DENSE),
     ]
     note = (
         "M of seven bodies at random by differential inverse dynamics, U by algorithm 1 as of a dense "
@@ -205,10 +205,10 @@ def along_p(M: np.ndarray, U: np.ndarray) -> float:
     return float(np.abs(np.triu(textbook.udut(M, P_EXPANDED).astype(float)) - U).max() / np.abs(U).max())
 
 
-def pattern(name: str, matrix: np.ndarray, printed: Sequence[tuple[int, ...]]) -> list[Row]:
+def pattern(name: str, matrix: np.ndarray, printed: Sequence[tuple[int, ...]]) -> list[PaperRow]:
     """Return the columns of the non-zeros, row by row, from 1."""
     return [
-        Row("Tree-1", f"row {k} of {name}", tuple((np.flatnonzero(row) + 1).tolist()), paper)
+        PaperRow("Tree-1", f"row {k} of {name}", tuple((np.flatnonzero(row) + 1).tolist()), paper)
         for k, (row, paper) in enumerate(zip(matrix, printed, strict=True), start=1)
     ]
 
@@ -235,7 +235,7 @@ def figure_4() -> Table:
     return Table(PAPER, "Figure 4: cost of a factorization", note, rows, curves=curves)
 
 
-def curve(family: str) -> dict[int, Row]:
+def curve(family: str) -> dict[int, PaperRow]:
     """Return n and operations of one family."""
     points = {}
     for m in affordable(family, NODES, np.inf):
@@ -243,7 +243,7 @@ def curve(family: str) -> dict[int, Row]:
         _, N1, N2 = FORMULAS[family](m)
         count = factorization_count(textbook.udut, tree).total
         times = timed_factorization(tree)
-        points[tree.n] = Row(label(family, tree), "N", count, N1 + 2 * N2, timed=times)
+        points[tree.n] = PaperRow(label(family, tree), "N", count, N1 + 2 * N2, timed=times)
     return points
 
 
@@ -253,7 +253,7 @@ def savings() -> Table:
     for (family, m), paper in SAVINGS.items():
         tree = FAMILIES[family][0](m)
         what = "times fewer operations"
-        rows.append(Row(label(family, tree), what, saved(tree), paper, timed=timed_factorization(tree)))
+        rows.append(PaperRow(label(family, tree), what, saved(tree), paper, timed=timed_factorization(tree)))
     note = "Operations of algorithm 1, counted on counting scalars, on the dense matrix and on the tree's."
     return Table(PAPER, "Savings against dense", note, rows)
 
@@ -274,13 +274,13 @@ def densities() -> Table:
         dense = execute(textbook.backward, families.chain(tree.n), vector(tree), True)[0].total
         sparse = execute(textbook.backward, tree, vector(tree), True)[0].total
         rows += [
-            Row(case, "density α", alpha, printed[0]),
-            Row(case, "1/α²", 1 / alpha**2, printed[1]),
-            Row(
+            PaperRow(case, "density α", alpha, printed[0]),
+            PaperRow(case, "1/α²", 1 / alpha**2, printed[1]),
+            PaperRow(
                 *(case, "factorization, times fewer operations", saved(tree), Rule(1 / alpha**2)),
                 timed=timed_factorization(tree),
             ),
-            Row(
+            PaperRow(
                 *(case, "substitution, times fewer operations", dense / sparse, Rule(1 / alpha)),
                 timed=timed(partial(apply, Factor.solve_l), tree, "LTDL"),
             ),

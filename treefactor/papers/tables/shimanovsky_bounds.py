@@ -15,7 +15,7 @@ from ...linalg.factorization import Factor
 from ...tree.tree import OperationCount, Tree
 from ..textbook import shimanovsky as textbook
 from .execution import apply, execute, factorization_count, timed, timed_factorization, vector
-from .table import Limit, Row, Rule, Table
+from .table import Limit, PaperRow, Rule, Table
 
 PAPER = "Shimanovsky, UDUᵀ of a branching system's mass matrix"
 TREES = {
@@ -27,7 +27,7 @@ TREES = {
 EDGES = (3, 4, 5, 8)  # nodes of an edge of the lattices
 SIZE = 24  # nodes of the trees whose matrix is half zeros
 SEEDS = 60  # random trees that are tried
-NEAR = 0.01  # of 0.5, densities that are taken for one half
+NEAR = 0.01  # densities this close to 0.5 count as one half
 LARGEST = 64  # nodes of the trees whose orders are compared
 EVERY = 3  # edge of the lattice all of whose shortest-path trees are counted
 
@@ -38,12 +38,12 @@ def bounds() -> Table:
     """Compare counted N1 and N2 with their bounds."""
     rows = [row for case, tree in TREES.items() for row in within(case, tree)]
     star, chain, n = Tree([-1] * 8), families.chain(8), 8
-    found = {case: counted(tree) for case, tree in (("all on the root", star), ("no branches", chain))}
+    counts = {case: counted(tree) for case, tree in (("all on the root", star), ("no branches", chain))}
     limits = {"all on the root": (0, 0), "no branches": ((n**2 - n) // 2, (n**3 - n) // 6)}
     for case, (N1, N2) in limits.items():
         rows += [
-            Row(f"{case}, n = 8", "(10) as an equation: N1", found[case].div, N1),
-            Row(f"{case}, n = 8", "(11) as an equation: N2", found[case].mul, N2),
+            PaperRow(f"{case}, n = 8", "(10) as an equation: N1", counts[case].div, N1),
+            PaperRow(f"{case}, n = 8", "(11) as an equation: N2", counts[case].mul, N2),
         ]
     note = "N1 and N2 are the divisions and the multiplications of a run of algorithm 1 on counting scalars."
     return Table(PAPER, "Bounds (7) and (10) to (13)", note, rows)
@@ -54,15 +54,15 @@ def counted(tree: Tree) -> OperationCount:
     return factorization_count(textbook.udut, tree)
 
 
-def within(case: str, tree: Tree) -> list[Row]:
+def within(case: str, tree: Tree) -> list[PaperRow]:
     """Compare the counts of one tree with all bounds."""
     n, d, count = tree.n, int(tree.depth.max()), counted(tree)
     return [
-        Row(case, "(7): largest η_i - i", int((tree.depth - np.arange(1, n + 1)).max()), Limit(0)),
-        Row(case, "(10): N1 ≤ (n² - n) / 2", count.div, Limit((n**2 - n) // 2)),
-        Row(case, "(11): N2 ≤ (n³ - n) / 6", count.mul, Limit((n**3 - n) // 6)),
-        Row(case, "(12): N1 ≤ n (d - 1)", count.div, Limit(n * (d - 1))),
-        Row(case, "(13): N2 ≤ n d (d - 1) / 2", count.mul, Limit(n * d * (d - 1) // 2)),
+        PaperRow(case, "(7): largest η_i - i", int((tree.depth - np.arange(1, n + 1)).max()), Limit(0)),
+        PaperRow(case, "(10): N1 ≤ (n² - n) / 2", count.div, Limit((n**2 - n) // 2)),
+        PaperRow(case, "(11): N2 ≤ (n³ - n) / 6", count.mul, Limit((n**3 - n) // 6)),
+        PaperRow(case, "(12): N1 ≤ n (d - 1)", count.div, Limit(n * (d - 1))),
+        PaperRow(case, "(13): N2 ≤ n d (d - 1) / 2", count.mul, Limit(n * d * (d - 1) // 2)),
     ]
 
 
@@ -104,20 +104,22 @@ def spanning_trees() -> Table:
             tree = spanning_tree(m, choose())
             count = counted(tree)
             ours = {"n": tree.n, "N1": count.div, "N2": count.mul}
-            rows.append(Row(f"lattice, m = {m}", f"tree by {name}", ours, formula))
+            rows.append(PaperRow(f"lattice, m = {m}", f"tree by {name}", ours, formula))
     every, m = all_counts(EVERY), EDGES[-1]
     lattice, binary = (spanning_tree(m, at_random(2)), families.binary_tree(6))
     snake = counted(families.chain(m**2))
     rows += [
-        Row(f"lattice, m = {EVERY}", f"all {every.total()} trees: different (N1, N2)", len(every), 1),
-        Row(
+        PaperRow(f"lattice, m = {EVERY}", f"all {every.total()} trees: different (N1, N2)", len(every), 1),
+        PaperRow(
             f"lattice, m = {m}",
             "nodes with η = 1, 2, ...",
             levels(lattice),
             tuple(m - abs(k - m) for k in range(1, 2 * m)),
         ),
-        Row("binary tree, m = 6", "nodes with η = 1, 2, ...", levels(binary), tuple(2**k for k in range(6))),
-        Row(f"lattice, m = {m}", "one path through all nodes", {"N1": snake.div, "N2": snake.mul}),
+        PaperRow(
+            "binary tree, m = 6", "nodes with η = 1, 2, ...", levels(binary), tuple(2**k for k in range(6))
+        ),
+        PaperRow(f"lattice, m = {m}", "one path through all nodes", {"N1": snake.div, "N2": snake.mul}),
     ]
     note = (
         "Figure 3 (b) shows one of the trees for which table 2 holds. Every node hangs on its left or its "
@@ -129,11 +131,11 @@ def spanning_trees() -> Table:
 
 def all_counts(m: int) -> Counter[tuple[int, int]]:
     """Count N1 and N2 of every shortest-path tree of a lattice."""
-    found: Counter[tuple[int, int]] = Counter()
+    counts: Counter[tuple[int, int]] = Counter()
     for choice in product((False, True), repeat=(m - 1) ** 2):
         count = counted(spanning_tree(m, lambda row, column, c=choice: c[(row - 1) * (m - 1) + column - 1]))
-        found[count.div, count.mul] += 1
-    return found
+        counts[count.div, count.mul] += 1
+    return counts
 
 
 def levels(tree: Tree) -> tuple[int, ...]:
@@ -146,15 +148,15 @@ def half_zeros() -> Table:
     rows = []
     for case, tree in halves().items():
         dense, b = families.chain(tree.n), vector(tree)
-        factorized = [counted(one).total for one in (dense, tree)]
-        substituted = [execute(textbook.backward, one, b, True)[0].total for one in (dense, tree)]
+        factorized = [counted(pattern).total for pattern in (dense, tree)]
+        substituted = [execute(textbook.backward, pattern, b, True)[0].total for pattern in (dense, tree)]
         rows += [
-            Row(case, "share of non-zeros", float(tree.mask().mean())),
-            Row(
+            PaperRow(case, "share of non-zeros", float(tree.mask().mean())),
+            PaperRow(
                 *(case, "factorization, times fewer operations", factorized[0] / factorized[1], Rule(4.0)),
                 timed=timed_factorization(tree),
             ),
-            Row(
+            PaperRow(
                 *(case, "substitution, times fewer operations", substituted[0] / substituted[1], Rule(2.0)),
                 timed=timed(partial(apply, Factor.solve_l), tree, "LTDL"),
             ),
@@ -169,15 +171,15 @@ def half_zeros() -> Table:
 def halves() -> dict[str, Tree]:
     """Return trees about half of whose entries are zero."""
     half = SIZE // 2
-    found = {
+    trees = {
         "two chains, n = 24": Tree([*range(-1, half - 1), -1, *range(half, SIZE - 1)]),
         "9 nodes in series and 23 leaves, n = 32": Tree([*range(-1, 8), *[8] * 23]),
     }
     for seed in range(SEEDS):
         tree = families.random_tree(SIZE, seed, 0.1)
         if abs(tree.mask().mean() - 0.5) < NEAR:
-            found[f"random tree {seed}, n = {SIZE}"] = tree
-    return found
+            trees[f"random tree {seed}, n = {SIZE}"] = tree
+    return trees
 
 
 ORDERS: dict[str, dict[str, tuple[str, Callable[[int], float]]]] = {
@@ -199,13 +201,13 @@ def orders() -> Table:
         growths = {"N1": after.div / before.div, "N2": after.mul / before.mul}
         for name, (order, function) in ORDERS[family].items():
             what = f"{name} of order {order}, n from {small.n} to {large.n}"
-            rows.append(Row(family, what, growths[name], Rule(function(large.n) / function(small.n))))
+            rows.append(PaperRow(family, what, growths[name], Rule(function(large.n) / function(small.n))))
     rows += [row for case, tree in TREES.items() for row in without_roots(case, tree)]
     note = "How many times more the largest tree takes than the one before; and what UDUᵀ does without."
     return Table(PAPER, "Sections 2 and 3: orders of N1 and N2", note, rows)
 
 
-def without_roots(case: str, tree: Tree) -> list[Row]:
+def without_roots(case: str, tree: Tree) -> list[PaperRow]:
     """Count what UUᵀ takes that UDUᵀ does not."""
     b = vector(tree)
     totals = []
@@ -216,7 +218,7 @@ def without_roots(case: str, tree: Tree) -> list[Row]:
             {kind: sum(getattr(step, kind) for step in steps) for kind in ("mul", "add", "div", "sqrt")}
         )
     more = {kind: totals[0][kind] - totals[1][kind] for kind in totals[0]}
-    return [Row(case, "UUᵀ and its substitutions, more than UDUᵀ", more, expected(tree.n))]
+    return [PaperRow(case, "UUᵀ and its substitutions, more than UDUᵀ", more, expected(tree.n))]
 
 
 def expected(n: int) -> dict[str, int]:

@@ -17,7 +17,7 @@ EQUAL, ABOUT, DIFFERS, NOT_IN_PAPER = "equal", "about", "differs", "not in paper
 NOT_ABOVE, NOT_BELOW = "not above", "not below"
 HOLDS, DERIVED = "holds", "derived"  # an equation that was executed; a figure from another one of the paper
 
-TIMED = ("peer", "ours", "theirs", "ratio", "low", "high")  # of a Result, in JSON
+TIMED = ("peer", "ours", "theirs", "ratio", "low", "high")  # attributes of a Result that are written to JSON
 CLOSE = 1.5  # factor within which a rule of thumb holds
 
 
@@ -93,8 +93,8 @@ AGREED = {  # verdicts; of others EQUAL
 
 
 @dataclass(frozen=True)
-class Row:
-    """One figure of a paper and ours.
+class PaperRow:
+    """One figure of a paper beside ours.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Row:
             "ours": plain(self.ours),
             "verdict": self.verdict,
             "reason": self.reason,
-            "timed": [{name: getattr(one, name) for name in TIMED} for one in self.timed],
+            "timed": [{name: getattr(result, name) for name in TIMED} for result in self.timed],
         }
 
 
@@ -178,7 +178,7 @@ class Table:
     paper, title : str
     note : str
         What was executed, and how.
-    rows : sequence of Row
+    rows : sequence of PaperRow
     tree : Tree or None
         To be drawn beside the rows.
     curves : mapping
@@ -189,9 +189,9 @@ class Table:
     paper: str
     title: str
     note: str
-    rows: Sequence[Row]
+    rows: Sequence[PaperRow]
     tree: Tree | None = None
-    curves: Mapping[str, Mapping[int, Row]] = field(default_factory=dict)
+    curves: Mapping[str, Mapping[int, PaperRow]] = field(default_factory=dict)
     pictures: Sequence[Picture] = ()
 
     def as_dict(self) -> dict:

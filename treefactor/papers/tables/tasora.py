@@ -15,7 +15,7 @@ from ...mlcp.problem import Problem, Status
 from ..kkt import KKT, Corner
 from ..textbook import tasora
 from .execution import compare
-from .table import AtLeast, Between, Row, Rule, Table
+from .table import AtLeast, Between, PaperRow, Rule, Table
 from .tasora_figures import figure_2, figure_3, figure_5, linked
 from .tasora_pivots import (
     LAYOUTS,
@@ -35,7 +35,7 @@ from .tasora_theory import penalties, stepping, theorems
 PEERS = (DAQP, CLARABEL)
 CHAINS = (10, 20, 40, 80)  # bodies
 GROWTH = (50, 100, 200, 400, 800, 1600)  # rows of robots
-PRINTED = 4  # of those, in the paper's order
+PRINTED = 4  # number of these sizes that are also factorized in the paper's order
 MANY = 500  # rows
 ENDS = ("robot", "spheres", "loops", "column", "lattice", "robotred", "dup", "infeas")
 END_ROWS = 50
@@ -69,20 +69,20 @@ def incremental() -> Table:
     return Table(PAPER, "Incremental decomposition", note, rows)
 
 
-def computed(family: str, m: int) -> list[Row]:
+def computed(family: str, m: int) -> list[PaperRow]:
     """Count the entries of L, and a pivot's share of it."""
-    problem, found = paper_result(family, m)
-    case, whole = f"{family}, m = {m}", found.computed[0]
+    problem, run = paper_result(family, m)
+    case, whole = f"{family}, m = {m}", run.computed[0]
     kkt = ours(problem)
     touched = np.mean([kkt.switch(row).touched for row in range(len(problem.c), kkt.J.shape[0])])
     return [
-        Row(case, "entries of L, all of M first", whole),
-        Row(case, "entries of L, our order", kkt.nnz),
-        Row(case, "pivots of the repaired procedure", found.pivots),
-        Row(
-            case, "systems solved over m", (found.pivots + 1) / m, AtLeast(1.0), Between(0.0, 1.0), UNSWITCHED
+        PaperRow(case, "entries of L, all of M first", whole),
+        PaperRow(case, "entries of L, our order", kkt.nnz),
+        PaperRow(case, "pivots of the repaired procedure", run.pivots),
+        PaperRow(
+            case, "systems solved over m", (run.pivots + 1) / m, AtLeast(1.0), Between(0.0, 1.0), UNSWITCHED
         ),
-        Row(case, FEWER, whole / touched),
+        PaperRow(case, FEWER, whole / touched),
     ]
 
 
@@ -90,17 +90,17 @@ def growing() -> Table:
     """Count the work per row of the matrix, for robots with more and more legs."""
     figures = {m: per_row(m) for m in GROWTH}
     rows = [
-        Row(f"robot, m = {m}", f"{what}, over the smallest", found / least, Rule(1.0))
+        PaperRow(f"robot, m = {m}", f"{what}, over the smallest", work / least, Rule(1.0))
         for m, both in list(figures.items())[1:]
-        for what, found, least in zip(PER_ROW, both, figures[GROWTH[0]], strict=True)
+        for what, work, least in zip(PER_ROW, both, figures[GROWTH[0]], strict=True)
     ]
     what = f"{PER_ROW[0]}, all of M first, over the smallest"
     for m in GROWTH[1:PRINTED]:
         ratio = printed_per_row(m) / printed_per_row(GROWTH[0])
-        rows.append(Row(f"robot, m = {m}", what, ratio, Rule(1.0), AtLeast(1.5), FILLED))
+        rows.append(PaperRow(f"robot, m = {m}", what, ratio, Rule(1.0), AtLeast(1.5), FILLED))
     least = maximal_per_row(CHAINS[0])
     rows += [
-        Row(f"chain of {bodies} bodies", what, maximal_per_row(bodies) / least, Rule(1.0))
+        PaperRow(f"chain of {bodies} bodies", what, maximal_per_row(bodies) / least, Rule(1.0))
         for bodies in CHAINS[1:]
     ]
     note = (
@@ -139,8 +139,10 @@ def hundreds() -> Table:
         solution = mlcp.solve(problem)
         solved = MANY if verdict(problem) == tasora.SOLVED else 0
         case = f"{family}, n = {problem.n}"
-        rows.append(Row(case, "unilateral constraints solved", solved, AtLeast(100), timed=timed(problem)))
-        rows.append(Row(case, "systems factorized", solution.factorizations))
+        rows.append(
+            PaperRow(case, "unilateral constraints solved", solved, AtLeast(100), timed=timed(problem))
+        )
+        rows.append(PaperRow(case, "systems factorized", solution.factorizations))
     note = (
         "The paper shows hundreds of contacts (its figures 4 and 5) and no numbers. Solved: a residual "
         f"computed anew of at most {SOLVED:g}. Time: a solution, against switching one row at a time, and "
@@ -153,23 +155,23 @@ def endings() -> Table:
     """Compare how the procedure as printed and our solver end."""
     rows = []
     for family in ENDS:
-        problem, found = paper_result(family, END_ROWS)
+        problem, run = paper_result(family, END_ROWS)
         case = f"{family}, m = {END_ROWS}"
         unsolvable = verdict(problem) == "infeasible"
-        reason = UNSOLVABLE if unsolvable else REASONS.get(found.ended, "")
+        reason = UNSOLVABLE if unsolvable else REASONS.get(run.ended, "")
         printed, _ = end(family, END_ROWS, SEED, tasora.printed)
         rows += [
-            Row(case, "the procedure as printed", printed),
-            Row(case, "the procedure, repaired", found.ended, tasora.SOLVED, STOPS.get(family), reason),
-            Row(case, "ours", verdict(problem), tasora.SOLVED, "infeasible", UNSOLVABLE),
+            PaperRow(case, "the procedure as printed", printed),
+            PaperRow(case, "the procedure, repaired", run.ended, tasora.SOLVED, STOPS.get(family), reason),
+            PaperRow(case, "ours", verdict(problem), tasora.SOLVED, "infeasible", UNSOLVABLE),
         ]
     four = box_on_four_feet()
     unique = "v and gamma" if np.linalg.matrix_rank(four.D.toarray()) == four.m else "v"
     dependent = "impulses are not unique where active rows depend on each other"
-    rows.append(Row("box on four feet", "unique", unique, "v and gamma", "v", dependent))
+    rows.append(PaperRow("box on four feet", "unique", unique, "v and gamma", "v", dependent))
     for off, paper in ((1e20, Decimal("0e-12")), (1e10, None)):
         what = f"forces that rows with {off:g} on the diagonal leave behind"
-        rows.append(Row(f"robot, m = {END_ROWS}", what, left_behind(off), paper))
+        rows.append(PaperRow(f"robot, m = {END_ROWS}", what, left_behind(off), paper))
     note = (
         "The paper finds its method robust on ill-conditioned and pathological problems; even repaired, its "
         "procedure stops where the step is 0, with an error, or where a pivot is. Forces left behind: "
@@ -192,8 +194,8 @@ def verdict(problem: Problem) -> str:
 def left_behind(off: float) -> float:
     """Return the largest entry of H v - g - D^T gamma, over that of g, of the paper's method."""
     problem = paper_result(LAYOUTS[0], END_ROWS)[0]
-    found = tasora.repaired(problem, off)
-    rest = problem.H @ found.v - problem.g - problem.D.T @ found.gamma
+    run = tasora.repaired(problem, off)
+    rest = problem.H @ run.v - problem.g - problem.D.T @ run.gamma
     return float(np.abs(rest).max() / np.abs(problem.g).max())
 
 

@@ -8,15 +8,15 @@ from ... import mlcp
 from ...mlcp.families import roots
 from ...mlcp.problem import Problem
 from ..textbook import tasora
-from .table import AtLeast, Identity, Picture, Row, Table
+from .table import AtLeast, Identity, PaperRow, Picture, Table
 
 PAPER = "Tasora, Manconi & Silvestri, simplex method for the mixed LCP"
-BODIES, CONTACTS = 8, 8  # of figures 2 and 3
+BODIES, CONTACTS = 8, 8  # bodies and contacts in figures 2 and 3
 SWITCHED = (1, 2)  # rows that figure 3 switches, from 0
 BOTTLES, RADIUS, STEP, STEPS = 60, 0.04, 0.02, 250
 BELT, DRAG = 0.4, 8.0  # m/s, and N s/m between the belt and a bottle
 LANE = 0.13  # half of the width of the lane at its narrow end; m
-LENGTH, MOUTH = 1.6, 0.5  # of the machine, and half of the width at its beginning
+LENGTH, MOUTH = 1.6, 0.5  # length of the machine, and half of the width at its beginning
 
 
 COUPLED = (
@@ -55,9 +55,9 @@ def figure_2() -> Table:
     share = float((after & ~before).sum() / before.sum())
     case = f"chain of {BODIES} bodies, {CONTACTS} contacts"
     rows = [
-        Row(case, "entries of the lower half of S", int(before.sum())),
-        Row(case, what, share, FEW, NOT_FEW, COUPLED),
-        Row(f"chain of {BODIES} bodies", what, filled(), FEW, NOT_FEW, COUPLED),
+        PaperRow(case, "entries of the lower half of S", int(before.sum())),
+        PaperRow(case, what, share, FEW, NOT_FEW, COUPLED),
+        PaperRow(f"chain of {BODIES} bodies", what, filled(), FEW, NOT_FEW, COUPLED),
     ]
     pictures = [
         drawn("S", {"lower": S != 0}),
@@ -97,9 +97,9 @@ def figure_3() -> Table:
         case = f"unilateral row {i + 1}"
         outside = int(differing[:, :first].sum() + differing[:first].sum())
         rows += [
-            Row(case, "entries of L computed anew", kept.computed[-1]),
-            Row(case, "entries of L outside the m x m corner that differ", outside, 0),
-            Row(
+            PaperRow(case, "entries of L computed anew", kept.computed[-1]),
+            PaperRow(case, "entries of L outside the m x m corner that differ", outside, 0),
+            PaperRow(
                 case,
                 "of a whole decomposition: largest difference",
                 float(np.abs(fresh.L - kept.L).max()),
@@ -136,9 +136,9 @@ def figure_5() -> Table:
         least = min(least, float(contacts(x)[1].min(initial=np.inf)))
     case = f"{BOTTLES} bottles, {STEPS} steps"
     rows = [
-        Row(case, "unilateral rows at once, at most", most, SEVERAL),
-        Row(case, "of these with an impulse, at most", pressing, SEVERAL),
-        Row(case, "least gap over the radius of a bottle", least / RADIUS),
+        PaperRow(case, "unilateral rows at once, at most", most, SEVERAL),
+        PaperRow(case, "of these with an impulse, at most", pressing, SEVERAL),
+        PaperRow(case, "least gap over the radius of a bottle", least / RADIUS),
     ]
     note = (
         "The paper's figure 5 shows a packaging machine without numbers: compared is that it has more than "

@@ -15,7 +15,7 @@ from ..kkt import KKT, Corner
 from ..textbook import tasora
 from ..textbook.basis import Basis, column, columns
 from .execution import compare
-from .table import AtLeast, Between, Identity, Row, Table
+from .table import AtLeast, Between, Identity, PaperRow, Table
 
 PAPER = "Tasora, Manconi & Silvestri, simplex method for the mixed LCP"
 SEED = 1
@@ -43,7 +43,7 @@ SMALL_CORNER = (
     "a pivot of so few rows takes as long as the calls that it consists of; LAPACK decomposes the dense "
     "matrix in one"
 )
-TIMES_OF = {  # by decomposition, why its time is less than 10 times that of a pivot
+TIMES_OF = {  # by decomposition: why it takes less than 10 times as long as a pivot
     "dense LU": SMALL_CORNER,
     "dense Bunch-Kaufman": (
         "LAPACK's, column by column, skips the zeros of this matrix: on a full one it takes several times as "
@@ -71,11 +71,11 @@ def procedure() -> Table:
         ends = [end(*small, run) for small in SMALL]
         instead, reason = known.get(how, (Between(1, 11), STILL_VIOLATED))
         solved = sum(ended == tasora.SOLVED for ended, _ in ends)
-        rows.append(Row(case, f"{how}: solved", solved, len(SMALL), instead, reason))
+        rows.append(PaperRow(case, f"{how}: solved", solved, len(SMALL), instead, reason))
         rest = Counter(ended for ended, _ in ends if ended != tasora.SOLVED)
-        rows += [Row(case, f"{how}: {ended}", count) for ended, count in rest.most_common()]
+        rows += [PaperRow(case, f"{how}: {ended}", count) for ended, count in rest.most_common()]
         first = sum(ended != tasora.SOLVED and pivots <= 1 for ended, pivots in ends)
-        rows.append(Row(case, f"{how}: ends at the first pivot, unsolved", first))
+        rows.append(PaperRow(case, f"{how}: ends at the first pivot, unsolved", first))
     note = (
         "Risolvi_LCP and Calcola_step_max, line by line; seven families of problems that have a solution, "
         "three of each. Repairs: " + "; ".join(tasora.REPAIRS) + ". Every count of pivots on this page is of "
@@ -89,9 +89,9 @@ def end(family: str, m: int, seed: int, run) -> tuple[str, int]:
     """Return how a procedure ends on a problem, and after how many pivots."""
     problem = FAMILIES[family](m, seed)
     with np.errstate(all="ignore"):
-        found = run(problem)
-    right = np.abs(found.v - mlcp.solve(problem).v).max() <= CLOSE_TO  # False for NaN
-    return found.ended if right or found.ended != tasora.SOLVED else WRONG, found.pivots
+        result = run(problem)
+    agrees = np.abs(result.v - mlcp.solve(problem).v).max() <= CLOSE_TO  # False for NaN
+    return result.ended if agrees or result.ended != tasora.SOLVED else WRONG, result.pivots
 
 
 def magnitude() -> Table:
@@ -106,28 +106,28 @@ def magnitude() -> Table:
     return Table(PAPER, "An order of magnitude", note, rows)
 
 
-def per_pivot(family: str, m: int) -> list[Row]:
+def per_pivot(family: str, m: int) -> list[PaperRow]:
     """Compare the entries computed for a pivot."""
-    problem, found = paper_result(family, m)
-    case, (whole, *pivots) = f"{family}, m = {m}", found.computed
+    problem, run = paper_result(family, m)
+    case, (whole, *pivots) = f"{family}, m = {m}", run.computed
     size, kkt = problem.n + len(problem.c) + m, ours(problem)
     dense = size * (size + 1) / 2 / np.mean(pivots)
     touched = np.mean([kkt.switch(row).touched for row in range(len(problem.c), kkt.J.shape[0])])
     what, timed = "entries of a dense factor over those of a pivot", timed_pivots(problem)
     return [
-        Row(case, what, dense, AtLeast(10.0), AtLeast(9.0), NEARLY, timed=timed),
+        PaperRow(case, what, dense, AtLeast(10.0), AtLeast(9.0), NEARLY, timed=timed),
         *(
-            Row(
+            PaperRow(
                 case,
-                f"time of {one.peer} over that of a pivot",
-                one.ratio,
+                f"time of {result.peer} over that of a pivot",
+                result.ratio,
                 AtLeast(10.0),
                 Between(0.1, 10.0),
-                TIMES_OF[one.peer],
+                TIMES_OF[result.peer],
             )
-            for one in timed
+            for result in timed
         ),
-        Row(
+        PaperRow(
             case,
             "entries of the sparse factor over those of a pivot",
             whole / np.mean(pivots),
@@ -135,7 +135,7 @@ def per_pivot(family: str, m: int) -> list[Row]:
             AtLeast(2.0),
             BOTH,
         ),
-        Row(case, MORE, np.mean(pivots) / touched),
+        PaperRow(case, MORE, np.mean(pivots) / touched),
     ]
 
 
@@ -170,15 +170,15 @@ def other_factors() -> Table:
     return Table(PAPER, "Other decompositions", note, rows)
 
 
-def against(family: str, m: int) -> list[Row]:
+def against(family: str, m: int) -> list[PaperRow]:
     """Compare entries of the paper's factor with those of two others, on the same pivots."""
     from scipy.linalg import ldl
 
-    problem, found = paper_result(family, m)
+    problem, run = paper_result(family, m)
     case, on = f"{family}, m = {m}", np.zeros(problem.m, bool)
     basis = Basis(columns(problem, on))
     factor = tasora.Incremental(tasora.matrix(problem))
-    for i in found.switched:
+    for i in run.switched:
         on[i] = not on[i]
         basis.replace(problem.n + len(problem.c) + i, column(problem, i, bool(on[i])))
         factor.set(problem.n + len(problem.c) + i, 0.0 if on[i] else tasora.OFF)
@@ -187,10 +187,10 @@ def against(family: str, m: int) -> list[Row]:
     error = float((np.abs(product - factor.S) / np.maximum(1.0, np.abs(factor.S))).max())
     kept, pivoted = np.count_nonzero(np.tril(factor.L)), np.count_nonzero(L[order])
     return [
-        Row(case, "entries of L, Bunch-Kaufman over the paper's", pivoted / kept),
-        Row(case, "pivots of 2 x 2, Bunch-Kaufman", int(np.count_nonzero(np.diag(D, 1)))),
-        Row(case, "error of L D L^T after all pivots", error, Identity(1e-9)),
-        Row(
+        PaperRow(case, "entries of L, Bunch-Kaufman over the paper's", pivoted / kept),
+        PaperRow(case, "pivots of 2 x 2, Bunch-Kaufman", int(np.count_nonzero(np.diag(D, 1)))),
+        PaperRow(case, "error of L D L^T after all pivots", error, Identity(1e-9)),
+        PaperRow(
             case,
             "entries kept, Bartels-Golub over the paper's",
             basis.entries / kept,
@@ -198,10 +198,10 @@ def against(family: str, m: int) -> list[Row]:
             AtLeast(0.5),
             FEWER_COLUMNS,
         ),
-        Row(
+        PaperRow(
             case,
             "entries computed per pivot, Bartels-Golub over the paper's",
-            float(np.mean(basis.computed) / np.mean(found.computed[1:])),
+            float(np.mean(basis.computed) / np.mean(run.computed[1:])),
         ),
     ]
 

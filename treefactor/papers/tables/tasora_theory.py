@@ -12,7 +12,7 @@ from ...mlcp.families import FAMILIES
 from ...mlcp.problem import Problem
 from ..textbook import reduction
 from ..textbook.penalty import GUIDE, deepest, impulse_step, least_steps, printed_fits
-from .table import AtLeast, Between, Identity, Row, Table
+from .table import AtLeast, Between, Identity, PaperRow, Table
 
 PAPER = "Tasora, Manconi & Silvestri, simplex method for the mixed LCP"
 EXACT, CLOSE_TO = Identity(1e-9), Identity(1e-6)
@@ -43,20 +43,22 @@ def theorems() -> Table:
     size, case = np.abs(alpha).max(), f"{problem.m} unilateral rows, {BILATERAL} bilateral"
     shape = "x".join(map(str, reduction.coupling(problem).shape))
     rows = [
-        Row(case, "(2.7) with A, B of (2.8): error of alpha", error(A @ gamma + B, alpha), EXACT, *MISSING),
-        Row(
+        PaperRow(
+            case, "(2.7) with A, B of (2.8): error of alpha", error(A @ gamma + B, alpha), EXACT, *MISSING
+        ),
+        PaperRow(
             case,
             "(2.7) with M^-1 b for b in (2.8): error of alpha",
             error(A @ gamma + reduction.corrected(problem), alpha),
             EXACT,
         ),
-        Row(case, "(2.8), B = 0: largest entry of B", float(np.abs(B).max() / size), EXACT, *NOT_ZERO),
-        Row(case, "rows and columns of what the proof inverts", shape, "square", "8x3", RECTANGULAR),
+        PaperRow(case, "(2.8), B = 0: largest entry of B", float(np.abs(B).max() / size), EXACT, *NOT_ZERO),
+        PaperRow(case, "rows and columns of what the proof inverts", shape, "square", "8x3", RECTANGULAR),
     ]
     square = bilateral(BILATERAL, BILATERAL)
-    found = error(reduction.by_the_proof(square), reduction.printed(square)[0])
+    deviation = error(reduction.by_the_proof(square), reduction.printed(square)[0])
     case = f"{BILATERAL} unilateral rows, {BILATERAL} bilateral"
-    rows.append(Row(case, "A by the steps of the proof: error", found, EXACT))
+    rows.append(PaperRow(case, "A by the steps of the proof: error", deviation, EXACT))
     rows += [row for family in ("robot", "spheres", "lattice") for row in semidefinite(family)]
     rows += [*dependent(), *quadratic()]
     note = (
@@ -69,7 +71,7 @@ def theorems() -> Table:
 MISSING, NOT_ZERO = (AtLeast(1e-3), NO_M), (AtLeast(1e-3), LEFTOVER)
 
 
-def semidefinite(family: str) -> list[Row]:
+def semidefinite(family: str) -> list[PaperRow]:
     """Compute the smallest eigenvalue of A and of its second summand, of problems with bilateral rows."""
     problem = bilateral(8, BILATERAL, family)
     A, _ = reduction.printed(problem)
@@ -78,9 +80,9 @@ def semidefinite(family: str) -> list[Row]:
     case = f"{family}, {BILATERAL} bilateral rows"
     least, second = (float(np.linalg.eigvalsh((X + X.T) / 2).min() / largest) for X in (A, A - first))
     return [
-        Row(case, "A - A^T over A", error(A.T, A), EXACT),
-        Row(case, "smallest eigenvalue of A over its largest", least, AtLeast(-1e-12)),
-        Row(
+        PaperRow(case, "A - A^T over A", error(A.T, A), EXACT),
+        PaperRow(case, "smallest eigenvalue of A over its largest", least, AtLeast(-1e-12)),
+        PaperRow(
             case,
             "smallest eigenvalue of the second summand",
             second,
@@ -91,21 +93,21 @@ def semidefinite(family: str) -> list[Row]:
     ]
 
 
-def dependent() -> list[Row]:
+def dependent() -> list[PaperRow]:
     """Compute the rank of C M^-1 C^T where bilateral rows depend on each other."""
     C = FAMILIES["loops"](20, 0).C.toarray()
     rank = int(np.linalg.matrix_rank(C))
-    return [Row("loops, every tie twice", "rank of C M^-1 C^T", rank, len(C), len(C) // 2, DEPENDENT)]
+    return [PaperRow("loops, every tie twice", "rank of C M^-1 C^T", rank, len(C), len(C) // 2, DEPENDENT)]
 
 
-def quadratic() -> list[Row]:
+def quadratic() -> list[PaperRow]:
     """Solve the program (2.9) by sequential quadratic programming, and the mixed problem by ours."""
     from scipy.optimize import minimize
 
     problem = bilateral(8, BILATERAL)
     solution = mlcp.solve(problem)
     C, D = problem.C.toarray(), problem.D.toarray()
-    found = minimize(
+    minimum = minimize(
         lambda v: (v @ problem.H @ v / 2 - v @ problem.g, problem.H @ v - problem.g),
         np.zeros(problem.n),
         jac=True,
@@ -118,36 +120,45 @@ def quadratic() -> list[Row]:
     )
     what = "(2.9) by another method: error of v"
     return [
-        Row(f"{problem.m} unilateral rows, {BILATERAL} bilateral", what, error(found.x, solution.v), CLOSE_TO)
+        PaperRow(
+            f"{problem.m} unilateral rows, {BILATERAL} bilateral",
+            what,
+            error(minimum.x, solution.v),
+            CLOSE_TO,
+        )
     ]
 
 
 def bilateral(m: int, p: int, family: str = "robot") -> Problem:
     """Return a problem of a family with p random bilateral rows."""
-    one = FAMILIES[family](m, 0)
-    C = np.random.default_rng(1).normal(size=(p, one.n))
-    return Problem(one.H, one.tree, one.g, C, np.linspace(-0.1, 0.1, p), one.D, one.d)
+    unilateral = FAMILIES[family](m, 0)
+    C = np.random.default_rng(1).normal(size=(p, unilateral.n))
+    return Problem(
+        unilateral.H, unilateral.tree, unilateral.g, C, np.linspace(-0.1, 0.1, p), unilateral.D, unilateral.d
+    )
 
 
-def error(found, right) -> float:
+def error(actual, expected) -> float:
     """Return the largest error over the largest entry."""
-    return float(np.abs(found - right).max() / np.abs(right).max())
+    return float(np.abs(actual - expected).max() / np.abs(expected).max())
 
 
 def penalties() -> Table:
     """Drop a body by penalty forces, and compare with time steps of impulses."""
     rows = [
-        Row("(2.3)", "C_q in the first line, as printed", printed_fits(), "fits", "does not fit", TRANSPOSED)
+        PaperRow(
+            "(2.3)", "C_q in the first line, as printed", printed_fits(), "fits", "does not fit", TRANSPOSED
+        )
     ]
     counts = {stiffness: least_steps(stiffness) for stiffness in STIFFNESS}
     for stiffness, least in counts.items():
         case = f"(2.3), {stiffness:g} N/m"
         depth = deepest(stiffness, 8 * least)
-        rows.append(Row(case, "deepest penetration of the floor, m", depth))
-        rows.append(Row(case, "explicit steps needed for one second", least))
+        rows.append(PaperRow(case, "deepest penetration of the floor, m", depth))
+        rows.append(PaperRow(case, "explicit steps needed for one second", least))
     for softer, stiffer in pairwise(STIFFNESS):
         what = "explicit steps needed, over those of a hundredth of the stiffness"
-        rows.append(Row(f"(2.3), {stiffer:g} N/m", what, counts[stiffer] / counts[softer]))
+        rows.append(PaperRow(f"(2.3), {stiffer:g} N/m", what, counts[stiffer] / counts[softer]))
     note = (
         f"A body of 1 kg slides down a guide of slope {GUIDE:g} onto a floor, whose penalty force is the "
         "stiffness times the depth; accelerations from the system (2.3), with C_q^T in its first line, steps "
@@ -162,7 +173,7 @@ def stepping() -> Table:
     """Drop the same body by the steps (2.5), and solve their mixed problem in its forms (2.4) to (3.3)."""
     falls = [impulse_step(K, steps=100) for K in (0.2, 1.0)]
     rows = [
-        Row(
+        PaperRow(
             "(2.4), (2.5), (2.6), (3.1), (3.2)",
             "C_q in the first line, as printed",
             printed_fits(),
@@ -174,27 +185,33 @@ def stepping() -> Table:
     for K, fall in zip((0.2, 1.0), falls, strict=True):
         case = f"(2.5), K = {K:g}"
         rows += [
-            Row(case, "least D in 100 steps of 0.01 s, m", min(fall.gaps), AtLeast(-1e-9)),
-            Row(case, "(2.4), largest product of impulse and residual", fall.products, EXACT),
-            Row(case, "largest violation of C, m", fall.violation, EXACT),
+            PaperRow(case, "least D in 100 steps of 0.01 s, m", min(fall.gaps), AtLeast(-1e-9)),
+            PaperRow(case, "(2.4), largest product of impulse and residual", fall.products, EXACT),
+            PaperRow(case, "largest violation of C, m", fall.violation, EXACT),
         ]
     sunk = impulse_step(0.25, steps=1, height=-0.1)
     left = sunk.gaps[-1] / sunk.gaps[0]
-    rows.append(Row("(2.5), K = 0.25", "share of a violation of D left after a step", left, Decimal("0.75")))
+    rows.append(
+        PaperRow("(2.5), K = 0.25", "share of a violation of D left after a step", left, Decimal("0.75"))
+    )
     problem = bilateral(12, BILATERAL)
     solution, off = mlcp.solve(problem), 1e20
     active = solution.gamma > 0
     v, gamma = reduction.reduced(problem, active)
     rows += [
-        Row("(3.1), rows that are on", "error of v", error(v, solution.v), CLOSE_TO),
-        Row("(3.1), rows that are on", "error of impulses", error(gamma, solution.gamma[active]), CLOSE_TO),
-        Row(
+        PaperRow("(3.1), rows that are on", "error of v", error(v, solution.v), CLOSE_TO),
+        PaperRow(
+            "(3.1), rows that are on", "error of impulses", error(gamma, solution.gamma[active]), CLOSE_TO
+        ),
+        PaperRow(
             "(3.2), 1e20 for rows that are off",
             "difference of v from (3.1)",
             shift(problem, active, v),
             EXACT,
         ),
-        Row("(2.6), (3.3)", "alpha against the last line of (2.6)", residual_of(problem, active, off), EXACT),
+        PaperRow(
+            "(2.6), (3.3)", "alpha against the last line of (2.6)", residual_of(problem, active, off), EXACT
+        ),
     ]
     note = (
         "The steps (2.5) keep the body out of the floor at a hundredth of a second, where the penalty force "

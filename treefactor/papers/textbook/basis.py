@@ -87,9 +87,9 @@ def columns(problem, on: np.ndarray) -> np.ndarray:
 def column(problem, i: int, on: bool) -> np.ndarray:
     """Return the column of unilateral row i in B: of its impulse, or of its residual."""
     n, p = problem.n, len(problem.c)
-    found = np.zeros(n + p + problem.m)
+    entries = np.zeros(n + p + problem.m)
     if on:
-        found[:n] = problem.D[[i]].toarray()[0, ::-1]
+        entries[:n] = problem.D[[i]].toarray()[0, ::-1]
     else:
-        found[n + p + i] = -1.0
-    return found
+        entries[n + p + i] = -1.0
+    return entries

@@ -49,7 +49,7 @@ class Body:
 
     def on_scalars(self, tally: Counter) -> Body:
         """Return the body with scalars that count."""
-        arrays = {one.name: getattr(self, one.name) for one in fields(self)[1:] if one.name != "mass"}
+        arrays = {field.name: getattr(self, field.name) for field in fields(self)[1:] if field.name != "mass"}
         converted = {name: counting(array, tally) for name, array in arrays.items()}
         return replace(self, mass=Counting(float(self.mass), tally), **converted)
 
@@ -84,12 +84,12 @@ def composite_rigid_body(bodies: Sequence[Body]) -> np.ndarray:
             composite[body.parent - 1] = joined(composite[body.parent - 1], body)
         for k, s in zip(freedoms[i - 1], body.S, strict=True):
             F, j = momentum(body, s), i
-            for m, other in zip(freedoms[i - 1], body.S, strict=True):
-                H[k, m] = along(other, F)
+            for m, motion in zip(freedoms[i - 1], body.S, strict=True):
+                H[k, m] = along(motion, F)
             while bodies[j - 1].parent:
                 F, j = transform_force(bodies[j - 1], F), bodies[j - 1].parent
-                for m, other in zip(freedoms[j - 1], bodies[j - 1].S, strict=True):
-                    H[k, m] = H[m, k] = along(other, F)
+                for m, motion in zip(freedoms[j - 1], bodies[j - 1].S, strict=True):
+                    H[k, m] = H[m, k] = along(motion, F)
     return H
 
 

@@ -133,8 +133,8 @@ class Rows:
 
     def column(self, s, point, sign: int) -> np.ndarray:
         """Return the velocities of the rows for a motion of an end."""
-        found = vector(*(s[:3] + cross(s[3:], point)), *(dot(n, s[3:]) for n in self.normals))
-        return found if sign > 0 else -found
+        velocities = vector(*(s[:3] + cross(s[3:], point)), *(dot(n, s[3:]) for n in self.normals))
+        return velocities if sign > 0 else -velocities
 
     def follow(self, x, side=None) -> None:
         """Write the dependent coordinates into x: -K (J x + side)."""
@@ -174,27 +174,27 @@ class Rows:
 
 def product(A, B) -> np.ndarray:
     """Return A B."""
-    found = np.empty((A.shape[0], B.shape[1]), dtype=object)
+    C = np.empty((A.shape[0], B.shape[1]), dtype=object)
     for i, row in enumerate(A):
         for j, column in enumerate(B.T):
-            found[i, j] = row[0] * column[0]
+            C[i, j] = row[0] * column[0]
             for x, y in zip(row[1:], column[1:], strict=True):
-                found[i, j] = found[i, j] + x * y
-    return found
+                C[i, j] = C[i, j] + x * y
+    return C
 
 
 def inverse(A, one: Counting) -> np.ndarray:
     """Return A^-1 by cofactors, of 3 and 4 rows."""
     n = len(A)
-    found = np.empty((n, n), dtype=object)
+    adjugate = np.empty((n, n), dtype=object)
     for i in range(n):
         for j in range(n):
             rest = np.delete(np.delete(A, i, 0), j, 1)
-            found[j, i] = determinant(rest) if (i + j) % 2 == 0 else -determinant(rest)
-    total = A[0, 0] * found[0, 0]
+            adjugate[j, i] = determinant(rest) if (i + j) % 2 == 0 else -determinant(rest)
+    total = A[0, 0] * adjugate[0, 0]
     for j in range(1, n):
-        total = total + A[0, j] * found[j, 0]
-    return found * (one / total)
+        total = total + A[0, j] * adjugate[j, 0]
+    return adjugate * (one / total)
 
 
 def determinant(A) -> Counting:

@@ -83,10 +83,10 @@ def alpha(k: int, c, s, zero, one) -> np.ndarray:
     """Return alpha_k, the matrix of a rotation about axis k."""
     m = NEXT[k]
     n = NEXT[m]
-    found = np.full((3, 3), zero, dtype=object)
-    found[k, k] = one
-    found[m, m], found[m, n], found[n, m], found[n, n] = c, s, -s, c
-    return found
+    matrix = np.full((3, 3), zero, dtype=object)
+    matrix[k, k] = one
+    matrix[m, m], matrix[m, n], matrix[n, m], matrix[n, n] = c, s, -s, c
+    return matrix
 
 
 def product(A, B) -> np.ndarray:

@@ -87,9 +87,9 @@ def impulse_step(K: float, steps: int, height: float = HEIGHT, h: float = 0.01) 
     gaps, products, violation = [float(q[1])], 0.0, 0.0
     for _ in range(steps):
         c, d = -K / h * (C_Q @ q), -K / h * (D_Q @ q)
-        found = solve(Problem(MASS, tree, MASS @ v + h * FORCE, C_Q, c, D_Q, d))
-        v = found.v
-        products = max(products, float(abs(found.gamma[0] * (D_Q @ v - d)[0])))
+        solution = solve(Problem(MASS, tree, MASS @ v + h * FORCE, C_Q, c, D_Q, d))
+        v = solution.v
+        products = max(products, float(abs(solution.gamma[0] * (D_Q @ v - d)[0])))
         q = q + h * v
         gaps.append(float(q[1]))
         violation = max(violation, float(abs(C_Q @ q)[0]))

@@ -40,15 +40,15 @@ def evaluate(model, function: str, q, v, x, tally: Counter) -> np.ndarray:
     q, v, x = (counting(np.asarray(values, dtype=float), tally) for values in (q, v, x))
     bodies.place(q)
     if function == "crba":
-        found = bodies.compose()
+        result = bodies.compose()
     elif function == "aba":
         bodies.forces(v, None)
-        found = bodies.articulate(x)
+        result = bodies.articulate(x)
     else:
         a = x if function == "rnea" else None
         bodies.forces(v, a)
-        found = bodies.generalized_forces(a)
-    return found.astype(float)
+        result = bodies.generalized_forces(a)
+    return result.astype(float)
 
 
 class CountedBodies:
@@ -164,8 +164,8 @@ class CountedBodies:
                 f = self.momentum(body["carried"], body, self.S[k])
                 start = self.tree.row_start[k]
                 for e in range(start, self.tree.row_start[k + 1]):
-                    copied = e - start < body["copied"]
-                    H[e] = f[e - start] if copied else along(f, self.S[self.tree.columns[e]])
+                    is_copy = e - start < body["copied"]
+                    H[e] = f[e - start] if is_copy else along(f, self.S[self.tree.columns[e]])
                 H[e] = H[e] + self.armature[k]
             if parent := self.parent(body):
                 parent["h"] = parent["h"] + body["h"]
@@ -226,9 +226,9 @@ class CountedBodies:
         """Return the lower triangle of the 6 x 6 inertia."""
         z, (x, y, w) = self.zero, body["h"]
         cross_h = [[z, -w, y], [w, z, -x], [-y, x, z]]
-        found = triangle(3, lambda r, c: body["mass"] if r == c else z)
-        found |= {(r + 3, c): cross_h[r][c] for r in range(3) for c in range(3)}
-        return found | {(r + 3, c + 3): J for (r, c), J in body["J"].items()}
+        lower = triangle(3, lambda r, c: body["mass"] if r == c else z)
+        lower |= {(r + 3, c): cross_h[r][c] for r in range(3) for c in range(3)}
+        return lower | {(r + 3, c + 3): J for (r, c), J in body["J"].items()}
 
     def eliminate(self, body: dict, k: int, tau) -> tuple:
         """Eliminate freedom k of a body; return U, u and 1 / D."""

@@ -174,10 +174,10 @@ def printed(problem, off: float = OFF, limit: int = 10_000, whole: bool = False)
 def step_max(on, gamma, alpha, gamma_new, alpha_new) -> tuple[float, int]:
     """Return s and the blocking row, -1 without one, by Calcola_step_max line by line as printed."""
     s, changed = 1.0, -1
-    for rows, here, there in ((on, gamma, gamma_new), (~on, alpha, alpha_new)):
+    for rows, now, full_step in ((on, gamma, gamma_new), (~on, alpha, alpha_new)):
         for i in np.flatnonzero(rows):
-            if there[i] < 0:
-                test = -here[i] / (there[i] - here[i])
+            if full_step[i] < 0:
+                test = -now[i] / (full_step[i] - now[i])
                 if test < s:
                     s, changed = float(test), int(i)
     return s, changed
@@ -231,9 +231,9 @@ solve_lcp = repaired  # the name in release 0.1
 
 def longest_step(on, gamma, alpha, gamma_new, alpha_new, zero) -> tuple[float, int | None]:
     """Return s in [0, 1] and the blocking row, by Calcola_step_max with the changes of `REPAIRS`."""
-    here, there = np.where(on, gamma, alpha), np.where(on, gamma_new, alpha_new)
-    blocking = np.flatnonzero((there < -zero) & (here >= -zero))
+    now, full_step = np.where(on, gamma, alpha), np.where(on, gamma_new, alpha_new)
+    blocking = np.flatnonzero((full_step < -zero) & (now >= -zero))
     if not blocking.size:
         return 1.0, None
-    steps = -np.maximum(here[blocking], 0.0) / (there[blocking] - here[blocking])
+    steps = -np.maximum(now[blocking], 0.0) / (full_step[blocking] - now[blocking])
     return float(steps.min()), int(blocking[steps.argmin()])

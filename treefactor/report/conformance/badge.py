@@ -19,7 +19,7 @@ COLOURS: Mapping[str, str] = {
     "lightgrey": "#8a8f98",
 }
 BADGES = (".svg", ".json")  # endings
-WIDTH, PADDING = 6.6, 10  # of a letter at 11 px, on average; beside the text
+WIDTH, PADDING = 6.6, 10  # mean width of a letter at 11 px; space beside the text
 
 
 def write_badge(path: Path, report: Report) -> None:

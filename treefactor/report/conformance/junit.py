@@ -36,8 +36,8 @@ def write_junit(path: Path, report: Report) -> None:
     """
     root = ElementTree.Element("testsuites", name="treefactor check")
     faults: dict[tuple[str, str], list[Fault]] = {}
-    for one, fault in report.impossible:
-        faults.setdefault((one.name, one.base), []).append(fault)
+    for faulty, fault in report.impossible:
+        faults.setdefault((faulty.name, faulty.base), []).append(fault)
     for robot, engines in by_robot(report).items():
         suite = ElementTree.SubElement(root, "testsuite", name=_text(title(robot)))
         _properties(suite, {"engines": ", ".join(versions(report)), **_facts(report)})
@@ -58,7 +58,7 @@ def write_junit(path: Path, report: Report) -> None:
 
 def _text(text: object) -> str:
     """Return text with an escape for every character that XML cannot hold."""
-    return OUTSIDE_XML.sub(lambda found: f"\\x{ord(found[0]):02x}", str(text))
+    return OUTSIDE_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", str(text))
 
 
 def _facts(report: Report) -> dict:
@@ -85,8 +85,8 @@ def _case(suite: ElementTree.Element, cell: Cell) -> None:
     if cell.state in FAILURES:
         kind = "error" if cell.state in ERRORS else "failure"
         message = _text(cell.reason or cell.state)
-        found = ElementTree.SubElement(case, kind, type=cell.state, message=message)
-        found.text = _text("\n".join(filter(None, [cell.reason, causes])))
+        element = ElementTree.SubElement(case, kind, type=cell.state, message=message)
+        element.text = _text("\n".join(filter(None, [cell.reason, causes])))
     elif cell.state in SKIPPED:
         message = ": ".join(filter(None, [cell.state, cell.reason]))
         ElementTree.SubElement(case, "skipped", type=cell.state, message=_text(message))

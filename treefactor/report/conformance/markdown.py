@@ -50,7 +50,7 @@ def escaped(text: object) -> str:
     """Return text that Markdown and HTML show as it is, in one line."""
     plain = " ".join(str(text).split())
     plain = plain if len(plain) <= CELL else f"{plain[:CELL]} …"
-    return SPECIAL.sub(lambda found: f"&#{ord(found[0])};" if ord(found[0]) < 128 else found[0], plain)
+    return SPECIAL.sub(lambda match: f"&#{ord(match[0])};" if ord(match[0]) < 128 else match[0], plain)
 
 
 def code(text: object) -> str:
@@ -90,12 +90,12 @@ def _matrix(report: Report) -> list[str]:
 
 def _scores(report: Report) -> list[str]:
     """Return the table engines x states."""
-    total, found = total_counts(report), counts(report)
+    total, by_engine = total_counts(report), counts(report)
     states = [state for state in dict.fromkeys([AGREES, EXPLAINED, EXPECTED, *STATES]) if total[state]]
     versions = {engine.name: version_of(engine) for engine in report.engines}
     rows = [
-        [escaped(versions.get(engine, engine)), *(str(found[engine][state] or "") for state in states)]
-        for engine in found
+        [escaped(versions.get(engine, engine)), *(str(by_engine[engine][state] or "") for state in states)]
+        for engine in by_engine
     ]
     caption = f"Cells of {len(by_robot(report))} robots, of {cells_per_engine(report)} for every engine."
     return [*table(["engine", *states], rows, "--:"), caption, ""]
@@ -104,13 +104,15 @@ def _scores(report: Report) -> list[str]:
 def _failed(report: Report) -> list[str]:
     """Return one line for everything that failed, for faults of files, and for stale expectations."""
     lines = []
-    for one in failures(report):
-        reason = f": {escaped(one.reason)}" if one.reason else ""
-        names = one.places
+    for failure in failures(report):
+        reason = f": {escaped(failure.reason)}" if failure.reason else ""
+        names = failure.places
         quantities = f" ({escaped(names)})" if names else ""
-        causes = "".join(f"; {escaped(cause.text)} {code(', '.join(cause.where))}" for cause in one.causes)
-        who = f"{code(title((one.robot, one.base)))}, {escaped(one.engine)}"
-        lines.append(f"- {who} **{one.state}**{quantities}{reason}{causes}")
+        causes = "".join(
+            f"; {escaped(cause.text)} {code(', '.join(cause.where))}" for cause in failure.causes
+        )
+        who = f"{code(title((failure.robot, failure.base)))}, {escaped(failure.engine)}"
+        lines.append(f"- {who} **{failure.state}**{quantities}{reason}{causes}")
     lines += [
         f"- {code(robot.name)} **{fault.word}**: {escaped(fault)}"
         for robot, fault in report.impossible

@@ -72,10 +72,10 @@ def page_values(report: Report) -> dict:
         "scores": counts(report),
         "columns": _columns(report),
         "denominator": cells_per_engine(report),
-        "failures": [(one, places[one.robot, one.base], one.places) for one in failures(report)],
+        "failures": [(shown, places[shown.robot, shown.base], shown.places) for shown in failures(report)],
         "spread": [
-            (one, places[one.most], in_order(one.quantities, names_of_quantities(report)))
-            for one in causes_by_engine(report)
+            (shown, places[shown.most], in_order(shown.quantities, names_of_quantities(report)))
+            for shown in causes_by_engine(report)
         ],
         "impossible": [
             (robot, fault, places[robot.name, robot.base])
@@ -121,13 +121,14 @@ def _sections(report: Report, engines: list[str]) -> list[dict]:
 
 def _engine(engine: str, cells: list[Cell], quantities: list[str], report: Report) -> dict:
     """Return the results of one engine on one robot."""
-    found = {cell.quantity: cell for cell in reversed(cells)}
+    by_quantity = {cell.quantity: cell for cell in reversed(cells)}
     return {
         "name": engine,
         "state": worst(cell.state for cell in cells),
-        "cells": [_cell(found.get(quantity)) for quantity in quantities],
+        "cells": [_cell(by_quantity.get(quantity)) for quantity in quantities],
         "letters": "".join(
-            LETTERS[found[quantity].state] if quantity in found else " " for quantity in quantities
+            LETTERS[by_quantity[quantity].state] if quantity in by_quantity else " "
+            for quantity in quantities
         ),
         "causes": _causes(cells, report),
         "reasons": _reasons(cells, report),
@@ -157,7 +158,7 @@ def _causes(cells: Iterable[Cell], report: Report) -> list[tuple[RobotCause, str
     """Return the causes with the names of the quantities that show them."""
     cells = list(cells)
     names = offered(cells, report)
-    return [(found, in_order(found.quantities, names)) for found in causes_on_robot(cells)]
+    return [(on_robot, in_order(on_robot.quantities, names)) for on_robot in causes_on_robot(cells)]
 
 
 def _reasons(cells: list[Cell], report: Report) -> list[tuple[str, str, str]]:
@@ -167,4 +168,4 @@ def _reasons(cells: list[Cell], report: Report) -> list[tuple[str, str, str]]:
         if cell.reason:
             groups.setdefault((cell.state, cell.reason), []).append(cell.quantity)
     names = names_of_quantities(report)
-    return [(state, in_order(found, names), reason) for (state, reason), found in groups.items()]
+    return [(state, in_order(quantities, names), reason) for (state, reason), quantities in groups.items()]

@@ -79,9 +79,9 @@ def _results(cells: list[Cell], robot: CheckedRobot | None, report: Report, rule
     failed = [cell for cell in cells if cell.state in FAILURES]
     for bad in (True, False):
         group = failed if bad else [cell for cell in cells if cell.state not in FAILURES]
-        for found in causes_on_robot(group):
-            states = [cell.state for cell in group if cell.quantity in found.quantities]
-            yield _result(cells[0], found.cause, found.quantities, worst(states), robot, report, rules)
+        for on_robot in causes_on_robot(group):
+            states = [cell.state for cell in group if cell.quantity in on_robot.quantities]
+            yield _result(cells[0], on_robot.cause, on_robot.quantities, worst(states), robot, report, rules)
     reasons: dict[tuple[str, str], list[str]] = {}
     for cell in failed:
         if not cell.causes:

@@ -28,7 +28,7 @@ from ...exceptions import TreefactorError
 from .summary import LETTERS, by_robot, ordered
 
 COMPACT = "compact"
-DIGITS = 3  # of numbers in a compact file
+DIGITS = 3  # significant digits of numbers in a compact file
 NUMBERS = ("error", "allowed", "ordinary")
 STATES = {letter: state for state, letter in LETTERS.items()}
 
@@ -60,10 +60,10 @@ def read_json(path: Path) -> Report:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         schema = content["meta"]["schema"]
         if schema == SCHEMA:
-            found = _read_compact(content) if content.get("layout") == COMPACT else _read_full(content)
-            if unknown := {cell.state for cell in found.cells}.difference(LETTERS):
+            report = _read_compact(content) if content.get("layout") == COMPACT else _read_full(content)
+            if unknown := {cell.state for cell in report.cells}.difference(LETTERS):
                 raise ValueError(f"unknown state {unknown.pop()!r}")
-            return found
+            return report
     except OSError as error:
         raise TreefactorError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
@@ -175,7 +175,7 @@ def _result(row: list[Cell | None], causes: _Table, places: _Table, reasons: _Ta
     result: dict = {"states": "".join(LETTERS[cell.state] if cell else " " for cell in row)}
     for name in NUMBERS:
         numbers = [_written(getattr(cell, name), DIGITS) if cell else None for cell in row]
-        if any(one is not None for one in numbers):
+        if any(number is not None for number in numbers):
             result[name] = numbers
     for k, cell in enumerate(row):
         if cell and cell.causes:
@@ -194,11 +194,11 @@ def _result(row: list[Cell | None], causes: _Table, places: _Table, reasons: _Ta
 
 def _by_quantity(report: Report, cells: list[Cell]) -> list[Cell | None]:
     """Return the cells of one robot and engine in the order of the quantities, None for absent ones."""
-    found: dict[str, Cell] = {cell.quantity: cell for cell in cells}
-    if len(found) < len(cells) or not set(found) <= set(report.quantities):
+    by_name: dict[str, Cell] = {cell.quantity: cell for cell in cells}
+    if len(by_name) < len(cells) or not set(by_name) <= set(report.quantities):
         what = f"{cells[0].robot}, {cells[0].base} base, {cells[0].engine}"
         raise TreefactorError(f"the report has a quantity twice, or one that it does not list: {what}")
-    return [found.get(quantity) for quantity in report.quantities]
+    return [by_name.get(quantity) for quantity in report.quantities]
 
 
 def _read_compact(content: dict) -> Report:

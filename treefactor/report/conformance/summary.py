@@ -134,12 +134,12 @@ def worst(states: Iterable[str]) -> str | None:
 
 def by_robot(report: Report) -> dict[tuple[str, str], dict[str, list[Cell]]]:
     """Return the cells by robot and base, then by engine, in the order of the report's lists."""
-    found: dict[tuple[str, str], dict[str, list[Cell]]] = {
+    grouped: dict[tuple[str, str], dict[str, list[Cell]]] = {
         (robot.name, robot.base): {} for robot in report.robots
     }
     for cell in ordered(report):
-        found.setdefault((cell.robot, cell.base), {}).setdefault(cell.engine, []).append(cell)
-    return found
+        grouped.setdefault((cell.robot, cell.base), {}).setdefault(cell.engine, []).append(cell)
+    return grouped
 
 
 def ordered(report: Report) -> list[Cell]:
@@ -184,10 +184,10 @@ def versions(report: Report) -> list[str]:
 
 def version_of(engine: UsedEngine) -> str:
     """Return an engine with its version, and its precision where it is not that of a double."""
-    other = f" ({engine.dtype})" if engine.dtype not in ("", "float64") else ""
+    precision = f" ({engine.dtype})" if engine.dtype not in ("", "float64") else ""
     installed = engine.version or engine.python  # a user's own file may have no version
     version = engine.version if installed else "not installed"
-    return f"{engine.name} {version}".rstrip() + other
+    return f"{engine.name} {version}".rstrip() + precision
 
 
 def larger(first: float | None, second: float | None) -> bool:
@@ -216,7 +216,7 @@ def causes_on_robot(cells: Iterable[Cell]) -> list[RobotCause]:
 
 def failures(report: Report) -> list[Failure]:
     """Return everything that is not good, the worst states first, cells of one reason merged."""
-    found = []
+    listed = []
     for (robot, base), engines in by_robot(report).items():
         for engine, cells in engines.items():
             groups: dict[tuple, list[Cell]] = {}
@@ -226,7 +226,7 @@ def failures(report: Report) -> list[Failure]:
                         cell
                     )
             names = tuple(offered(cells, report))
-            found += [
+            listed += [
                 Failure(
                     robot,
                     base,
@@ -239,7 +239,7 @@ def failures(report: Report) -> list[Failure]:
                 )
                 for (state, reason), group in groups.items()
             ]
-    return sorted(found, key=lambda failure: FAILURES.index(failure.state))
+    return sorted(listed, key=lambda failure: FAILURES.index(failure.state))
 
 
 def _merged(reason: str, cells: list[Cell]) -> str:
@@ -256,7 +256,7 @@ def _quantities(cells: list[Cell]) -> tuple[str, ...]:
 
 
 def _texts(cells: list[Cell]) -> tuple[Cause, ...]:
-    return tuple(found.cause for found in causes_on_robot(cells))
+    return tuple(on_robot.cause for on_robot in causes_on_robot(cells))
 
 
 def _is_measured(cell: Cell) -> bool:
@@ -269,17 +269,17 @@ def causes_by_engine(report: Report) -> list[EngineCause]:
     cases: dict[tuple, list[tuple[tuple[str, str], RobotCause]]] = {}
     for robot, engines in by_robot(report).items():
         for engine, cells in engines.items():
-            for one in causes_on_robot(cells):
-                key = (engine, one.cause.text, one.cause.link)
-                cases.setdefault(key, []).append((robot, one))
-    found = []
+            for on_robot in causes_on_robot(cells):
+                key = (engine, on_robot.cause.text, on_robot.cause.link)
+                cases.setdefault(key, []).append((robot, on_robot))
+    causes = []
     for (engine, text, link), of_robots in cases.items():
         most, largest = max(of_robots, key=lambda case: _size(case[1].cause.effect))
-        quantities = dict.fromkeys(name for _, one in of_robots for name in one.quantities)
+        quantities = dict.fromkeys(name for _, on_robot in of_robots for name in on_robot.quantities)
         robots = tuple(dict.fromkeys(robot for robot, _ in of_robots))
-        found.append(EngineCause(engine, text, link, robots, tuple(quantities), largest.cause.effect, most))
+        causes.append(EngineCause(engine, text, link, robots, tuple(quantities), largest.cause.effect, most))
     order = names_of_engines(report).index
-    return sorted(found, key=lambda one: (order(one.engine), -len(one.robots), one.text))
+    return sorted(causes, key=lambda on_robot: (order(on_robot.engine), -len(on_robot.robots), on_robot.text))
 
 
 def counts(report: Report) -> dict[str, Counter]:
@@ -288,15 +288,15 @@ def counts(report: Report) -> dict[str, Counter]:
     A cell that is missing counts as "not offered", so that the denominator of every engine is the same:
     robots times quantities (`cells_per_engine`).
     """
-    found = {engine: Counter() for engine in names_of_engines(report)}
+    by_engine = {engine: Counter() for engine in names_of_engines(report)}
     for cell in report.cells:
-        found[cell.engine][cell.state] += 1
+        by_engine[cell.engine][cell.state] += 1
     total = cells_per_engine(report)
-    for counted in found.values():
+    for counted in by_engine.values():
         missing = total - sum(counted.values())
         if missing > 0:
             counted[NOT_OFFERED] += missing
-    return found
+    return by_engine
 
 
 def cells_per_engine(report: Report) -> int:
@@ -333,18 +333,18 @@ def in_order(quantities: Iterable[str], offered: Iterable[str]) -> str:
 
 def offered(cells: Iterable[Cell], report: Report) -> list[str]:
     """Return the quantities that some of the cells have a result for, in the report's order."""
-    found = {cell.quantity for cell in cells if cell.state not in (NOT_OFFERED, NOT_INSTALLED)}
-    return [name for name in names_of_quantities(report) if name in found]
+    present = {cell.quantity for cell in cells if cell.state not in (NOT_OFFERED, NOT_INSTALLED)}
+    return [name for name in names_of_quantities(report) if name in present]
 
 
 def missing_engines(report: Report) -> dict[str, str]:
     """Return the engines that are not installed, with the reason that their cells give."""
-    found: dict[str, set[str]] = {}
+    by_engine: dict[str, set[str]] = {}
     reasons: dict[str, str] = {}
     for cell in report.cells:
-        found.setdefault(cell.engine, set()).add(cell.state)
+        by_engine.setdefault(cell.engine, set()).add(cell.state)
         reasons.setdefault(cell.engine, cell.reason)
-    return {engine: reasons[engine] for engine, states in found.items() if states == {NOT_INSTALLED}}
+    return {engine: reasons[engine] for engine, states in by_engine.items() if states == {NOT_INSTALLED}}
 
 
 def uncompared_robots(report: Report) -> dict[tuple[str, str], str]:

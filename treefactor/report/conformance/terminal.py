@@ -105,11 +105,11 @@ def _print_one(out: Console, report: Report, grouped: dict) -> None:
     labels = {engine.name: version_of(engine) for engine in report.engines}
     rows = []
     for engine, cells in engines.items():
-        found = {cell.quantity: cell for cell in cells}
-        rows.append((Text(labels.get(engine, engine)), [found.get(name) for name in quantities]))
+        by_quantity = {cell.quantity: cell for cell in cells}
+        rows.append((Text(labels.get(engine, engine)), [by_quantity.get(name) for name in quantities]))
     table = _table("engine", quantities)
-    for label, found_cells in rows:
-        table.add_row(label, *map(_figure, found_cells))
+    for label, row_cells in rows:
+        table.add_row(label, *map(_figure, row_cells))
     if _fits(out, table):
         out.print(table)
     else:
@@ -199,10 +199,12 @@ def _print_causes(out: Console, report: Report, grouped: dict) -> None:
             line = Text(f"{title(_short(robot))}, {engine} " if len(grouped) > 1 else f"{engine} ")
             out.print(line.append(state, style=COLOURS[state]).append(":"), soft_wrap=True)
             names = offered(cells, report)
-            for found in causes_on_robot(good):
-                size = effect(found.cause.effect)
-                where = (f"by {size} in " if size else "in ") + in_order(found.quantities, names)
-                _print_item(out, f"{found.cause.text}{_where(found.cause)}: {where}", found.cause.link)
+            for on_robot in causes_on_robot(good):
+                size = effect(on_robot.cause.effect)
+                where = (f"by {size} in " if size else "in ") + in_order(on_robot.quantities, names)
+                _print_item(
+                    out, f"{on_robot.cause.text}{_where(on_robot.cause)}: {where}", on_robot.cause.link
+                )
             for reason in dict.fromkeys(cell.reason for cell in good if cell.reason):
                 _print_item(out, f"the file as it is: {reason}" if state == EXPLAINED else reason, "")
 
@@ -229,11 +231,11 @@ def _print_spread(out: Console, report: Report) -> None:
     table.add_column("cause", overflow="fold")
     table.add_column("robots", justify="right", no_wrap=True)
     table.add_column("largest effect", overflow="fold")
-    for one in causes_by_engine(report):
-        size, robot = effect(one.effect), _short(one.most)[0]
-        cause = Text(one.text).append(f"\n{one.link}" if one.link else "", style="dim")
+    for entry in causes_by_engine(report):
+        size, robot = effect(entry.effect), _short(entry.most)[0]
+        cause = Text(entry.text).append(f"\n{entry.link}" if entry.link else "", style="dim")
         largest = Text(f"{size} ({robot})" if size else f"({robot})")
-        table.add_row(Text(one.engine), cause, str(len(one.robots)), largest)
+        table.add_row(Text(entry.engine), cause, str(len(entry.robots)), largest)
     if table.row_count:
         out.print(table)
 
@@ -241,16 +243,16 @@ def _print_spread(out: Console, report: Report) -> None:
 def _print_failures(out: Console, report: Report) -> None:
     """Print everything that failed, robots that fail in the same way in one line."""
     groups: dict[tuple, list[Failure]] = {}
-    for one in failures(report):
-        key = (one.engine, one.state, one.reason, one.places)
-        groups.setdefault(key, []).append(one)
+    for failure in failures(report):
+        key = (failure.engine, failure.state, failure.reason, failure.places)
+        groups.setdefault(key, []).append(failure)
     for (engine, state, reason, quantities), alike in groups.items():
-        robots = [title(_short((one.robot, one.base))) for one in alike]
+        robots = [title(_short((failure.robot, failure.base))) for failure in alike]
         more = [f"{len(robots) - ROBOTS} more"] if len(robots) > ROBOTS else []
         line = Text(f"{'; '.join([*robots[:ROBOTS], *more])}, {engine} ").append(state, style=COLOURS[state])
         line.append(f" ({quantities})" if quantities else "", style="dim")
         out.print(line.append(f": {reason}" if reason else ""), soft_wrap=True)
-        causes = {cause.text: cause for one in alike for cause in one.causes}
+        causes = {cause.text: cause for failure in alike for cause in failure.causes}
         for cause in causes.values():
             _print_item(out, f"{cause.text}{_where(cause)}", cause.link)
 

@@ -42,9 +42,9 @@ if (filter) {
         chip.classList.toggle("dim", !(named && right));
         any = any || (named && right);
       }
-      const found = any && (!words || line.textContent.toLowerCase().includes(words));
-      line.classList.toggle("gone", !found);
-      shown += found;
+      const visible = any && (!words || line.textContent.toLowerCase().includes(words));
+      line.classList.toggle("gone", !visible);
+      shown += visible;
     }
     output.textContent = `${shown} of ${lines.length} robots`;
   };

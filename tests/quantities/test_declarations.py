@@ -1,0 +1,73 @@
+"""What declarations name exists, and what follows from them is what they say."""
+
+import importlib
+import inspect
+
+import numpy as np
+import pytest
+from helpers.declared import cases
+
+import treefactor as tf
+from treefactor._functions.general_path import imported
+from treefactor.quantities.functions import ENTRIES, QUANTITIES
+
+every_quantity = pytest.mark.parametrize("quantity", QUANTITIES.values(), ids=QUANTITIES)
+CONDITION = 1e-13  # of accelerations, times the condition number of H
+
+
+@every_quantity
+def test_the_compiled_class_and_the_oracle_exist(quantity):
+    assert callable(imported(quantity.kernel))
+    if quantity.oracle:
+        module, _, name = quantity.oracle.partition(":")
+        assert callable(getattr(importlib.import_module(module), name))
+
+
+@every_quantity
+def test_signatures_and_docstrings_follow_from_the_declaration(quantity):
+    function = ENTRIES[quantity.name].function
+    signature = inspect.signature(function)
+    assert list(signature.parameters) == list(quantity.arguments)
+    for name, parameter in signature.parameters.items():
+        expected = quantity.arguments[name]
+        assert parameter.default == (inspect.Parameter.empty if expected is ... else expected)
+    text = inspect.getdoc(function)
+    assert text.startswith(quantity.summary)
+    for title in ("Parameters", "Returns", "Raises"):
+        assert f"\n{title}\n{'-' * len(title)}\n" in text
+    for name in quantity.arguments:
+        assert f"\n{name} : " in text, name
+    assert function.__name__ == quantity.name
+    assert function.__module__ == quantity.module
+
+
+@every_quantity
+def test_derivatives_name_declared_functions(quantity):
+    if quantity.derivative:
+        for name in filter(None, quantity.derivative):
+            assert hasattr(tf, name), name
+
+
+@pytest.mark.parametrize(
+    "case", **cases(select=lambda case: case.quantity.oracle and case.layout == "dense" and case.model.nv)
+)
+@pytest.mark.parametrize("optional", [True, False])
+def test_the_oracle_computes_the_same(case, optional):
+    module, _, name = case.quantity.oracle.partition(":")
+    oracle = getattr(importlib.import_module(module), name)
+    for seed in range(3):
+        arrays = case.arguments(seed, optional=optional)
+        own, expected = np.asarray(case.call(arrays)), np.asarray(oracle(case.model, **arrays))
+        scale = max(1.0, np.abs(expected).max())
+        bound = 1e-12 if not case.quantity.fails else 1e-12 + CONDITION * condition(case, arrays)
+        assert np.abs(own - expected).max() <= bound * scale
+
+
+def condition(case, arrays):
+    """Return the condition number of H."""
+    return np.linalg.cond(tf.crba(case.model, arrays["q"]))
+
+
+def test_numbers_of_entries_are_those_of_the_table():
+    assert [entry.quantity for entry in ENTRIES.values()] == list(QUANTITIES.values())
+    assert [entry.number for entry in ENTRIES.values()] == list(range(len(ENTRIES)))
