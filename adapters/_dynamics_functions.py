@@ -15,9 +15,9 @@ import numpy as np
 from .. import dynamics
 from ..derivatives import products, second_order
 from ..dynamics.inertias import Inertias
-from ..quantities import functions as quantities
 from ..model.gravity import without_gravity
 from ..model.model import Model
+from ..quantities import functions as quantities
 from ._maps import Argument, ArrayFunction, unit_vectors
 
 

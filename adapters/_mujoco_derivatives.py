@@ -7,8 +7,8 @@ from copy import copy
 import mujoco
 import numpy as np
 
-from ..quantities.functions import integrate
 from ..model.model import Model
+from ..quantities.functions import integrate
 from ._mujoco_body import DISABLED, PASSIVE, Body
 from .mujoco_ import acceleration_offset, from_pinocchio, transform
 

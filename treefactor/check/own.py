@@ -21,9 +21,9 @@ from ..linalg.factorization import factor
 from ..model import _urdf
 from ..model._urdf_joints import KINDS as URDF_KINDS
 from ..model.configuration import neutral
-from ..quantities.functions import integrate
 from ..model.joints import SIZES, Inertia
 from ..model.model import Model
+from ..quantities.functions import integrate
 from ..tree.tree import Tree
 from .robots import Robot, model_of
 

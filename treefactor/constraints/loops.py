@@ -18,9 +18,9 @@ from ..exceptions import ConfigurationError
 from ..kinematics.jacobians import BodyMotions
 from ..linalg.factorization import factor
 from ..model._unit_rotations import require_rotations
-from ..quantities.functions import integrate
 from ..model.joints import PAIRS
 from ..model.model import Model, require_model
+from ..quantities.functions import integrate
 from ..tolerances import DEPENDENT_ROWS as RANK
 from ._constrained_dynamics import prepared_rows
 from ._constrained_function import ConstrainedDynamics

@@ -20,9 +20,8 @@ from .._util.validation import (
 )
 from ..exceptions import DtypeError, NonFiniteError, NotPositiveDefiniteError, ShapeError
 from ..model._states import states
-from ..quantities.functions import integrate
 from ..model.model import Model, require_model
-from ..quantities.functions import forward_dynamics
+from ..quantities.functions import forward_dynamics, integrate
 from ._rollout_calls import BoundMotion, fast_path
 from ._rollouts import METHODS, Recursive
 from .inertias import with_inertias

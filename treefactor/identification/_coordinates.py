@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..quantities.functions import normalize
 from ..model.joints import ROTATIONS, SIZES, Joint
 from ..model.model import Model
+from ..quantities.functions import normalize
 from ..tree.tree import freedom_names
 
 DIGITS = 0.01  # difference of the length of a rotation in a file from 1, by rounding

@@ -11,8 +11,8 @@ import numpy as np
 from .._util.validation import Array, ReadOnly, as_count, as_number, as_real, require_finite
 from ..exceptions import InvalidModelError, ShapeError
 from ..model.configuration import neutral
-from ..quantities.functions import integrate
 from ..model.model import Model, require_model
+from ..quantities.functions import integrate
 from .regressors import regressor
 
 SAMPLES = 16  # samples of the motion for every harmonic

@@ -8,8 +8,8 @@ import numpy as np
 
 from .._util.validation import ReadOnly, as_count, as_number, as_real
 from ..exceptions import ShapeError, TreefactorError
-from ..quantities.functions import difference
 from ..model.model import Model, require_model
+from ..quantities.functions import difference
 from ._coordinates import configurations, coordinate_names, coordinates_of, odd_rotation, unwrapped
 from ._measurement_files import Recording, read_recording
 

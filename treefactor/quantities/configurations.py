@@ -25,16 +25,21 @@ BY_V = Array(
 BY_Q0 = Array(
     "by_q0",
     ("nv", "nv"),
-    axes="Change of the difference d per velocity of q0 in its own axes: -J(-d)^-1 with the right Jacobian J of exp.",
+    axes="Change of the difference d per velocity of q0 in its own axes: -J(-d)^-1 with the right Jacobian J "
+    "of exp.",
 )
 BY_Q1 = Array("by_q1", ("nv", "nv"), axes="The same of q1: J(d)^-1.")
 ARGUMENT = Option(
     "argument",
     (None, "ARG0", "ARG1", 0, 1),
-    text="0 is the first one, 1 the second; without it both derivatives are returned, and out is a tuple of two.",
+    text="0 is the first one, 1 the second; without it both derivatives are returned, and out is a tuple of "
+    "two.",
     type='{"ARG0", "ARG1", 0, 1} or pinocchio.ArgumentPosition, optional',
 )
-NAN_ALL = "In a batch, NaN throughout for configurations that are not finite or whose rotations have another length than 1."
+NAN_ALL = (
+    "In a batch, NaN throughout for configurations that are not finite or whose rotations have another length "
+    "than 1."
+)
 
 integrate = Quantity(
     "integrate",
@@ -124,7 +129,8 @@ is_same_configuration = Quantity(
     f"{FUNCTIONS}:IsSameConfiguration",
     bound=False,
     has_out=False,
-    invalid="In a batch, False for configurations that are not finite or whose rotations have another length than 1.",
+    invalid="In a batch, False for configurations that are not finite or whose rotations have another length "
+    "than 1.",
     counterparts=(
         Counterpart(
             "isSameConfiguration",
@@ -139,7 +145,8 @@ normalize = Quantity(
     (Q._replace(axes=f"{Q.axes} Rotations may have any length but zero."),),
     (REACHED,),
     f"{FUNCTIONS}:Normalize",
-    invalid="In a batch, NaN throughout for configurations that are not finite or with a rotation of length zero.",
+    invalid="In a batch, NaN throughout for configurations that are not finite or with a rotation of length "
+    "zero.",
     counterparts=(Counterpart("normalize", note="which leaves (cos, sin) = (0, 0) as it is"),),
     notes="After many steps of `integrate` it is not needed: every step corrects the length.",
     examples="""
@@ -181,9 +188,9 @@ integrate_derivatives = Quantity(
     gathered="tuple of two ndarrays",
     invalid=NAN_ALL,
     counterparts=(Counterpart("dIntegrate"),),
-    notes="`d_integrate` computes one of them. Both are the identity but for blocks of joints that turn in more than one "
-    "way. A joint's block depends only on its own entries of q and v: a model of a free-flyer alone gives that block "
-    "of a robot, without the rest.",
+    notes="`d_integrate` computes one of them. Both are the identity but for blocks of joints that turn in "
+    "more than one way. A joint's block depends only on its own entries of q and v: a model of a free-flyer alone gives "
+    "that block of a robot, without the rest.",
     examples="""
 >>> import treefactor as tf
 >>> ball = tf.Model([tf.Joint("ball", "spherical")])

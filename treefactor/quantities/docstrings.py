@@ -86,7 +86,9 @@ def _parameter(quantity: Quantity, name: str) -> tuple[str, str]:
     for array in quantity.inputs:
         if array.name == name:
             optional = ", optional" if array.optional else ""
-            return f"{name} : {array.type or 'array_like'}, shape {shape_text(array)}{optional}", _with_unit(array)
+            return f"{name} : {array.type or 'array_like'}, shape {shape_text(array)}{optional}", _with_unit(
+                array
+            )
     option = next(one for one in quantity.options if one.name == name)
     return f"{name} : {option_type(option)}", option.text
 

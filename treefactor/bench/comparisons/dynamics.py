@@ -12,8 +12,7 @@ from ...codegen.program.program import ARGUMENTS
 from ...dynamics.recursions import bind
 from ...exceptions import TreefactorError
 from ...model.configuration import neutral
-from ...quantities.functions import integrate
-from ...quantities.functions import aba, bias, crba, forward_dynamics, rnea
+from ...quantities.functions import aba, bias, crba, forward_dynamics, integrate, rnea
 from ..timing import Call, Comparison
 
 COUNT = 1024  # configurations in a batch

@@ -10,8 +10,7 @@ import numpy as np
 from ...check.robots import Robot, model_of, refuse_sdf
 from ...exceptions import AdapterError, TreefactorError
 from ...model.configuration import neutral
-from ...quantities.functions import integrate
-from ...quantities.functions import crba
+from ...quantities.functions import crba, integrate
 from ..timing import Call, Comparison
 from . import factor as factor_times
 from .derivatives import derivatives

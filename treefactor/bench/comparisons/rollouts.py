@@ -12,8 +12,7 @@ from ...codegen import compile
 from ...dynamics.rollouts import rollout
 from ...exceptions import TreefactorError
 from ...model.configuration import neutral
-from ...quantities.functions import integrate
-from ...quantities.functions import h_times
+from ...quantities.functions import h_times, integrate
 from ..timing import Call, Comparison
 from .programs import compile_c
 

@@ -15,8 +15,8 @@ from ... import tolerances
 from ...dynamics import crba, rnea
 from ...exceptions import AdapterError
 from ...model.configuration import neutral
-from ...quantities.functions import integrate
 from ...model.model import Model
+from ...quantities.functions import integrate
 from ..engines import has_pinocchio
 from ..reference import random_of
 from ..robots import Robot, model_of, refuse_sdf

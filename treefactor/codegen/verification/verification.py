@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..._util.validation import as_count, as_size
-from ...quantities.functions import integrate
 from ...model.joints import Inertia
 from ...model.model import Model, require_model
+from ...quantities.functions import integrate
 from ...tolerances import SNAP
 from ..algorithms.partition import OPEN as OPEN
 from ..algorithms.partition import nearest, sample_configurations
