@@ -8,6 +8,8 @@ from helpers.array_forms import FORMS, GUARD, guarded
 from helpers.declared import MODELS, cases
 
 import treefactor as tf
+from treefactor.quantities import configurations
+from treefactor.quantities.declaration import Quantity
 
 pytestmark = pytest.mark.isa
 
@@ -16,8 +18,10 @@ SOLVED = ("aba", "forward_dynamics", "inverse_inertia")  # errors grow with the 
 SINGLE_DIFFERS = (  # sums in another order than in lanes, or other kernels
     *("forward_dynamics", "inverse_inertia", "coriolis_matrix"),
     *("kinetic_energy", "mechanical_energy"),
+    *(name for name, one in vars(configurations).items() if isinstance(one, Quantity)),
 )
 every_case = pytest.mark.parametrize("case", **cases())
+cases_with_out = pytest.mark.parametrize("case", **cases(select=lambda case: case.quantity.has_out))
 of_all_kinds = pytest.mark.parametrize("case", **cases({"all kinds": MODELS["all kinds"]}))
 bound_cases = pytest.mark.parametrize(
     "case", **cases(select=lambda case: case.quantity.bound and case.layout != "lanes")
@@ -50,7 +54,7 @@ def test_a_batch_is_its_elements(case, count):
         for own, expected in zip(rows, single, strict=True):
             assert own[k].shape == expected.shape
             scale = max(1.0, np.abs(expected).max(initial=0.0))
-            error = np.abs(own[k] - expected).max(initial=0.0)
+            error = np.abs(np.subtract(own[k], expected, dtype=float)).max(initial=0.0)
             assert error <= tolerance(case, {name: x[k] for name, x in arrays.items()}) * scale
             if case.quantity.name not in SINGLE_DIFFERS:
                 np.testing.assert_array_equal(own[k], expected)
@@ -73,9 +77,10 @@ def test_forms_of_arrays_and_threads_change_no_bit(case, size):
     if not case.model.nv:
         return  # arrays without entries have one form
     for form in FORMS.values():
-        assert_same(case.parts(case.call({name: form(x) for name, x in arrays.items()})), expected)
+        formed = {name: form(x) if x.ndim else x for name, x in arrays.items()}
+        assert_same(case.parts(case.call(formed)), expected)
         for name in case.names:
-            assert_same(case.parts(case.call(arrays | {name: form(arrays[name])})), expected)
+            assert_same(case.parts(case.call(arrays | {name: formed[name]})), expected)
     for threads in (2, 3, -1):
         assert_same(case.parts(case.call(arrays, num_threads=threads)), expected)
 
@@ -103,7 +108,7 @@ def test_optional_arguments_may_be_left_out(case):
         assert_same(case.parts(case.call(without | dict.fromkeys(zeros))), own)
 
 
-@every_case
+@cases_with_out
 @pytest.mark.parametrize("size", [(), (COUNT,), (2, 3)], ids=str)
 @pytest.mark.parametrize(("stride", "order"), [(1, "C"), (2, "C"), (1, "F")])
 def test_out_receives_the_result_and_nothing_around_it(case, size, stride, order):
@@ -119,7 +124,7 @@ def test_out_receives_the_result_and_nothing_around_it(case, size, stride, order
         assert (around[guard] == GUARD).all()
 
 
-@every_case
+@cases_with_out
 @pytest.mark.parametrize("size", [(), (COUNT,)], ids=["single", "batch"])
 @pytest.mark.parametrize("shift", [0, 1, 5])
 def test_an_out_that_overlaps_an_argument_receives_the_result(case, size, shift):
@@ -152,12 +157,9 @@ def test_a_bad_element_is_nan_and_its_neighbours_change_no_bit(case, value, thre
             continue
         for row in (1, 8, COUNT - 1):
             bad = {key: x.copy() for key, x in arrays.items()}
-            bad[name][row].flat[-1] = value
-            out = case.empty(case.call(bad))
-            for results in (
-                case.call(bad, num_threads=threads),
-                case.call(bad, num_threads=threads, out=out),
-            ):
+            bad[name][row : row + 1].flat[-1] = value
+            further = [{"out": case.empty(case.call(bad))}] if case.quantity.has_out else []
+            for results in [case.call(bad, num_threads=threads, **one) for one in ({}, *further)]:
                 for own, good in zip(case.rows(results, COUNT), before, strict=True):
                     assert_spoiled(own, good, row)
 
@@ -165,6 +167,9 @@ def test_a_bad_element_is_nan_and_its_neighbours_change_no_bit(case, value, thre
 def assert_spoiled(own, good, row):
     """Assert that one row is NaN, except for zeros outside the pattern, and that all others are unchanged."""
     np.testing.assert_array_equal(np.delete(own, row, axis=0), np.delete(good, row, axis=0))
+    if own.dtype == bool:
+        assert not own[row]
+        return
     spoiled = np.isnan(own[row])
     assert spoiled.any() or not own[row].size
     assert (own[row][~spoiled] == 0).all()
@@ -174,6 +179,8 @@ def assert_spoiled(own, good, row):
 @of_all_kinds
 @pytest.mark.parametrize("kind", ["continuous", "spherical", "planar", "freeflyer"])
 def test_an_invalid_rotation_spoils_its_element_and_names_the_joint(case, kind):
+    if case.quantity.name == "normalize":
+        return  # any length is valid
     model, arrays = case.model, case.arguments(8, (COUNT,))
     before = case.rows(case.call(arrays), COUNT)
     joint = next(i for i, joint in enumerate(model.joints) if joint.kind == kind)
@@ -197,7 +204,7 @@ def test_a_single_call_names_the_argument_that_is_not_finite_and_leaves_out(case
         bad[name].flat[-1] = value
         with pytest.raises(tf.NonFiniteError, match=f"^{name} is not finite"):
             case.call(bad)
-        if case.layout != "lanes":
+        if case.layout != "lanes" and case.quantity.has_out:
             out = case.empty(case.call(good))
             with pytest.raises(tf.NonFiniteError, match=f"^{name} is not finite"):
                 case.call(bad, out=out)
@@ -210,7 +217,8 @@ def test_wrong_arguments_are_named(case, size):
     good = case.arguments(10, size)
     for name in case.names:
         x = good[name]
-        for bad in (x[..., :-1], np.zeros((*size, 0)), np.zeros(())):
+        wrong = (x[..., :-1], np.zeros((*size, 0)), np.zeros(())) if x.ndim > len(size) else ()
+        for bad in wrong:
             with pytest.raises(tf.ShapeError, match=rf"^{name} must have shape \(") as raised:
                 case.call(good | {name: bad})
             assert raised.value.received == bad.shape
@@ -223,7 +231,9 @@ def test_wrong_arguments_are_named(case, size):
                 case.call(good | {name: np.concatenate([x, x])})
 
 
-@of_all_kinds
+@pytest.mark.parametrize(
+    "case", **cases({"all kinds": MODELS["all kinds"]}, lambda case: case.quantity.has_out)
+)
 @pytest.mark.parametrize("size", [(), (3,)], ids=["single", "batch"])
 def test_outs_that_cannot_hold_the_result_are_refused(case, size):
     arrays = case.arguments(11, size)
@@ -261,9 +271,8 @@ def test_models_threads_and_options_that_are_wrong(case):
                 case.call(given, num_threads=threads)
     for option in case.quantity.options:
         if option.kind == "choice":
-            with pytest.raises(
-                ValueError, match=f"{option.name} must be one of '{option.choices[0]}'.*got 'x'"
-            ):
+            first = next(repr(choice) for choice in option.choices if choice is not None)
+            with pytest.raises(ValueError, match=f"{option.name} must be one of {first}.*got 'x'"):
                 case._replace(options={option.name: "x"}).call(arrays)
     with pytest.raises(TypeError, match=f"{case.quantity.name} has no argument 'nonsense'"):
         case.call(arrays, nonsense=1)
@@ -271,8 +280,8 @@ def test_models_threads_and_options_that_are_wrong(case):
         case.function(case.model)
     with pytest.raises(TypeError, match="takes at most"):
         case.function(case.model, *[None] * 30)
-    with pytest.raises(TypeError, match="received q twice"):
-        case.function(case.model, arrays["q"], **arrays)
+    with pytest.raises(TypeError, match=f"received {case.names[0]} twice"):
+        case.function(case.model, arrays[case.names[0]], **arrays)
 
 
 @bound_cases
@@ -304,7 +313,7 @@ def test_arrays_that_cannot_be_bound_are_named(case):
             with pytest.raises(ValueError, match=f"{name} must .* to be bound"):
                 tf.bind(case.function, case.model, **(arrays | {name: bad}), **case.options, out=out)
     first = case.parts(out)[0]
-    with pytest.raises(ValueError, match="to be bound"):
+    with pytest.raises(ValueError, match="to be bound|must be a tuple"):
         tf.bind(case.function, case.model, **arrays, **case.options, out=first[None])
 
 

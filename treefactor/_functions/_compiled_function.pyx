@@ -505,15 +505,16 @@ cdef class CompiledFunction:
             x[k] = NULL if operands[k].data == NULL else end
             end += LANES * operands[k].size
         for k in range(self.results):
-            packed[k] = end
+            packed[k] = y[k] = end
             end += LANES * self.result[k].computed
             memset(end, 0, LANES * sizeof(double))               # outside the pattern
             end += LANES
         for b in range(first, stop):
             status = &ignored[0] if failed == NULL else failed + b * LANES
             count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
-            for k in range(self.results):
-                y[k] = self.place_of(k, to[k], b, packed[k])
+            if self.in_lanes:
+                for k in range(self.results):
+                    y[k] = self.place_of(k, to[k], b, packed[k])
             if self.elements >= 0:
                 model = self.begin_block(b, of_block)
             self.run_block(model, b, count, operands, x, y, to, status, end)
@@ -525,11 +526,8 @@ cdef class CompiledFunction:
         return LANES * sizeof(double) * (self.result[k].computed if self.in_lanes else self.result[k].size)
 
     cdef double *place_of(self, int k, char *to, Py_ssize_t b, double *packed) noexcept nogil:
-        """Return where result k of block b is computed: in the user's array if that has aligned lanes."""
-        cdef double *there
-        if not self.in_lanes:
-            return packed
-        there = <double *> (to + b * self.to_next_block(k))
+        """Return where result k of block b is computed in lanes: in the user's array if that is aligned."""
+        cdef double *there = <double *> (to + b * self.to_next_block(k))
         return there if there == align(there) else packed
 
     cdef void run_block(self, const void *model, Py_ssize_t b, int count, const Operand *operands,

@@ -108,7 +108,7 @@ def option_value(option, given) -> Any:
 
 
 def equal_choice(option, given) -> Any:
-    """Return the choice that equals what is given, an enumerator of Pinocchio, say; raise ValueError if none does."""
+    """Return the choice that equals what is given, such as an enumerator; raise ValueError if none does."""
     for choice in option.choices:
         if choice is given or (choice is not None and isinstance(given, str | int) and choice == given):
             return choice

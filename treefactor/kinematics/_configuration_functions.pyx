@@ -22,6 +22,11 @@ import numpy as np
 cnp.import_array()
 
 
+cdef inline const ConfigurationKernels *kernels(int lanes) noexcept nogil:
+    """Return the kernels for 1 or 8 configurations."""
+    return &configuration_kernels.one if lanes == 1 else &configuration_kernels.lanes
+
+
 cdef class ConfigurationFunction(CompiledFunction):
     """Function of configurations of a model; a number is returned as a Python float."""
 
@@ -33,10 +38,6 @@ cdef class ConfigurationFunction(CompiledFunction):
     cdef int add_configuration(self) except -1:
         """Declare the next argument: a configuration, whose rotations have unit length."""
         return self.add_input((self.c.nq,), False, self.c.units)
-
-    cdef const ConfigurationKernels *kernels(self, int lanes) noexcept nogil:
-        """Return the kernels for 1 or 8 configurations."""
-        return &configuration_kernels.one if lanes == 1 else &configuration_kernels.lanes
 
     cdef object as_number(self, double value):
         return value
@@ -69,7 +70,7 @@ cdef class Integrate(Step):
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        self.kernels(lanes).integrate(self.c.runs, self.c.count, x[0], x[1], 1.0, y[0])
+        kernels(lanes).integrate(self.c.runs, self.c.count, x[0], x[1], 1.0, y[0])
 
     cdef bint run_whole(self, Py_ssize_t batch, const Operand *operands, tuple out) noexcept:
         cdef Coordinates whole
@@ -93,7 +94,7 @@ cdef class Difference(Step):
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        self.kernels(lanes).difference(self.c.runs, self.c.count, x[0], x[1], y[0])
+        kernels(lanes).difference(self.c.runs, self.c.count, x[0], x[1], y[0])
 
     cdef bint run_whole(self, Py_ssize_t batch, const Operand *operands, tuple out) noexcept:
         cdef Coordinates whole
@@ -119,7 +120,7 @@ cdef class Interpolate(Step):
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        self.kernels(lanes).interpolate(self.c.runs, self.c.count, x[0], x[1], x[2], y[0])
+        kernels(lanes).interpolate(self.c.runs, self.c.count, x[0], x[1], x[2], y[0])
 
 
 cdef class SquaredDistance(Step):
@@ -133,7 +134,7 @@ cdef class SquaredDistance(Step):
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        self.kernels(lanes).squared_distance(self.c.joint, self.c.joints, x[0], x[1], y[0])
+        kernels(lanes).squared_distance(self.c.joint, self.c.joints, x[0], x[1], y[0])
 
 
 cdef class Distance(Step):
@@ -147,7 +148,7 @@ cdef class Distance(Step):
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        self.kernels(lanes).distance(self.c.runs, self.c.count, x[0], x[1], y[0])
+        kernels(lanes).distance(self.c.runs, self.c.count, x[0], x[1], y[0])
 
 
 def as_booleans(tuple results):
@@ -167,7 +168,7 @@ cdef class IsSameConfiguration(ConfigurationFunction):
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        self.kernels(lanes).is_same(self.c.runs, self.c.count, x[0], x[1], x[2], y[0])
+        kernels(lanes).is_same(self.c.runs, self.c.count, x[0], x[1], x[2], y[0])
 
     cdef void spoil(self, int lane, double **y) noexcept nogil:
         y[0][lane] = 0.0
@@ -177,19 +178,33 @@ cdef class IsSameConfiguration(ConfigurationFunction):
 
 
 cdef class Normalize(ConfigurationFunction):
-    """q with rotations of unit length; they may have any length but zero, which gives NaN."""
+    """q with rotations of unit length; they may have any length but zero, for which the result is not finite."""
 
     def __init__(self, model):
         self.names, self.configurations, self.any_length = ("q",), ("q",), True
+        self.may_fail, self.writes_last = True, True
         self.add_input((self.c.nq,))
         self.add_result((self.c.nq,))
         self.result[0].in_place = True
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        self.kernels(lanes).normalize(self.c.runs, self.c.count, x[0], y[0])
+        cdef double doubt[LANES]
+        cdef int lane
+        if lanes == 1 and not self.has_lengths(x[0]):
+            failed[0] = 0
+            return
+        kernels(lanes).normalize(self.c.runs, self.c.count, x[0], y[0])
+        if lanes == 1 or configuration_kernels.all_finite(LANES * self.c.nq, y[0]):
+            return
+        memset(doubt, 0, sizeof(doubt))
+        add_doubt(self.c.nq, y[0], doubt)
+        for lane in range(LANES):
+            if doubt[lane] != 0:
+                failed[lane] = 0
 
-    cdef bint run_one(self, const double **x, double **out) noexcept nogil:
+    cdef bint has_lengths(self, const double *q) noexcept nogil:
+        """Return whether no rotation has length zero."""
         cdef const Coordinates *run
         cdef double length
         cdef Py_ssize_t j, e
@@ -197,22 +212,14 @@ cdef class Normalize(ConfigurationFunction):
             run = self.c.runs + j
             length = run.group == LINEAR
             for e in range(run.q + run.nq - length_entries(run.group), run.q + run.nq):
-                length += fabs(x[0][e])
+                length += fabs(q[e])
             if length == 0:
                 return False
-        return CompiledFunction.run_one(self, x, out)
+        return True
 
-    cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil:
-        """y <- NaN in lanes whose results are not all finite."""
-        cdef double doubt[LANES]
-        cdef int lane
-        if configuration_kernels.all_finite(LANES * self.c.nq, y[0]):
-            return
-        memset(doubt, 0, sizeof(doubt))
-        add_doubt(self.c.nq, y[0], doubt)
-        for lane in range(LANES):
-            if doubt[lane] != 0:
-                self.spoil(lane, y)
+    cdef bint are_valid(self, Py_ssize_t entries, double **x, double **y) noexcept nogil:
+        """Return true: `compute` found lanes that are not."""
+        return True
 
 
 cdef class StepDerivatives(ConfigurationFunction):
@@ -293,7 +300,7 @@ cdef class IntegrateDerivatives(StepDerivatives):
         self.add_results(argument)
 
     cdef void write_blocks(self, int lanes, int argument, const double **x, double *blocks) noexcept nogil:
-        self.kernels(lanes).integrate_derivative(self.c.runs, self.c.count, x[0], x[1], argument, blocks)
+        kernels(lanes).integrate_derivative(self.c.runs, self.c.count, x[0], x[1], argument, blocks)
 
 
 cdef class DifferenceDerivatives(StepDerivatives):
@@ -309,4 +316,4 @@ cdef class DifferenceDerivatives(StepDerivatives):
         return 1.0 if argument else -1.0
 
     cdef void write_blocks(self, int lanes, int argument, const double **x, double *blocks) noexcept nogil:
-        self.kernels(lanes).difference_derivative(self.c.runs, self.c.count, x[0], x[1], argument, blocks)
+        kernels(lanes).difference_derivative(self.c.runs, self.c.count, x[0], x[1], argument, blocks)
