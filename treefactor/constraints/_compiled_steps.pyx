@@ -5,7 +5,8 @@ from libc.math cimport INFINITY
 from libc.string cimport memcmp, memcpy, memset
 
 from .._util._fast_arrays cimport all_finite
-from ..dynamics._recursions cimport BIAS, FRAMES, MOTION, Arguments, Bodies
+from ..dynamics._dynamics_functions cimport Bias, EquationOfMotion, Frames
+from ..dynamics._recursions cimport Bodies
 from ..linalg._multi_rhs cimport h_mul
 from ..linalg._single cimport InputMatrix, SingleKernel
 from ..mlcp._active_set cimport ActiveSetSolver
@@ -49,6 +50,9 @@ cdef class CompiledSteps:
     """
 
     cdef Bodies bodies
+    cdef Frames find_frames
+    cdef EquationOfMotion find_motion
+    cdef Bias find_bias
     cdef Pattern pattern
     cdef ContactKernel contacts
     cdef UnilateralRows rows
@@ -83,6 +87,10 @@ cdef class CompiledSteps:
                   double margin, double target, Py_ssize_t limit, bint implicit):
         self.bodies, self.pattern, self.contacts, self.rows = bodies, pattern, contacts, rows
         self.integrator, self.solver, self.n = integrator, solver, bodies.nv
+        self.find_frames, self.find_motion = Frames(bodies), EquationOfMotion(bodies)
+        self.find_bias = Bias(bodies)
+        for function in (self.find_frames, self.find_motion, self.find_bias):
+            function.close()
         self.h, self.margin, self.target, self.limit = h, margin, target, limit
         self.implicit = implicit
         self.factor, self.kept = SingleKernel(pattern, True), [near]
@@ -96,8 +104,8 @@ cdef class CompiledSteps:
     cdef allocate_motion(self):
         """Allocate kinematics, momenta and H, and gaps of all contacts."""
         cdef Py_ssize_t count = self.contacts.count
-        self.frames = self.doubles(self.bodies.size(FRAMES))
-        self.motion = self.doubles(self.bodies.size(MOTION))
+        self.frames = self.doubles(self.find_frames.result[0].computed)
+        self.motion = self.doubles(self.find_motion.result[0].computed)
         self.momentum, self.free = self.doubles(self.n), self.doubles(self.n)
         self.turned = self.doubles(self.n)
         self.middle, self.a = self.doubles(self.n), self.doubles(self.n)
@@ -154,14 +162,13 @@ cdef class CompiledSteps:
     cdef bint step(self, const double *q, const double *v, const double *tau, double *gamma,
                    unsigned char *on, double *pressed, double *q_new, double *v_new) noexcept nogil:
         """Take one step; return False, with only q_new and v_new changed, where it is left to Python."""
-        cdef Arguments args
+        cdef const double *x[4]
         cdef double *H = self.motion + self.n
-        args.q, args.v, args.x, args.fext, args.out = q, v, tau, NULL, self.frames
-        if not (self.bodies.run_one(FRAMES, &args) and self.contacts_stay()):
+        x[0], x[1], x[2], x[3] = q, v, tau, NULL
+        if not (self.find_frames.run_one(x, &self.frames) and self.contacts_stay()):
             return False
         self.rows.combine(&self.near, q, pressed, &self.results)
-        args.out = self.motion
-        if not (self.bodies.run_one(MOTION, &args) and all_finite(self.pattern.shape.start[self.n], H)):
+        if not (self.find_motion.run_one(x, &self.motion) and all_finite(self.pattern.shape.start[self.n], H)):
             return False
         if self.factor.eliminate(&self.packed_H, NULL) >= 0 or not self.compute_momentum(q, v, tau):
             return False
@@ -219,14 +226,14 @@ cdef class CompiledSteps:
         cdef double error = 0.0, before, scale = 0.0
         cdef Py_ssize_t k
         cdef int count, status = CONVERGED
-        cdef Arguments args
-        args.q, args.v, args.x, args.fext, args.out = q, self.middle, NULL, NULL, self.a
+        cdef const double *x[3]
+        x[0], x[1], x[2] = q, self.middle, NULL
         memcpy(self.turned, v, self.n * sizeof(double))
         memcpy(self.middle, v, self.n * sizeof(double))
         for k in range(self.n):
             self.a[k] = tau[k] - self.motion[k]
         for count in range(ROUNDS if self.n else 0):
-            if count and not self.bodies.run_one(BIAS, &args):
+            if count and not self.find_bias.run_one(x, &self.a):
                 return False
             self.solve_h(self.a, self.a)
             before = error if count > 1 else INFINITY

@@ -7,8 +7,9 @@ from .._util._fast_arrays cimport all_finite
 from ..derivatives._first_order cimport parts_size, write_position_part, write_velocity_part
 from .._functions._arrays cimport shape_of
 from .._functions._compiled_function cimport MOST_ARRAYS
+from ..dynamics._dynamics_functions cimport EquationOfMotion, Frames
 from ..dynamics._model_function cimport ModelFunction
-from ..dynamics._recursions cimport FRAMES, MOTION, Arguments, Mechanism
+from ..dynamics._recursions cimport Mechanism
 from ..tree._operands cimport ALIGNED, LANES, Operand
 from ..tree._pattern cimport (
     FACTORIZED, Shape, Workspace, active, carve_workspace, clear_workspace,
@@ -88,6 +89,9 @@ cdef class ConstrainedDynamics(ModelFunction):
     """
 
     cdef RowKernel kernel
+    cdef Frames frames
+    cdef EquationOfMotion equation
+    cdef Py_ssize_t record       # entries of the frames of a state
     cdef object rows, general
     cdef Py_ssize_t count, turns
     cdef double s
@@ -96,6 +100,8 @@ cdef class ConstrainedDynamics(ModelFunction):
     def __init__(self, model, rows, double stabilization, *_):
         self.kernel, self.rows, self.count = rows.kernel, rows, rows.count
         self.s, self.turns = stabilization, len(rows.whole)
+        self.frames, self.equation = Frames(self.bodies), EquationOfMotion(self.bodies)
+        self.record = self.frames.result[0].computed
         self.add_configuration()
         self.add_input((self.bodies.nv,))
         self.add_input((self.bodies.nv,))
@@ -130,19 +136,19 @@ cdef class ConstrainedDynamics(ModelFunction):
         cdef Py_ssize_t pair = 2 * nnz - n, r = self.columns(lanes), last
         cdef const BorderedKernels *kernels = &bordered.one if lanes == 1 else &bordered.lanes
         cdef double *end = work
-        p.frames = take(&end, lanes * self.bodies.size(FRAMES))
+        p.frames = take(&end, lanes * self.record)
         p.inverse, p.motion = take(&end, lanes * n), take(&end, lanes * (n + nnz))
         p.H = p.motion + lanes * n
         p.J, p.S = take(&end, lanes * m * n), take(&end, lanes * size * size)
         p.b, p.x = take(&end, lanes * size), take(&end, lanes * size)
-        last = max(self.bodies.workspace_size(FRAMES, lanes), self.bodies.workspace_size(MOTION, lanes))
+        last = max(self.frames.workspace_size(lanes), self.equation.workspace_size(lanes))
         last = max(last, kernels.workspace_size(n, m))
         p.share = take(&end, lanes)
         p.factor = take(&end, factor_workspace_size(t) if lanes == 1 else lanes * t.scratch)
         p.rest = take(&end, last + ALIGNED)
         s.frames, s.x, s.wanted, s.J = p.frames, p.x, p.b + n, p.J
         if lanes == LANES:
-            s.frames, s.v = take(&end, lanes * self.bodies.size(FRAMES)), take(&end, lanes * n)
+            s.frames, s.v = take(&end, lanes * self.record), take(&end, lanes * n)
             s.x, s.wanted = take(&end, lanes * size), take(&end, lanes * m)
             s.J = take(&end, lanes * m * n)
         s.values, s.found = take(&end, 3 * m), take(&end, 6 * m * n)
@@ -182,18 +188,15 @@ cdef class ConstrainedDynamics(ModelFunction):
                         Parts *p) noexcept nogil:
         """Compute frames, the factor of H, derivatives of the forces by v, and b <- tau - bias."""
         cdef const Shape *t = &self.bodies.pattern.shape
-        cdef Arguments given
         cdef Workspace w
         cdef Py_ssize_t k
-        given.q, given.v, given.x, given.fext, given.out = x[0], x[1], NULL, NULL, p.frames
-        self.bodies.compute(m, FRAMES, lanes, &given, failed, p.rest)
+        self.frames.compute(m, lanes, x, &p.frames, failed, p.rest)
         if self.differentiates:
             write_velocity_part(self.bodies, m, lanes, x[0], x[1], x[3], p.b, p.H, p.dv, p.first)
             for k in range(lanes * t.n):
                 p.b[k] = x[2][k] - p.b[k]
         else:
-            given.x, given.fext, given.out = x[2], x[3], p.motion
-            self.bodies.compute(m, MOTION, lanes, &given, failed, p.rest)
+            self.equation.compute(m, lanes, x, &p.motion, failed, p.rest)
             memcpy(p.b, p.motion, lanes * t.n * sizeof(double))
         if lanes == LANES:
             active.lanes.factor(t, p.H, p.H, p.inverse, p.factor, failed)
@@ -212,13 +215,13 @@ cdef class ConstrainedDynamics(ModelFunction):
         if lanes == 1:
             s.v = <double *> v
         else:
-            to_states(self.bodies.size(FRAMES), p.frames, s.frames)
+            to_states(self.record, p.frames, s.frames)
             to_states(n, v, s.v)
         memset(s.logs, 0, 12 * self.turns * sizeof(double))
         for lane in range(lanes):
             memset(s.found, 0, 6 * m * n * sizeof(double))
             memset(s.values, 0, 3 * m * sizeof(double))
-            self.kernel.state_rows(BY_V, 1, s.frames + lane * self.bodies.size(FRAMES), s.v + lane * n, NULL,
+            self.kernel.state_rows(BY_V, 1, s.frames + lane * self.record, s.v + lane * n, NULL,
                                    s.logs, NULL, s.values, s.found, NULL, s.work)
             for i in range(m):
                 s.wanted[lane * m + i] = -self.stabilized(s.values + i, m)
@@ -360,7 +363,7 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
             memset(s.found, 0, 6 * m * n * sizeof(double))
             memset(s.E, 0, n * n * sizeof(double))
             x, B = s.x + lane * size, s.B + lane * size * r
-            self.kernel.state_rows(BY_Q, order, s.frames + lane * self.bodies.size(FRAMES), s.v + lane * n, x,
+            self.kernel.state_rows(BY_Q, order, s.frames + lane * self.record, s.v + lane * n, x,
                                    s.logs, x + n, NULL, s.found, s.E, s.work)
             for i in range(n):
                 memcpy(B + i * r, s.E + i * n, n * sizeof(double))

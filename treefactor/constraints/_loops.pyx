@@ -6,7 +6,8 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
-from ..dynamics._recursions cimport FRAMES, MOTION, Arguments, Bodies, Entry
+from ..dynamics._dynamics_functions cimport EquationOfMotion, Frames
+from ..dynamics._recursions cimport Arguments, Bodies, Entry
 from ..tree._pattern cimport (
     FACTORIZED,
     SOLVE_L,
@@ -100,6 +101,8 @@ cdef class LoopKernel:
     """
 
     cdef Bodies bodies
+    cdef Frames frames
+    cdef EquationOfMotion equation
     cdef Closures c
     cdef Py_ssize_t nnz          # entries of J
     cdef Py_ssize_t motors
@@ -110,6 +113,7 @@ cdef class LoopKernel:
                   cnp.ndarray start not None, cnp.ndarray column not None, cnp.ndarray first not None,
                   cnp.ndarray stop not None, cnp.ndarray motors not None):
         self.bodies, self.nnz = bodies, len(column)
+        self.frames, self.equation = Frames(bodies), EquationOfMotion(bodies)
         self.c.joints, self.c.loops, self.c.rows = bodies.m.joints, len(loops), len(start) - 1
         self.c.loop = <const Loop *> loops.data
         self.c.entry = <const Entry *> entries.data
@@ -185,23 +189,26 @@ cdef class LoopKernel:
         """Count the doubles of workspace that `compute` needs."""
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Py_ssize_t kernel = (kernels.one if lanes == 1 else kernels.lanes).workspace_size(&self.c, t.n)
-        cdef Py_ssize_t size = self.bodies.size(FRAMES) + self.bodies.size(MOTION) + 3 * self.c.rows
+        cdef Py_ssize_t size = self.frames.result[0].computed + self.equation.result[0].computed + 3 * self.c.rows
         size += self.nnz + 2 * t.n                                # D, reciprocals
         size = lanes * size + kernel
-        size += max(self.bodies.workspace_size(FRAMES, lanes), self.bodies.workspace_size(MOTION, lanes))
+        size += max(self.frames.workspace_size(lanes), self.equation.workspace_size(lanes))
         size += factor_workspace_size(t) if lanes == 1 else lanes * t.scratch
         return size + 13 * ALIGNED
 
     cdef void compute(self, int lanes, const Arguments *given, const double *prescribed, double stabilization,
                       double *force, Py_ssize_t *failed, double *work) noexcept nogil:
-        """Compute accelerations given.out and forces of 1 or 8 states; `failed` as in `Bodies.compute`."""
+        """Compute accelerations given.out and forces of 1 or 8 states.
+
+        failed[lane] <- freedom with a bad pivot, or -1.
+        """
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef const LoopKernels *kernel = &kernels.one if lanes == 1 else &kernels.lanes
         cdef Py_ssize_t n = t.n, m = self.c.rows, k, lane
         cdef double *frames = align(work)
-        cdef double *motion = align(frames + lanes * self.bodies.size(FRAMES))
+        cdef double *motion = align(frames + lanes * self.frames.result[0].computed)
         cdef double *H = motion + lanes * n
-        cdef double *D = align(motion + lanes * self.bodies.size(MOTION))
+        cdef double *D = align(motion + lanes * self.equation.result[0].computed)
         cdef double *inverse = align(D + lanes * n)
         cdef double *residual = align(inverse + lanes * n)
         cdef double *wanted = align(residual + lanes * m)
@@ -211,16 +218,17 @@ cdef class LoopKernel:
         cdef Workspace w = carve_workspace(t, X)
         cdef double *workspace = align(X + (factor_workspace_size(t) if lanes == 1 else lanes * t.scratch))
         cdef const Py_ssize_t *at = t.at if lanes == 1 else t.start
-        cdef Arguments inner = given[0]
-        inner.out = frames
-        self.bodies.compute(&self.bodies.m, FRAMES, lanes, &inner, failed, workspace)
+        cdef const double *state[4]
+        state[0], state[1], state[2], state[3] = given.q, given.v, given.x, given.fext
+        for lane in range(lanes):
+            failed[lane] = FACTORIZED
+        self.frames.compute(&self.bodies.m, lanes, state, &frames, failed, workspace)
         kernel.rows(&self.c, frames, residual, wanted, data)
         memset(rate, 0, lanes * m * sizeof(double))
         if self.motors:
             self.prescribe(lanes, given.q, prescribed, residual, wanted, rate, data)
         self.set_wanted(lanes, given.v, stabilization, residual, rate, data, wanted)
-        inner.out = motion
-        self.bodies.compute(&self.bodies.m, MOTION, lanes, &inner, failed, workspace)
+        self.equation.compute(&self.bodies.m, lanes, state, &motion, failed, workspace)
         if lanes == 1:
             clear_workspace(t, &w)
             active.single.load_packed(t, <const char *> H, sizeof(double), t.whole, w.X)

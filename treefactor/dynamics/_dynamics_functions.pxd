@@ -1,7 +1,7 @@
-"""C interface of the compiled functions of the dynamics that others call."""
+"""C interface of compiled functions of the dynamics that others compute with."""
 
 from ._model_function cimport ModelFunction
-from ._recursions cimport Recursions
+from ._operations cimport Recursions
 
 
 cdef class DynamicsFunction(ModelFunction):
@@ -11,6 +11,18 @@ cdef class DynamicsFunction(ModelFunction):
 
 
 cdef class Crba(DynamicsFunction):
+    pass
+
+
+cdef class Bias(DynamicsFunction):
+    pass
+
+
+cdef class ForwardDynamics(DynamicsFunction):
+    pass
+
+
+cdef class Frames(DynamicsFunction):
     pass
 
 

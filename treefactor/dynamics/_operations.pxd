@@ -69,69 +69,19 @@ cdef extern from "kernels/dynamics/body_motion.h" nogil:
     Py_ssize_t RECORD
     Py_ssize_t UNIT_MOTION(Py_ssize_t joints, Py_ssize_t k)
 
-cdef enum:                       # operations
-    CRBA
-    RNEA
-    BIAS
-    H_TIMES
-    ABA
-    FACTOR
-    FRAMES
+cdef enum:                       # operations of `Bodies.compute`, and what `factor_and_solve` computes
     MOTION
-    JOINT_FORCES
-    BASE_FORCE
-    GRAVITY
-    STATIC_TORQUE
-    KINETIC_ENERGY
-    POTENTIAL_ENERGY
-    MECHANICAL_ENERGY
-    CORIOLIS
-    CORIOLIS_PACKED
-    INVERSE
     CRBA_PACKED
+    FACTOR
+    INVERSE
 
 
 ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
     const double *q
     const double *v
-    const double *x              # a, tau, or the vector that H multiplies
+    const double *x              # tau
     const double *fext
     double *out
-
-
-cdef inline bint takes_v(int op) noexcept nogil:
-    """Return whether an operation reads velocities."""
-    return op not in (CRBA, CRBA_PACKED, H_TIMES, GRAVITY, STATIC_TORQUE, POTENTIAL_ENERGY, INVERSE)
-
-
-cdef inline bint takes_x(int op) noexcept nogil:
-    """Return whether an operation reads accelerations, forces or a vector to multiply."""
-    return op in (RNEA, H_TIMES, ABA, FACTOR, MOTION, JOINT_FORCES, BASE_FORCE)
-
-
-cdef inline bint gives_freedoms(int op) noexcept nogil:
-    """Return whether the result begins with an entry for every freedom."""
-    return op in (RNEA, BIAS, H_TIMES, ABA, FACTOR, MOTION, GRAVITY, STATIC_TORQUE)
-
-
-cdef inline bint gives_h(int op) noexcept nogil:
-    """Return whether an operation computes the packed rows of H."""
-    return op in (CRBA, CRBA_PACKED, FACTOR, MOTION, INVERSE)
-
-
-cdef inline bint gives_coriolis(int op) noexcept nogil:
-    """Return whether an operation computes the packed entries of the Coriolis matrix."""
-    return op == CORIOLIS or op == CORIOLIS_PACKED
-
-
-cdef inline bint is_energy(int op) noexcept nogil:
-    """Return whether the result is one number."""
-    return op in (KINETIC_ENERGY, POTENTIAL_ENERGY, MECHANICAL_ENERGY)
-
-
-cdef inline bint is_unpacked(int op) noexcept nogil:
-    """Return whether the result is a dense matrix that is computed as packed entries."""
-    return op == CRBA or op == CORIOLIS
 
 
 ctypedef struct InertiaSets:     # inertias and armature of a batch

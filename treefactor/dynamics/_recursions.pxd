@@ -3,11 +3,8 @@
 from ..tree._pattern cimport Pattern
 from ._coupling cimport Coupling
 from ._operations cimport (
-    ABA, BASE_FORCE, BIAS, CORIOLIS, CORIOLIS_PACKED, CRBA, CRBA_PACKED, FACTOR, FRAMES, GRAVITY, H_TIMES,
-    INVERSE, JOINT_FORCES, KINETIC_ENERGY, MECHANICAL_ENERGY, MOTION, POTENTIAL_ENERGY, RECORD, RNEA,
-    STATIC_TORQUE, UNIT_MOTION, Arguments, Body, BodyMotion, Dynamics, Entry, InertiaSets, Mechanism,
-    Recursions, dynamics_baseline, gives_coriolis, gives_freedoms, gives_h, is_energy, is_unpacked,
-    takes_v, takes_x,
+    CRBA_PACKED, FACTOR, INVERSE, MOTION, RECORD, UNIT_MOTION, Arguments, Body, BodyMotion, Dynamics, Entry,
+    InertiaSets, Mechanism, Recursions, dynamics_baseline,
 )
 
 cdef const Dynamics *dynamics    # chosen at import
@@ -32,8 +29,6 @@ cdef class Bodies:
     cdef bint is_configuration(self, const double *q, int step) noexcept nogil
     cdef void compute(self, const Mechanism *m, int op, int lanes, const Arguments *args, Py_ssize_t *failed,
                       double *work) noexcept nogil
-    cdef void reduce(self, int op, int lanes, const double *full_H, const double *x, double *H,
-                     double *y) noexcept nogil
     cdef bint run_one(self, int op, const Arguments *args) noexcept nogil
 
 

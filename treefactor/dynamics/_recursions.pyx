@@ -2,19 +2,15 @@
 
 cimport cython
 cimport numpy as cnp
-from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
 
-from ..tree._pattern cimport FACTORIZED, Pattern, Shape, active, workspace_size as factor_workspace_size
+from ..tree._pattern cimport FACTORIZED, Pattern, active
 from .._util._fast_arrays cimport all_finite
 from ..model._compiled_parts cimport CompiledParts
 from ..tree._operands cimport ALIGNED, LANES, align
 from ._inertia_sets cimport choose_inertias
-from ._kernel_calls cimport factor_and_solve, run_recursion
-from ._coupling cimport expand, reduce_coriolis, reduce_forces, reduce_inertia
-from .._functions._packed cimport are_unit_vectors, unpack
-from ._results cimport find_failures
+from ._coupling cimport expand, reduce_forces, reduce_inertia
+from .._functions._packed cimport are_unit_vectors
 
 import numpy as np
 
@@ -48,9 +44,6 @@ assert BODY.itemsize == sizeof(Body) and BODY_MOTION.itemsize == sizeof(BodyMoti
 assert ENTRY.itemsize == sizeof(Entry)
 
 KINDS = ("revolute", "continuous", "prismatic", "helical", "spherical", "planar", "translation", "freeflyer")
-OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor", "frames", "motion", "joint_forces",
-              "base_force", "gravity", "static_torque", "kinetic_energy", "potential_energy",
-              "mechanical_energy", "coriolis", "coriolis_packed", "inverse", "crba_packed")  # order as in pxd
 
 
 def sincos(x):
@@ -149,39 +142,13 @@ cdef class Bodies:
         return 0 if self.sets.which == NULL else LANES * self.sets.size
 
     cdef Py_ssize_t size(self, int op) noexcept nogil:
-        """Return the number of entries that `compute` writes for one configuration.
-
-        For crba these are the packed rows; for motion, tau - bias and the packed rows; for Coriolis matrices
-        the packed rows of the lower triangle, then the entries above the diagonal.
-        """
-        if op == CRBA or op == CRBA_PACKED:
-            return self.nnz
-        if gives_coriolis(op):
-            return 2 * self.nnz - self.nv
-        if op == INVERSE:
-            return self.nv * self.nv
-        if is_energy(op):
-            return 1
-        if op == MOTION:
-            return self.nv + self.nnz
-        if op == JOINT_FORCES or op == BASE_FORCE:
-            return 6 * self.m.joints if op == JOINT_FORCES else 6
-        return UNIT_MOTION(self.m.joints, self.m.n) if op == FRAMES else self.nv
+        """Return the entries of a result: the packed rows of H, behind tau - bias for MOTION."""
+        return self.nnz + (self.nv if op == MOTION else 0)
 
     cdef Py_ssize_t workspace_size(self, int op, int lanes) noexcept nogil:
         """Return the doubles that `compute` needs, alignment excluded."""
-        cdef const Shape *t = &self.pattern.shape
         cdef Py_ssize_t size = (dynamics.one if lanes == 1 else dynamics.lanes).workspace_size(&self.m)
-        size += ALIGNED + lanes * 5 * self.m.n                       # v, x, tau, D, reciprocals
-        if gives_h(op):
-            size += lanes * (self.m.start[self.m.n] + self.nnz)
-        if gives_coriolis(op) and self.coupled:
-            size += lanes * 2 * self.m.start[self.m.n]
-        if op == FACTOR or op == INVERSE:
-            size += factor_workspace_size(t) if lanes == 1 else lanes * t.scratch
-        if op == INVERSE and lanes > 1:
-            size += lanes * 2 * self.nnz + ALIGNED
-        return size
+        return size + ALIGNED + lanes * (2 * self.m.n + self.m.start[self.m.n])      # v, bias, H of all freedoms
 
     cdef bint is_configuration(self, const double *q, int step) noexcept nogil:
         """Return whether all quaternions and (cos, sin) have unit length; entries of q are `step` apart."""
@@ -189,94 +156,52 @@ cdef class Bodies:
 
     cdef void compute(self, const Mechanism *m, int op, int lanes, const Arguments *args, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        """Run an operation on 1 or 8 configurations of a `mechanism`.
-
-        failed[lane] <- freedom with a bad pivot, or -1.
-        """
+        """Run an operation on 1 or 8 configurations of a `mechanism`; failed[lane] <- -1."""
         cdef const Recursions *r = &dynamics.one if lanes == 1 else &dynamics.lanes
-        cdef Py_ssize_t n = lanes * self.m.n, k, lane
+        cdef Py_ssize_t k, lane, freedoms = lanes * self.nv if op == MOTION else 0
         cdef double *workspace = align(work)
-        cdef double *extended = workspace + r.workspace_size(&self.m)   # v, x, result of all freedoms
-        cdef double *D = extended + 3 * n
-        cdef double *inverse = D + n
-        cdef double *H = inverse + n
-        cdef double *full_H = inverse + n + lanes * self.nnz
-        cdef double *tau = args.out
-        cdef Arguments inner                               # of all freedoms, mimic joints included
+        cdef double *full_v = workspace + r.workspace_size(&self.m)     # of all freedoms, mimic joints included
+        cdef double *full_bias = full_v + lanes * self.m.n
+        cdef double *full_H = full_bias + lanes * self.m.n
+        cdef double *H = args.out + freedoms
+        cdef double *bias = full_bias if self.coupled else args.out
         cdef const double *v = args.v
-        cdef const double *x = args.x
-        if op in (CRBA, CRBA_PACKED, MOTION):
-            H = args.out + (lanes * self.nv if op == MOTION else 0)
-        if not self.coupled:
-            full_H = H
-        elif gives_coriolis(op):
-            tau = H
-        elif gives_freedoms(op):
-            tau = extended + 2 * n
-        if self.coupled and v != NULL:
-            expand(&self.coupling, lanes, v, extended)
-            v = extended
-        if self.coupled and x != NULL:
-            expand(&self.coupling, lanes, x, extended + n)
-            x = extended + n
         for lane in range(lanes):
             failed[lane] = FACTORIZED
-        inner.q, inner.v, inner.x, inner.fext, inner.out = args.q, v, x, args.fext, tau
-        run_recursion(m, op, r, &inner, full_H, D, workspace)
+        if not self.coupled:
+            full_H = H
+        elif op == MOTION:
+            expand(&self.coupling, lanes, v, full_v)
+            v = full_v
+        if op == MOTION:
+            r.equation_of_motion(m, args.q, v, args.fext, full_H, bias, workspace)
+        else:
+            r.crba(m, args.q, full_H, workspace)
         if self.coupled:
-            self.reduce(op, lanes, full_H, tau, H, args.out)
-        if op == FACTOR or op == MOTION:
-            for k in range(self.nv * lanes):
-                args.out[k] = args.x[k] - args.out[k]
-        if op == FACTOR or op == INVERSE:
-            factor_and_solve(&self.pattern.shape, op, lanes, H, D, inverse,
-                             full_H + lanes * self.m.start[self.m.n], args.out, failed)
-        if op == ABA and (lanes == 1 or not dynamics.are_pivots(self.nv, D)):
-            find_failures(self.nv, lanes, D, failed)
-        for lane in range(lanes):
-            if failed[lane] != FACTORIZED and not (op == INVERSE and lanes == 1):  # which is not written then
-                for k in range(self.size(op)):
-                    args.out[k * lanes + lane] = NAN
-
-    cdef void reduce(self, int op, int lanes, const double *full_H, const double *x, double *H,
-                     double *y) noexcept nogil:
-        """H <- G^T H G and y <- G^T x, or G^T C G, of what an operation computes."""
-        if gives_h(op):
             reduce_inertia(&self.coupling, lanes, full_H, H)
-        if gives_freedoms(op):
-            reduce_forces(&self.coupling, lanes, x, y)
-        elif gives_coriolis(op):
-            reduce_coriolis(&self.coupling, lanes, x, y)
+        if self.coupled and op == MOTION:
+            reduce_forces(&self.coupling, lanes, bias, args.out)
+        for k in range(freedoms):
+            args.out[k] = args.x[k] - args.out[k]
 
     cdef bint run_one(self, int op, const Arguments *args) noexcept nogil:
-        """Run an operation on one configuration, matrices dense; false leaves it to the general path."""
+        """Run an operation on one configuration; false leaves it to the general path."""
         cdef double local[STACK_DOUBLES]
         cdef double *work = local
-        cdef bint apart = is_unpacked(op) or op == FACTOR or op == ABA   # where a pivot fails, out stays
-        cdef Py_ssize_t failed, n = self.nv, packed = self.size(op) if apart else 0
-        cdef Py_ssize_t need = packed + self.workspace_size(op, 1)
-        cdef Arguments block = args[0]
+        cdef Py_ssize_t failed, n = self.nv, need = self.workspace_size(op, 1)
         if not (all_finite(self.nq, args.q) and (args.v == NULL or all_finite(n, args.v))
                 and (args.x == NULL or all_finite(n, args.x))
                 and (args.fext == NULL or all_finite(6 * self.m.joints, args.fext))
                 and self.is_configuration(args.q, 1)):
             return False
-        if (op == FACTOR and self.pattern.shape.tasks) or (op == ABA and self.coupled):
-            return False
         if need > STACK_DOUBLES:
             work = <double *> malloc(need * sizeof(double))
             if work == NULL:
                 return False
-        if apart:
-            block.out = work
-        self.compute(&self.m, op, 1, &block, &failed, work + packed)
-        if is_unpacked(op):                                              # no pivots
-            unpack(&self.pattern.shape, op == CORIOLIS, work, 1, args.out)
-        elif apart and failed == FACTORIZED:
-            memcpy(args.out, work, packed * sizeof(double))
+        self.compute(&self.m, op, 1, args, &failed, work)
         if need > STACK_DOUBLES:
             free(work)
-        return failed == FACTORIZED
+        return True
 
 
 cpdef Bodies bodies_of(model):

@@ -8,8 +8,9 @@ from libc.string cimport memcpy, memset
 from .._util._fast_arrays cimport all_finite
 from ..model._configurations cimport ConfigurationKernels, configuration_kernels, configurations_of
 from ..tree._operands cimport ALIGNED, LANES, align
-from ..tree._pattern cimport active
-from ._recursions cimport FACTOR, Arguments, Mechanism, bodies_of
+from ..tree._pattern cimport FACTORIZED, active
+from ._dynamics_functions cimport ForwardDynamics
+from ._recursions cimport Mechanism, bodies_of
 
 import numpy as np
 
@@ -362,17 +363,28 @@ cdef class Recursive(Simulation):
         Whether there are external forces.
     """
 
+    cdef ForwardDynamics forward
+
     def __init__(self, model, bint with_fext=False):
+        self.forward = ForwardDynamics(self.bodies)
         self.forces = 6 * self.bodies.m.joints if with_fext else 0
         self.has_one = not self.bodies.pattern.shape.tasks
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
-        return self.bodies.gathered_size() + self.bodies.workspace_size(FACTOR, lanes)
+        return self.bodies.gathered_size() + ALIGNED + self.forward.workspace_size(lanes)
 
     cdef void accelerate(self, State *s) noexcept nogil:
-        cdef Arguments args
         cdef Mechanism m = self.bodies.mechanism(s.block, s.work)
         cdef Py_ssize_t failed[LANES]
-        args.q, args.v, args.x = s.x, s.x + s.v, s.x + s.tau
-        args.fext, args.out = s.x + s.fext if self.forces else NULL, s.x + s.a
-        self.bodies.compute(&m, FACTOR, s.lanes, &args, failed, s.work + self.bodies.gathered_size())
+        cdef const double *x[4]
+        cdef double *a = s.x + s.a
+        cdef Py_ssize_t k
+        cdef int lane
+        x[0], x[1], x[2], x[3] = s.x, s.x + s.v, s.x + s.tau, s.x + s.fext if self.forces else NULL
+        for lane in range(s.lanes):
+            failed[lane] = FACTORIZED
+        self.forward.compute(&m, s.lanes, x, &a, failed, align(s.work + self.bodies.gathered_size()))
+        for lane in range(s.lanes):
+            if failed[lane] != FACTORIZED:
+                for k in range(self.nv):
+                    a[k * s.lanes + lane] = NAN

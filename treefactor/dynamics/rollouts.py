@@ -77,7 +77,7 @@ def step(
     if inertias is not None:
         model = with_inertias(model, inertias)
     if fext is None:
-        found = fast_path(Recursive(model), method, q, v, tau, h, None, out, num_threads, False)
+        found = fast_path(_simulation(model), method, q, v, tau, h, None, out, num_threads, False)
         if found is not None:
             return found
     return _general_path(model, method, q, v, tau, h, None, fext, out, num_threads, False)
@@ -161,10 +161,19 @@ def rollout(
     if inertias is not None:
         model = with_inertias(model, inertias)
     if fext is None:
-        found = fast_path(Recursive(model), method, q0, v0, tau, h, steps, out, num_threads, True)
+        found = fast_path(_simulation(model), method, q0, v0, tau, h, steps, out, num_threads, True)
         if found is not None:
             return found
     return _general_path(model, method, q0, v0, tau, h, steps, fext, out, num_threads, True)
+
+
+def _simulation(model: Model) -> Recursive:
+    """Return the simulation of a model without external forces, and keep it."""
+    kept = getattr(model, "_state_functions", None)
+    if kept is None:
+        return Recursive(model)  # raises the error that names what is no Model
+    simulation = kept.get(Recursive)
+    return kept.setdefault(Recursive, Recursive(model)) if simulation is None else simulation
 
 
 def _general_path(model: Model, method, q0, v0, tau, h, steps, fext, out, num_threads, whole: bool):
