@@ -22,6 +22,18 @@ from ..model._configuration_calls import general_path as step_path
 from ..model._configuration_fast_path import call_both
 from ..model.configuration_derivatives import bind_both, two_outs
 from ..model.model import Model
+from ..quantities.functions import centroidal_derivatives, com_derivatives, frame_derivatives
+
+
+__all__ = [
+    "CentroidalDerivatives",
+    "MotionDerivatives",
+    "centroidal_derivatives",
+    "com_derivatives",
+    "difference_derivatives",
+    "frame_derivatives",
+    "integrate_derivatives",
+]
 
 
 class MotionDerivatives(NamedTuple):
