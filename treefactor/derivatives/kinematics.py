@@ -24,7 +24,6 @@ from ..model.configuration_derivatives import bind_both, two_outs
 from ..model.model import Model
 from ..quantities.functions import centroidal_derivatives, com_derivatives, frame_derivatives
 
-
 __all__ = [
     "CentroidalDerivatives",
     "MotionDerivatives",
