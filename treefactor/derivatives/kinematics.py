@@ -12,6 +12,17 @@ from ..kinematics._request import Request
 from ..kinematics.masses import CENTER_DERIVATIVES, MOMENTUM_DERIVATIVES
 from ..kinematics.plans import FRAME_DERIVATIVES
 from ..model.model import Model
+from ..quantities.functions import centroidal_derivatives, com_derivatives, frame_derivatives
+
+__all__ = [
+    "CentroidalDerivatives",
+    "MotionDerivatives",
+    "centroidal_derivatives",
+    "com_derivatives",
+    "difference_derivatives",
+    "frame_derivatives",
+    "integrate_derivatives",
+]
 
 
 class MotionDerivatives(NamedTuple):
