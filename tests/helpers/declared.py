@@ -7,7 +7,7 @@ import numpy as np
 
 import treefactor as tf
 from helpers.dynamics_cases import MODELS
-from treefactor.quantities.declaration import Quantity
+from treefactor.quantities.declaration import NEEDED, Quantity
 from treefactor.quantities.functions import ENTRIES, QUANTITIES
 
 SIZES = {"nq": "nq", "nv": "nv", "njoints": "njoints"}  # symbols in shapes of arguments
@@ -70,9 +70,13 @@ class Case(NamedTuple):
         return arrays
 
 
-def options_of(quantity):
-    """Yield the options of all calls: every choice, every flag alone and all together."""
-    choices = [[(one.name, x) for x in one.choices] for one in quantity.options if one.kind == "choice"]
+def options_of(quantity, model):
+    """Yield the options of all calls: every choice, a frame, every flag alone and all together."""
+    choices = [[(one.name, x) for x in one.choices] for one in quantity.options if one.choices]
+    for option in quantity.options:
+        if option.kind == "frame" and option.default is NEEDED:
+            last = model.njoints - 1
+            choices.append([(option.name, last if option.name == "joint" else model.joints[last].name)])
     flags = [one.name for one in quantity.options if one.kind == "flag"]
     sets = (
         [(), *[(name,) for name in flags], tuple(flags)] if len(flags) > 1 else [(), *[(x,) for x in flags]]
@@ -82,14 +86,19 @@ def options_of(quantity):
             yield dict(chosen) | dict.fromkeys(asked, True)
 
 
+def exists(quantity, model):
+    """Return whether a quantity is defined for a model: it has the frame, or mass where it has a centre."""
+    framed = any(one.kind == "frame" and one.default is NEEDED for one in quantity.options)
+    massive = not framed and any(name == "InvalidModelError" for name, _ in quantity.errors)
+    return not (framed and not model.njoints) and not (massive and not model.mass)
+
+
 def cases(models=MODELS, select=lambda case: True):
     """Return pytest parameters' values and ids of all cases."""
     made, ids = [], []
     for quantity in QUANTITIES.values():
-        if any(one.kind not in ("choice", "flag") for one in quantity.options):
-            continue
         for key, model in models.items():
-            for options in options_of(quantity):
+            for options in options_of(quantity, model) if exists(quantity, model) else ():
                 case = Case(quantity, model, options)
                 follows = model.coupling is not None
                 if follows and (not quantity.mimic or options.get("method") == "aba"):

@@ -37,6 +37,7 @@ def test_signatures_and_docstrings_follow_from_the_declaration(quantity):
     assert list(signature.parameters) == list(quantity.arguments)
     for name, parameter in signature.parameters.items():
         expected = quantity.arguments[name]
+        expected = list(expected) if isinstance(expected, tuple) else expected  # as text signatures write it
         assert parameter.default == (inspect.Parameter.empty if expected is ... else expected)
     text = inspect.getdoc(function)
     assert text.startswith(quantity.summary)

@@ -93,7 +93,6 @@ frame_placement = Quantity(
     program="frame_placement",
     errors=(NO_FRAME, NO_NUMBER),
     counterparts=(Counterpart("updateFramePlacement", "data.oMf"),),
-    oracle="oracles.kinematics:placement",
     source=FEATHERSTONE,
     examples=f"""{ARM}>>> tf.frame_placement(arm, [np.pi / 2], "tip").round(3) + 0.0
 array([[ 0., -1.,  0.,  0.],
