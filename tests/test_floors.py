@@ -11,7 +11,8 @@ ROOT = Path(__file__).parents[1]
 FLOORS = [  # from the ground up; a module imports from its own folder and from what stands before it
     *("_version", "exceptions", "tolerances", "_util", "streams"),
     *("tree", "families", "model", "config"),
-    "linalg",
+    *("linalg", "_functions"),
+    "quantities",
     *("dynamics", "kinematics"),
     *("derivatives", "identification"),
     *("mlcp", "constraints"),

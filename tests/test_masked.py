@@ -37,6 +37,7 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
         lambda *arrays: tf.regressor_transpose_times(MODEL, *arrays),
         *(Q, V, V, V),
     ),
+    "center_of_mass_regressor": (lambda q: tf.center_of_mass_regressor(MODEL, q), Q),
     "gravity_regressor": (lambda q: tf.gravity_regressor(MODEL, q), Q),
     "momentum_regressor": (lambda q, v: tf.momentum_regressor(MODEL, q, v), Q, V),
     "kinetic_energy_regressor": (lambda q, v: tf.kinetic_energy_regressor(MODEL, q, v), Q, V),

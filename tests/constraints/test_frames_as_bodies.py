@@ -11,7 +11,7 @@ import treefactor as tf
 from treefactor import constraints
 from treefactor.constraints import Contact, Plane, Sphere, contacts_between
 from treefactor.constraints.contacts import Contacts
-from treefactor.kinematics.jacobians import Kinematics
+from treefactor.kinematics.jacobians import BodyMotions
 
 P = np.array([0.3, -0.2, 0.7])
 
@@ -77,7 +77,7 @@ def test_contacts_on_frames_are_those_at_their_places(model, seed, by_name):
         (Plane(-1, floor.R @ n, floor.p + floor.R @ P), Plane(ground, n, P)),
         (Sphere(-1, floor.p + floor.R @ n, 0.3), Sphere(ground, n, 0.3)),
     )
-    at = Kinematics(model, state(model, seed)[0])
+    at = BodyMotions(model, state(model, seed)[0])
     for on_base, on_frame in cases:
         expected = Contact(Sphere(tool.joint, tool.p + tool.R @ P, 0.1), on_base)
         touches = [

@@ -52,7 +52,7 @@ def test_the_best_one_is_the_last():
 
 @pytest.mark.parametrize("isa", ["sse9", "AVX2", "baseline ", "0"])
 def test_the_error_of_an_unknown_name_lists_the_known_ones(isa):
-    run = python(isa, "-c", "import treefactor")
+    run = python(isa, "-c", "from treefactor import Tree")
     assert run.returncode == 1
     assert f"TreefactorError: {VARIABLE}" in run.stderr
     assert f"got {isa!r}" in run.stderr

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,10 @@ from helpers.declared import cases
 
 import treefactor as tf
 from treefactor._functions.general_path import imported
+from treefactor.quantities import functions
 from treefactor.quantities.functions import ENTRIES, QUANTITIES
+from treefactor.quantities.places import places
+from treefactor.quantities.stubs import stubs
 
 
 def is_compared(quantity):
@@ -80,3 +84,23 @@ def condition(case, arrays):
 def test_numbers_of_entries_are_those_of_the_table():
     assert [entry.quantity for entry in ENTRIES.values()] == list(QUANTITIES.values())
     assert [entry.number for entry in ENTRIES.values()] == list(range(len(ENTRIES)))
+
+
+def test_types_for_tools_are_those_of_the_table():
+    """`make generate` writes them."""
+    written = Path(functions.__file__).with_name("functions.pyi").read_text(encoding="utf-8")
+    assert written == stubs(QUANTITIES)
+
+
+def test_places_are_files_and_lines():
+    place_of = dict(places(QUANTITIES["rnea"]))
+    for what, text in [
+        ("declaration", "rnea = Quantity("),
+        ("compiled class", "cdef class Rnea"),
+        ("kernel", "static void NAME(rnea)"),
+        ("oracle", "def rnea(model, q, v, a, fext=None)"),
+    ]:
+        path, _, line = place_of[what].rpartition(":")
+        assert Path(path).read_text(encoding="utf-8").splitlines()[int(line) - 1].startswith(text)
+    for quantity in QUANTITIES.values():
+        assert {"declaration", "compiled class"} <= dict(places(quantity)).keys()

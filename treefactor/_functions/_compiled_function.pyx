@@ -290,7 +290,8 @@ cdef class CompiledFunction:
     cdef bint find_arguments(self, PyObject **arrays, double *numbers, const double **x) noexcept:
         """Set x to the data of contiguous arrays of one configuration, or NULL; false if one does not fit.
 
-        Python's numbers are kept in `numbers`, which has a place for every argument; they do not fit if it is NULL.
+        Python's numbers are kept in `numbers`, which has a place for every argument; if it is NULL, they do
+        not fit.
         """
         cdef int k
         cdef PyObject *array
@@ -548,7 +549,7 @@ cdef class CompiledFunction:
             self.store(&self.result[k], count, y[k], to[k] + b * self.to_next_block(k))
 
     cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil:
-        """y <- NaN in lanes with a bad pivot, arguments that are not finite or no unit vector where one must be.
+        """y <- NaN in lanes with a bad pivot, arguments that are not finite, or no unit vector as needed.
 
         Arguments stand side by side from x[0] on: one vectorized check finds that all lanes are good.
         """

@@ -1,8 +1,8 @@
 """Public functions of compiled quantities: one C entry binds arguments, finds the function and runs it.
 
 A public function is a built-in function of Python with the vector call of PEP 590, made from its declaration.
-Built-in functions have no data of their own, so that each gets one of a fixed number of small C functions, which
-pass on their number.
+Built-in functions have no data of their own, so that each gets one of a fixed number of small C functions,
+which pass on their number.
 """
 
 cimport numpy as cnp
@@ -26,14 +26,14 @@ cdef extern from *:
     """
     typedef PyObject *(*EntryCall)(int, PyObject *const *, Py_ssize_t, PyObject *);
     static EntryCall entry_call;
-    #define ENTRY(k)                                                                                              \\
-        static PyObject *entry_##k(PyObject *self, PyObject *const *x, Py_ssize_t count, PyObject *names)         \\
-        {                                                                                                         \\
-            return entry_call(k, x, count, names);                                                                \\
+    #define ENTRY(k) \\
+        static PyObject *entry_##k(PyObject *self, PyObject *const *x, Py_ssize_t count, PyObject *names) \\
+        { \\
+            return entry_call(k, x, count, names); \\
         }
     #define TEN(f, k) f(k##0) f(k##1) f(k##2) f(k##3) f(k##4) f(k##5) f(k##6) f(k##7) f(k##8) f(k##9)
-    #define ALL(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) TEN(f, 1) TEN(f, 2) TEN(f, 3) TEN(f, 4)      \\
-        TEN(f, 5) TEN(f, 6) TEN(f, 7) TEN(f, 8) TEN(f, 9) TEN(f, 10) TEN(f, 11) TEN(f, 12)
+    #define ALL(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) TEN(f, 1) TEN(f, 2) TEN(f, 3) \\
+        TEN(f, 4) TEN(f, 5) TEN(f, 6) TEN(f, 7) TEN(f, 8) TEN(f, 9) TEN(f, 10) TEN(f, 11) TEN(f, 12)
     ALL(ENTRY)
     #define METHOD(k) {NULL, (PyCFunction)(void (*)(void))entry_##k, METH_FASTCALL | METH_KEYWORDS, NULL},
     static PyMethodDef entry_methods[] = {ALL(METHOD)};
@@ -69,7 +69,8 @@ cdef class Entry:
         Its parameters, as in ``(model, q, v, out=None)``; defaults are literals.
     """
 
-    def __init__(self, quantity, owner, str docstring not None, tuple names not None, tuple defaults not None):
+    def __init__(self, quantity, owner, str docstring not None, tuple names not None,
+                 tuple defaults not None):
         cdef int k, j
         cdef PyMethodDef *method
         if len(entries) >= MOST_ENTRIES or len(names) > MOST_PARAMETERS:
@@ -111,7 +112,6 @@ cdef class Entry:
         """Set slot to the argument of every parameter; raise TypeError if arguments do not fit."""
         cdef Py_ssize_t given = 0 if keywords == NULL else PyTuple_GET_SIZE(keywords), k, j
         cdef PyObject *name
-        cdef PyObject *parameter
         if count > self.count:
             self.refuse(x, count, keywords)
         for k in range(count):
@@ -156,7 +156,8 @@ cdef class Entry:
             if self.choices[k] == KEY:
                 continue
             if self.choices[k] == FLAG:
-                code = 2 * code + (given == <PyObject *> True or given != <PyObject *> False and bool(<object> given))
+                code = 2 * code + (given == <PyObject *> True
+                                   or given != <PyObject *> False and bool(<object> given))
                 continue
             if self.choices[k] == PRESENCE:
                 code = 2 * code + (given != <PyObject *> None)
@@ -239,7 +240,7 @@ cdef class Entry:
         return shape_of(<object> longest)[lead] if lead > 0 and most == lead + 1 else -1
 
     cdef Py_ssize_t read_values(self, tuple values, PyObject **chosen) except -2:
-        """Set chosen to the values of all options; return the number of directions that follows them, or -1."""
+        """Set chosen to the values of all options; return the number of directions after them, or -1."""
         cdef int k
         for k in range(self.options):
             chosen[k] = <PyObject *> values[k]
@@ -248,7 +249,8 @@ cdef class Entry:
     def kept_function(self, model, tuple values not None):
         """Return the function of a model that is kept under values of its options; None if it is new.
 
-        Where there are directions, their number follows the options: -1, or that of the vectors for every state.
+        Where there are directions, their number follows the options: -1, or that of the vectors for every
+        state.
         """
         cdef PyObject *chosen[MOST_OPTIONS]
         cdef Py_ssize_t vectors = self.read_values(values, chosen)
@@ -347,7 +349,8 @@ cdef object call(int number, PyObject *const *x, Py_ssize_t count, PyObject *key
         if entry.directed:
             options.append(vectors)
         returned = general.general_path(
-            entry, model, tuple(options), tuple([<object> arrays[k] for k in range(entry.inputs)]), out, threads)
+            entry, model, tuple(options), tuple([<object> arrays[k] for k in range(entry.inputs)]), out,
+            threads)
     return returned
 
 

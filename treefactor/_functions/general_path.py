@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from ..exceptions import DtypeError, NotPositiveDefiniteError, ShapeError
 from ..model._states import states
 from ..model.model import Model, require_model
 from ._compiled_function import CompiledFunction
-
-if TYPE_CHECKING:
-    from ._entry import Entry
 
 LANES = 8
 PACKAGE = __package__.partition(".")[0]
@@ -46,7 +43,7 @@ def forget_oldest(functions: dict) -> None:
         del functions[next(key for key in functions if key is not None)]  # None: tables that all share
 
 
-def general_path(entry: Entry, model: Model, options: tuple, arrays: tuple, out, num_threads: int):
+def general_path(entry: Any, model: Model, options: tuple, arrays: tuple, out, num_threads: int):
     """Run a quantity on arrays of any form, compiled if new; raise the error that names the bad argument."""
     return run(model, compiled_function(entry, model, options), arrays, out, num_threads)
 
@@ -58,7 +55,7 @@ def run(model: Model, function: CompiledFunction, arrays: tuple, out, num_thread
     return run_validated(model, function, arrays, out, num_threads) if returned is None else returned
 
 
-def compiled_function(entry: Entry, model: Model, options: tuple) -> CompiledFunction:
+def compiled_function(entry: Any, model: Model, options: tuple) -> CompiledFunction:
     """Return the compiled function of a model, and keep it.
 
     Where there are directions, their number follows the options: -1, or that of the vectors for every state.

@@ -168,7 +168,8 @@ cdef class CompiledSteps:
         if not (self.find_frames.run_one(x, &self.frames) and self.contacts_stay()):
             return False
         self.rows.combine(&self.near, q, pressed, &self.results)
-        if not (self.find_motion.run_one(x, &self.motion) and all_finite(self.pattern.shape.start[self.n], H)):
+        if not (self.find_motion.run_one(x, &self.motion)
+                and all_finite(self.pattern.shape.start[self.n], H)):
             return False
         if self.factor.eliminate(&self.packed_H, NULL) >= 0 or not self.compute_momentum(q, v, tau):
             return False

@@ -7,7 +7,7 @@ from libc.string cimport memset
 
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
 from ..dynamics._dynamics_functions cimport EquationOfMotion, Frames
-from ..dynamics._recursions cimport Arguments, Bodies, Entry
+from ..dynamics._recursions cimport Bodies, Entry
 from ..tree._pattern cimport (
     FACTORIZED,
     SOLVE_L,
@@ -82,6 +82,14 @@ ctypedef struct Motor:           # prescribes position, velocity and acceleratio
 
 cdef Motor no_motor
 MOTOR = np.asarray(<Motor[:1]> &no_motor).dtype
+
+
+ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
+    const double *q
+    const double *v
+    const double *x              # tau
+    const double *fext
+    double *out
 
 
 cdef class LoopKernel:
@@ -189,8 +197,8 @@ cdef class LoopKernel:
         """Count the doubles of workspace that `compute` needs."""
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Py_ssize_t kernel = (kernels.one if lanes == 1 else kernels.lanes).workspace_size(&self.c, t.n)
-        cdef Py_ssize_t size = self.frames.result[0].computed + self.equation.result[0].computed + 3 * self.c.rows
-        size += self.nnz + 2 * t.n                                # D, reciprocals
+        cdef Py_ssize_t size = self.frames.result[0].computed + self.equation.result[0].computed
+        size += 3 * self.c.rows + self.nnz + 2 * t.n              # D, reciprocals
         size = lanes * size + kernel
         size += max(self.frames.workspace_size(lanes), self.equation.workspace_size(lanes))
         size += factor_workspace_size(t) if lanes == 1 else lanes * t.scratch

@@ -19,9 +19,7 @@ __all__ = [
     "MotionDerivatives",
     "centroidal_derivatives",
     "com_derivatives",
-    "difference_derivatives",
     "frame_derivatives",
-    "integrate_derivatives",
 ]
 
 

@@ -2,15 +2,14 @@
 
 cimport cython
 
-from ..tree._operands cimport ALIGNED, LANES, align
-from ..tree._pattern cimport FACTORIZED, SOLVE, Shape, Workspace, active, carve_workspace, clear_workspace
-from ..tree._pattern cimport workspace_size as factor_workspace_size
-from .._functions._compiled_function cimport PAIR, PLAIN, SYMMETRIC
+from ..tree._operands cimport ALIGNED
+from ..tree._pattern cimport Shape, workspace_size as factor_workspace_size
+from .._functions._compiled_function cimport PAIR, SYMMETRIC
 from ._coupling cimport reduce_coriolis, reduce_inertia
 from ._kernel_calls cimport factor_and_solve
 from ._model_function cimport ModelFunction
 from ._operations cimport FACTOR, INVERSE, UNIT_MOTION
-from ._recursions cimport Dynamics, Mechanism, Recursions, dynamics
+from ._recursions cimport Mechanism, Recursions, dynamics
 from ._results cimport find_failures
 
 
@@ -322,7 +321,8 @@ cdef class ForwardDynamics(DynamicsFunction):
             end += lanes * self.bodies.m.start[self.bodies.m.n]
         v = self.expanded(lanes, 1, x[1], &end)
         bias = self.target(lanes, 1, y[0], &end)
-        self.recursions(lanes).equation_of_motion(<const Mechanism *> model, x[0], v, x[3], full_H, bias, work)
+        self.recursions(lanes).equation_of_motion(
+            <const Mechanism *> model, x[0], v, x[3], full_H, bias, work)
         if self.bodies.coupled:
             reduce_inertia(&self.bodies.coupling, lanes, full_H, H)
         self.reduce(lanes, 1, bias, y[0])
@@ -337,8 +337,8 @@ cdef class Aba(DynamicsFunction):
     def __init__(self, model):
         if self.bodies.coupled:
             raise ValueError(
-                f"{model.name or 'the model'} has mimic joints, which the articulated-body algorithm does not "
-                "support: use forward_dynamics(..., method='factor')"
+                f"{model.name or 'the model'} has mimic joints, which the articulated-body algorithm does "
+                "not support: use forward_dynamics(..., method='factor')"
             )
         self.names, self.may_fail = ("q", "v", "tau", "fext"), True
         self.add_configuration()
@@ -401,7 +401,8 @@ cdef class EquationOfMotion(DynamicsFunction):
             end += lanes * self.bodies.m.start[self.bodies.m.n]
         v = self.expanded(lanes, 1, x[1], &end)
         bias = self.target(lanes, 1, y[0], &end)
-        self.recursions(lanes).equation_of_motion(<const Mechanism *> model, x[0], v, x[3], full_H, bias, work)
+        self.recursions(lanes).equation_of_motion(
+            <const Mechanism *> model, x[0], v, x[3], full_H, bias, work)
         if self.bodies.coupled:
             reduce_inertia(&self.bodies.coupling, lanes, full_H, H)
         self.reduce(lanes, 1, bias, y[0])

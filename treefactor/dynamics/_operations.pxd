@@ -1,4 +1,4 @@
-"""Structs of the kernels, and the operations that they compute."""
+"""Structs of the kernels of the dynamics."""
 
 cdef extern from "kernels/dynamics/bodies.h" nogil:
     ctypedef struct Body:
@@ -69,19 +69,9 @@ cdef extern from "kernels/dynamics/body_motion.h" nogil:
     Py_ssize_t RECORD
     Py_ssize_t UNIT_MOTION(Py_ssize_t joints, Py_ssize_t k)
 
-cdef enum:                       # operations of `Bodies.compute`, and what `factor_and_solve` computes
-    MOTION
-    CRBA_PACKED
+cdef enum:                       # what `factor_and_solve` computes
     FACTOR
     INVERSE
-
-
-ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
-    const double *q
-    const double *v
-    const double *x              # tau
-    const double *fext
-    double *out
 
 
 ctypedef struct InertiaSets:     # inertias and armature of a batch

@@ -1,15 +1,12 @@
-"""Run the compiled recursions of one model on validated NumPy arrays."""
+"""Compiled form of one model, which the kernels of the dynamics read, and their table."""
 
 cimport cython
 cimport numpy as cnp
-from libc.stdlib cimport free, malloc
 
-from ..tree._pattern cimport FACTORIZED, Pattern, active
-from .._util._fast_arrays cimport all_finite
+from ..tree._pattern cimport Pattern, active
 from ..model._compiled_parts cimport CompiledParts
-from ..tree._operands cimport ALIGNED, LANES, align
+from ..tree._operands cimport LANES
 from ._inertia_sets cimport choose_inertias
-from ._coupling cimport expand, reduce_forces, reduce_inertia
 from .._functions._packed cimport are_unit_vectors
 
 import numpy as np
@@ -29,9 +26,6 @@ cdef extern from *:
     const Dynamics *dynamics_for(const char *name) nogil
 
 cdef const Dynamics *dynamics = dynamics_for(active.name)
-
-cdef enum:
-    STACK_DOUBLES = 6144         # workspace on the C stack; larger robots allocate theirs on the heap
 
 cdef Body empty_body
 cdef BodyMotion empty_motion
@@ -60,7 +54,7 @@ def sincos_address():
 
 
 cdef class Bodies:
-    """Run the recursions of one model; arrays must be contiguous float64 and of the right size.
+    """Bodies, inertias and mimic couplings of one model in the structs of the kernels.
 
     Parameters
     ----------
@@ -141,67 +135,9 @@ cdef class Bodies:
         """Return the doubles of `gathered`, a multiple of 8."""
         return 0 if self.sets.which == NULL else LANES * self.sets.size
 
-    cdef Py_ssize_t size(self, int op) noexcept nogil:
-        """Return the entries of a result: the packed rows of H, behind tau - bias for MOTION."""
-        return self.nnz + (self.nv if op == MOTION else 0)
-
-    cdef Py_ssize_t workspace_size(self, int op, int lanes) noexcept nogil:
-        """Return the doubles that `compute` needs, alignment excluded."""
-        cdef Py_ssize_t size = (dynamics.one if lanes == 1 else dynamics.lanes).workspace_size(&self.m)
-        return size + ALIGNED + lanes * (2 * self.m.n + self.m.start[self.m.n])      # v, bias, H of all freedoms
-
     cdef bint is_configuration(self, const double *q, int step) noexcept nogil:
         """Return whether all quaternions and (cos, sin) have unit length; entries of q are `step` apart."""
         return are_unit_vectors(self.units, self.unit, q, step, unit_square)
-
-    cdef void compute(self, const Mechanism *m, int op, int lanes, const Arguments *args, Py_ssize_t *failed,
-                      double *work) noexcept nogil:
-        """Run an operation on 1 or 8 configurations of a `mechanism`; failed[lane] <- -1."""
-        cdef const Recursions *r = &dynamics.one if lanes == 1 else &dynamics.lanes
-        cdef Py_ssize_t k, lane, freedoms = lanes * self.nv if op == MOTION else 0
-        cdef double *workspace = align(work)
-        cdef double *full_v = workspace + r.workspace_size(&self.m)     # of all freedoms, mimic joints included
-        cdef double *full_bias = full_v + lanes * self.m.n
-        cdef double *full_H = full_bias + lanes * self.m.n
-        cdef double *H = args.out + freedoms
-        cdef double *bias = full_bias if self.coupled else args.out
-        cdef const double *v = args.v
-        for lane in range(lanes):
-            failed[lane] = FACTORIZED
-        if not self.coupled:
-            full_H = H
-        elif op == MOTION:
-            expand(&self.coupling, lanes, v, full_v)
-            v = full_v
-        if op == MOTION:
-            r.equation_of_motion(m, args.q, v, args.fext, full_H, bias, workspace)
-        else:
-            r.crba(m, args.q, full_H, workspace)
-        if self.coupled:
-            reduce_inertia(&self.coupling, lanes, full_H, H)
-        if self.coupled and op == MOTION:
-            reduce_forces(&self.coupling, lanes, bias, args.out)
-        for k in range(freedoms):
-            args.out[k] = args.x[k] - args.out[k]
-
-    cdef bint run_one(self, int op, const Arguments *args) noexcept nogil:
-        """Run an operation on one configuration; false leaves it to the general path."""
-        cdef double local[STACK_DOUBLES]
-        cdef double *work = local
-        cdef Py_ssize_t failed, n = self.nv, need = self.workspace_size(op, 1)
-        if not (all_finite(self.nq, args.q) and (args.v == NULL or all_finite(n, args.v))
-                and (args.x == NULL or all_finite(n, args.x))
-                and (args.fext == NULL or all_finite(6 * self.m.joints, args.fext))
-                and self.is_configuration(args.q, 1)):
-            return False
-        if need > STACK_DOUBLES:
-            work = <double *> malloc(need * sizeof(double))
-            if work == NULL:
-                return False
-        self.compute(&self.m, op, 1, args, &failed, work)
-        if need > STACK_DOUBLES:
-            free(work)
-        return True
 
 
 cpdef Bodies bodies_of(model):

@@ -244,7 +244,6 @@ cdef class PairFunction(RegressorFunction):
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        cdef const Mechanism *m = <const Mechanism *> model
         cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
         cdef bint whole = self.dense and lanes == 1
         cdef Py_ssize_t size = self.result[0].size if whole else self.computed
@@ -322,7 +321,6 @@ cdef class TransposeTimes(RegressorFunction):
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        cdef const Mechanism *m = <const Mechanism *> model
         cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
         cdef const double *v = self.expanded(lanes, 1, x[1], &end)
         cdef const double *a = self.expanded(lanes, 1, x[2], &end)
@@ -348,7 +346,6 @@ cdef class KineticEnergyRegressor(RegressorFunction):
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        cdef const Mechanism *m = <const Mechanism *> model
         cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
         self.kernels(lanes).kinetic_energy(
             &self.bodies.m, x[0], self.expanded(lanes, 1, x[1], &end), y[0], work)
@@ -364,7 +361,6 @@ cdef class PotentialEnergyRegressor(RegressorFunction):
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        cdef const Mechanism *m = <const Mechanism *> model
         self.kernels(lanes).potential_energy(&self.bodies.m, x[0], y[0], work)
 
 
@@ -378,5 +374,4 @@ cdef class CenterOfMassRegressor(RegressorFunction):
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        cdef const Mechanism *m = <const Mechanism *> model
         self.kernels(lanes).center_of_mass(&self.bodies.m, x[0], y[0], work)

@@ -1,4 +1,4 @@
-"""Compiled functions of configurations: steps between them, distances, derivatives of steps, and unit rotations."""
+"""Compiled functions of configurations: steps, distances, derivatives of steps, unit rotations."""
 
 cimport numpy as cnp
 from libc.math cimport NAN, fabs
@@ -17,7 +17,6 @@ from ..model._configurations cimport (
 )
 from ..tree._operands cimport LANES, Operand
 
-import numpy as np
 
 cnp.import_array()
 
@@ -51,7 +50,7 @@ cdef class Step(ConfigurationFunction):
                 and (self.units == 0 or CompiledFunction.are_valid(self, 0, x, y)))
 
     cdef bint is_one_sum(self, Py_ssize_t batch, const Operand *operands, Coordinates *whole) noexcept:
-        """Describe a batch of contiguous rows as one configuration; false if some joints turn in another way."""
+        """Describe contiguous rows as one configuration; false if some joints turn in another way."""
         cdef Py_ssize_t row = self.c.nq * sizeof(double)
         whole.group, whole.q, whole.v = LINEAR, 0, 0
         whole.nq = whole.nv = batch * self.c.nq
@@ -157,7 +156,7 @@ def as_booleans(tuple results):
 
 
 cdef class IsSameConfiguration(ConfigurationFunction):
-    """Whether no entry of q0 and q1 differs by more than a tolerance; false for arguments that are not valid."""
+    """Whether no entries of q0 and q1 differ by more than a tolerance; false for invalid arguments."""
 
     def __init__(self, model):
         self.names, self.scalar, self.gather = ("q0", "q1", "tolerance"), True, as_booleans
@@ -178,7 +177,7 @@ cdef class IsSameConfiguration(ConfigurationFunction):
 
 
 cdef class Normalize(ConfigurationFunction):
-    """q with rotations of unit length; they may have any length but zero, for which the result is not finite."""
+    """q with rotations of unit length; they may have any length but zero, which gives NaN."""
 
     def __init__(self, model):
         self.names, self.configurations, self.any_length = ("q",), ("q",), True
@@ -225,8 +224,8 @@ cdef class Normalize(ConfigurationFunction):
 cdef class StepDerivatives(ConfigurationFunction):
     """Derivatives of a step by one of its two configurations or velocities, or by both.
 
-    Kernels compute blocks of joints that turn in more than one way; the freedoms of others have the entry 1 or -1 on
-    the diagonal. In lanes a result has the entries of all blocks, then that one.
+    Kernels compute blocks of joints that turn in more than one way; the freedoms of others have the entry 1
+    or -1 on the diagonal. In lanes a result has the entries of all blocks, then that one.
     """
 
     cdef int first               # argument of the first result

@@ -1,4 +1,4 @@
-"""Compiled functions of kinematics: results of a model that are computed together, in one pass over its bodies."""
+"""Compiled functions of kinematics: results of a model, computed together in one pass over its bodies."""
 
 cimport numpy as cnp
 from libc.string cimport memset
@@ -42,7 +42,7 @@ REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 
 
 cdef class Request(CompiledFunction):
-    """Compute results of one model in one pass over the bodies that they need, from q, and v and a where needed.
+    """Compute results of one model in one pass over the bodies that they need, from q, v and a.
 
     Parameters
     ----------
@@ -55,17 +55,20 @@ cdef class Request(CompiledFunction):
     units : ndarray of int, shape (m, 2)
         First entry and number of entries of the unit vectors in q.
     results : sequence of tuple
-        For every result its shape for one configuration; and, if it has entries that are zero for every q, the
-        number of the others, and for every entry the place among these, or their number: an array of C ints.
+        For every result its shape for one configuration; and, if it has entries that are zero for every q,
+        the number of the others, and for every entry the place among these, or their number: C ints.
     gather : callable, optional
         Makes what is returned of a tuple of arrays; by default several results are a tuple.
     """
 
     def __init__(self, cnp.ndarray bodies not None, cnp.ndarray turns not None, cnp.ndarray freedoms not None,
-                 cnp.ndarray outputs not None, cnp.ndarray columns not None, Py_ssize_t order, Py_ssize_t sums,
-                 Py_ssize_t arms, Py_ssize_t nq, Py_ssize_t nv, cnp.ndarray units not None, results, gather=None):
+                 cnp.ndarray outputs not None, cnp.ndarray columns not None, Py_ssize_t order,
+                 Py_ssize_t sums,
+                 Py_ssize_t arms, Py_ssize_t nq, Py_ssize_t nv, cnp.ndarray units not None, results,
+                 gather=None):
         cdef cnp.ndarray places
-        self.kept = bodies, turns, freedoms, outputs, columns, order, sums, arms, nq, nv, units, results, gather
+        self.kept = (bodies, turns, freedoms, outputs, columns, order, sums, arms, nq, nv, units, results,
+                     gather)
         self.plan.m.bodies = len(bodies)
         self.plan.m.n = len(freedoms)
         self.plan.m.angles = np.count_nonzero(bodies["angle"] >= 0)

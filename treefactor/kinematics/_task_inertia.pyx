@@ -101,8 +101,8 @@ def fast(model, frame, reference, q, out, threads, bint invert=False, double dam
         return None
     shape[0] = shape[1] = m
     made = new_result(2, shape)
-    need = crba.bodies.nnz + request.result.size + max(crba.workspace_size(1),
-                                                       factor_workspace_size(&crba.pattern.shape)) + 2 * ALIGNED
+    need = max(crba.workspace_size(1), factor_workspace_size(&crba.pattern.shape))
+    need += crba.bodies.nnz + request.result.size + 2 * ALIGNED
     if need > STACK_DOUBLES:
         work = <double *> malloc(need * sizeof(double))
         if work == NULL:

@@ -61,7 +61,7 @@ cdef class Configurations:
     cdef tuple limits                      # finite limits of the model, once they are known
     cdef tuple source                      # last random generator, its C interface and its lock
     cdef object kept
-    cdef readonly tuple units              # first entry and number of entries of every (cos, sin) and quaternion
+    cdef readonly tuple units              # first entry and size of every (cos, sin) and quaternion
 
     cdef cnp.ndarray block_places(self)
     cdef void draw(self, bitgen_t *bits, const double *low, const double *span, Py_ssize_t count,

@@ -80,8 +80,8 @@ cdef class Configurations:
     cdef cnp.ndarray block_places(self):
         """Return for every entry of a matrix (nv, nv) the place of the computed one that equals it.
 
-        Computed are the blocks of joints that turn in more than one way, then the entry that the freedoms of other
-        joints have on the diagonal; entries outside have the number of these.
+        Computed are the blocks of joints that turn in more than one way, then the entry that the freedoms of
+        other joints have on the diagonal; entries outside have the number of these.
         """
         cdef cnp.ndarray places = np.full((self.nv, self.nv), self.entries + 1, dtype=np.intc)
         cdef Py_ssize_t j, first = 0

@@ -55,7 +55,7 @@ def _lines(quantity: Quantity) -> Iterator[str]:
     own = [name for name, _ in quantity.errors]
     yield ", ".join(name for name in kinds if name not in own)
     yield _text("If an argument does not fit the model; ConfigurationError names the joint.")
-    conditions = [f"if {one.name} has another value" for one in quantity.options if one.choices]
+    conditions = [f"if the {one.name} is unknown" for one in quantity.options if one.choices]
     if not quantity.mimic:
         conditions.append('if the model has mimic joints: use ``forward_dynamics(..., method="factor")``')
     conditions += quantity.invalid

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._functions._entry import Entry
-from ..dynamics.inertias import Inertias
 from ..model.model import Model
 from .declaration import Quantity
 
@@ -81,7 +80,7 @@ def d_integrate(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
-    argument: str = None,
+    argument: Any = None,
     out: tuple[np.ndarray, ...] | None = None,
     num_threads: int = 1,
 ) -> Any: ...
@@ -91,7 +90,7 @@ def d_difference(
     model: Model,
     q0: ArrayLike,
     q1: ArrayLike,
-    argument: str = None,
+    argument: Any = None,
     out: tuple[np.ndarray, ...] | None = None,
     num_threads: int = 1,
 ) -> Any: ...
@@ -121,7 +120,7 @@ def crba(
     out: np.ndarray | None = None,
     layout: str = "dense",
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> np.ndarray: ...
 
 # declared in quantities; compiled class dynamics._dynamics_functions:Rnea
@@ -133,7 +132,7 @@ def rnea(
     fext: ArrayLike | None = None,
     out: np.ndarray | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> np.ndarray: ...
 
 # declared in quantities; compiled class dynamics._dynamics_functions:Bias
@@ -144,7 +143,7 @@ def bias(
     fext: ArrayLike | None = None,
     out: np.ndarray | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> np.ndarray: ...
 
 # declared in quantities; compiled class dynamics._dynamics_functions:HTimes
@@ -154,7 +153,7 @@ def h_times(
     x: ArrayLike,
     out: np.ndarray | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> np.ndarray: ...
 
 # declared in quantities; compiled class dynamics._dynamics_functions:Aba
@@ -166,7 +165,7 @@ def aba(
     fext: ArrayLike | None = None,
     out: np.ndarray | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> np.ndarray: ...
 
 # declared in quantities; compiled class dynamics._dynamics_functions:forward_dynamics
@@ -179,7 +178,7 @@ def forward_dynamics(
     method: str = "factor",
     out: np.ndarray | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> np.ndarray: ...
 
 # declared in quantities; compiled class dynamics._dynamics_functions:JointForces
@@ -191,7 +190,7 @@ def joint_forces(
     fext: ArrayLike | None = None,
     out: np.ndarray | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> np.ndarray: ...
 
 # declared in quantities; compiled class dynamics._dynamics_functions:BaseForce
@@ -203,7 +202,7 @@ def base_force(
     fext: ArrayLike | None = None,
     out: np.ndarray | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> np.ndarray: ...
 
 # declared in quantities; compiled class dynamics._dynamics_functions:GeneralizedGravity
@@ -212,7 +211,7 @@ def generalized_gravity(
     q: ArrayLike,
     out: np.ndarray | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> np.ndarray: ...
 
 # declared in quantities; compiled class dynamics._dynamics_functions:StaticTorque
@@ -222,7 +221,7 @@ def static_torque(
     fext: ArrayLike,
     out: np.ndarray | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> np.ndarray: ...
 
 # declared in quantities; compiled class dynamics._dynamics_functions:KineticEnergy
@@ -232,7 +231,7 @@ def kinetic_energy(
     v: ArrayLike,
     out: np.ndarray | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> Any: ...
 
 # declared in quantities; compiled class dynamics._dynamics_functions:PotentialEnergy
@@ -241,7 +240,7 @@ def potential_energy(
     q: ArrayLike,
     out: np.ndarray | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> Any: ...
 
 # declared in quantities; compiled class dynamics._dynamics_functions:MechanicalEnergy
@@ -251,7 +250,7 @@ def mechanical_energy(
     v: ArrayLike,
     out: np.ndarray | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> Any: ...
 
 # declared in quantities; compiled class dynamics._dynamics_functions:CoriolisMatrix
@@ -262,7 +261,7 @@ def coriolis_matrix(
     out: np.ndarray | None = None,
     layout: str = "dense",
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> np.ndarray: ...
 
 # declared in quantities; compiled class dynamics._dynamics_functions:InverseInertia
@@ -271,7 +270,7 @@ def inverse_inertia(
     q: ArrayLike,
     out: np.ndarray | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> np.ndarray: ...
 
 # declared in quantities; compiled class dynamics._dynamics_functions:Frames
@@ -305,7 +304,7 @@ def rnea_derivatives(
     with_value: bool = False,
     out: tuple[np.ndarray, ...] | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> Any: ...
 
 # declared in quantities; compiled class derivatives._first_order:ForwardDynamicsDerivatives
@@ -318,7 +317,7 @@ def forward_dynamics_derivatives(
     with_value: bool = False,
     out: tuple[np.ndarray, ...] | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> Any: ...
 
 # declared in quantities; compiled class derivatives._products:RneaJvp
@@ -335,7 +334,7 @@ def rnea_jvp(
     with_value: bool = False,
     out: np.ndarray | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> np.ndarray: ...
 
 # declared in quantities; compiled class derivatives._products:RneaVjp
@@ -351,7 +350,7 @@ def rnea_vjp(
     with_value: bool = False,
     out: tuple[np.ndarray, ...] | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> Any: ...
 
 # declared in quantities; compiled class derivatives._products:ForwardDynamicsJvp
@@ -368,7 +367,7 @@ def forward_dynamics_jvp(
     with_value: bool = False,
     out: np.ndarray | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> np.ndarray: ...
 
 # declared in quantities; compiled class derivatives._products:ForwardDynamicsVjp
@@ -384,7 +383,7 @@ def forward_dynamics_vjp(
     with_value: bool = False,
     out: tuple[np.ndarray, ...] | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> Any: ...
 
 # declared in quantities; compiled class derivatives._second_order:RneaHvp
@@ -402,7 +401,7 @@ def rnea_hvp(
     symmetric: bool = True,
     out: tuple[np.ndarray, ...] | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> Any: ...
 
 # declared in quantities; compiled class derivatives._second_order:RneaHessian
@@ -417,7 +416,7 @@ def rnea_hessian(
     layout: str = "dense",
     out: tuple[np.ndarray, ...] | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> Any: ...
 
 # declared in quantities; compiled class derivatives._second_order:ForwardDynamicsHvp
@@ -435,7 +434,7 @@ def forward_dynamics_hvp(
     symmetric: bool = True,
     out: tuple[np.ndarray, ...] | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> Any: ...
 
 # declared in quantities; compiled class derivatives._second_order:ForwardDynamicsHessian
@@ -449,7 +448,7 @@ def forward_dynamics_hessian(
     symmetric: bool = True,
     out: tuple[np.ndarray, ...] | None = None,
     num_threads: int = 1,
-    inertias: Inertias | ArrayLike | None = None,
+    inertias: Any = None,
 ) -> Any: ...
 
 # declared in quantities; compiled class identification._regressors:Regressor

@@ -18,8 +18,8 @@ def places(quantity: Quantity) -> Iterator[tuple[str, str]]:
     module = next(one for one in TABLE if quantity in vars(one).values())
     yield from _line("declaration", Path(str(module.__file__)), rf"^{quantity.name} = Quantity")
     path, _, name = quantity.kernel.partition(":")
-    source = ROOT.joinpath(*path.split(".")).with_suffix(".pyx")
-    yield from _line("compiled class", source, rf"^(cdef class|def) {name}\b")
+    source = next(one for one in _sources(path) if one.is_file())
+    yield from _line("compiled class", source, rf"^(cdef class|class|def) {name}\b")
     for kernel in _kernels(source, name):
         yield from _kernel(kernel)
     if quantity.derivative:
@@ -33,6 +33,12 @@ def places(quantity: Quantity) -> Iterator[tuple[str, str]]:
         module_of_oracle, _, function = quantity.oracle.partition(":")
         tests = ROOT.parent / "tests" / Path(*module_of_oracle.split("."))
         yield from _line("oracle", tests.with_suffix(".py"), rf"^def {function}\b")
+
+
+def _sources(module: str) -> Iterator[Path]:
+    """Yield the files that may hold a module; installations lack those in Cython, but have their types."""
+    for suffix in (".pyx", ".py", ".pyi"):
+        yield ROOT.joinpath(*module.split(".")).with_suffix(suffix)
 
 
 def _line(what: str, path: Path, pattern: str) -> Iterator[tuple[str, str]]:

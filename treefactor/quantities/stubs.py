@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._functions._entry import Entry
-from ..dynamics.inertias import Inertias
 from ..model.model import Model
 from .declaration import Quantity
 
@@ -27,7 +26,7 @@ ENTRIES: dict[str, Entry]
 
 def stubs(quantities: dict[str, Quantity]) -> str:
     """Return the text of the file of types."""
-    return HEAD + "\n".join(line for one in quantities.values() for line in _stub(one)) + "\n"
+    return HEAD + "\n".join("".join(f"{line}\n" for line in _stub(one)) for one in quantities.values())
 
 
 def _stub(quantity: Quantity) -> Iterator[str]:
@@ -40,12 +39,12 @@ def _stub(quantity: Quantity) -> Iterator[str]:
 
 
 def _text(default) -> str:
-    return f'"{default}"' if isinstance(default, str) else repr(default)
+    return repr(default).replace("'", '"')
 
 
 def _type(quantity: Quantity, name: str) -> str:
     """Return the type of an argument."""
-    common = {"model": "Model", "num_threads": "int", "inertias": "Inertias | ArrayLike | None"}
+    common = {"model": "Model", "num_threads": "int", "inertias": "Any"}
     if name in common:
         return common[name]
     if name == "out":
@@ -54,7 +53,9 @@ def _type(quantity: Quantity, name: str) -> str:
         if array.name == name:
             return "ArrayLike | None" if array.optional else "ArrayLike"
     option = next(one for one in quantity.options if one.name == name)
-    return {"choice": "str", "flag": "bool"}.get(option.kind, "Any")
+    if option.choices and all(isinstance(choice, str) for choice in option.choices):
+        return "str" if option.kind == "choice" else "Any"
+    return "bool" if option.kind == "flag" else "Any"
 
 
 def _result(quantity: Quantity) -> str:

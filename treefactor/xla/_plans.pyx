@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from .._functions._compiled_function cimport MOST_ARRAYS, CompiledFunction
+from .._functions._compiled_function cimport MOST_ARRAYS
 from ..dynamics._rollouts cimport Motion, Series, Simulation
 from ..tree._operands cimport LANES, Operand
 

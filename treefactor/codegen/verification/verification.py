@@ -256,6 +256,7 @@ def _configurations(case: Verifiable, rng, samples: int) -> np.ndarray:
 def _on_branch(case: Verifiable, rng, samples: int) -> Iterator[np.ndarray]:
     """Yield closed configurations near one on the default branch; angles from -pi to pi."""
     model, bodies, start = case.model, case.bodies, case.start
+    assert start is not None  # of functions with an analytic closure, which alone have a branch
     angles = [body.q for body in bodies if body.kind == "revolute"]
     while samples:
         q = nearest(model, bodies, integrate(model, start, rng.normal(scale=NEAR, size=model.nv)))
