@@ -106,7 +106,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	. $(BIN)/activate && cython-lint treefactor
 	$(BIN)/mypy
-	$(BIN)/python -m mypy.stubtest treefactor.linalg._factor_methods treefactor._functions._bound_function --mypy-config-file pyproject.toml \
+	$(BIN)/python -m mypy.stubtest treefactor.linalg._factor_methods treefactor.quantities.functions --mypy-config-file pyproject.toml \
 	  --ignore-missing-stub --ignore-disjoint-bases
 
 # Write the types of the public functions from the declarations in treefactor/quantities.

@@ -458,7 +458,7 @@ def regressor(
     v: ArrayLike,
     a: ArrayLike,
     layout: str = "dense",
-    columns: Any = ("inertia",),
+    columns: Any = ...,
     out: np.ndarray | None = None,
     num_threads: int = 1,
 ) -> np.ndarray: ...
@@ -512,7 +512,7 @@ def regressor_transpose_times(
     v: ArrayLike,
     a: ArrayLike,
     lam: ArrayLike,
-    columns: Any = ("inertia",),
+    columns: Any = ...,
     out: np.ndarray | None = None,
     num_threads: int = 1,
 ) -> np.ndarray: ...

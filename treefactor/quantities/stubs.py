@@ -39,6 +39,8 @@ def _stub(quantity: Quantity) -> Iterator[str]:
 
 
 def _text(default) -> str:
+    if isinstance(default, tuple):
+        return "..."  # text signatures write it as a list
     return repr(default).replace("'", '"')
 
 
