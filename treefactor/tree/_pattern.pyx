@@ -158,14 +158,17 @@ cdef class Pattern:
 
         pair: the matrix is not symmetric; its entries above the diagonal follow the packed rows, transposed.
         """
-        depth, column = self.kept[3:5]
+        cdef const Shape *t = &self.shape
+        cdef Py_ssize_t n = t.n, nnz = t.start[t.n], k, e
+        cdef int *place
         entries = self.packed.get(pair)
         if entries is None:
-            row, entry = np.repeat(np.arange(len(depth)), depth), np.arange(len(column))
-            outside = 2 * len(column) - len(depth) if pair else len(column)
-            entries = np.full((len(depth),) * 2, outside, np.intc)
-            entries[column, row] = entry + len(column) - row if pair else entry
-            entries[row, column] = entry
+            entries = np.full((n, n), 2 * nnz - n if pair else nnz, np.intc)
+            place = <int *> cnp.PyArray_DATA(<cnp.ndarray> entries)
+            for k in range(n):
+                for e in range(t.start[k], t.start[k + 1]):
+                    place[t.column[e] * n + k] = <int> (e + nnz - k if pair else e)
+                    place[k * n + t.column[e]] = <int> e
             entries = self.packed.setdefault(pair, entries)
         return <const int *> cnp.PyArray_DATA(<cnp.ndarray> entries)
 
