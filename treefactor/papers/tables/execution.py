@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from time import process_time
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -55,9 +56,9 @@ def last_node_count(algorithm: Callable, tree: Tree) -> OperationCount:
 
 
 def compare(ours: Callable[[], object], peers: Mapping[str, Callable[[], object]]) -> tuple[Result, ...]:
-    """Time our call in turns with every peer; LAPACK uses one thread, as ours."""
+    """Time our call in turns with every peer, in processor time; LAPACK uses one thread, as ours."""
     with threadpool_limits(1):
-        ours_times, *others = times_in_turns([Call(ours), *map(Call, peers.values())]).T
+        ours_times, *others = times_in_turns([Call(ours), *map(Call, peers.values())], process_time).T
     return tuple(
         outcome("", "", "", peer, ours_times, times, None) for peer, times in zip(peers, others, strict=True)
     )

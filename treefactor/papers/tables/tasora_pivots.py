@@ -15,7 +15,7 @@ from ..kkt import KKT, Corner
 from ..textbook import tasora
 from ..textbook.basis import Basis, column, columns
 from .execution import compare
-from .table import AtLeast, Between, Identity, PaperRow, Table
+from .table import ANY_TIME, AtLeast, Between, Identity, PaperRow, Table
 
 PAPER = "Tasora, Manconi & Silvestri, simplex method for the mixed LCP"
 SEED = 1
@@ -122,7 +122,7 @@ def per_pivot(family: str, m: int) -> list[PaperRow]:
                 f"time of {result.peer} over that of a pivot",
                 result.ratio,
                 AtLeast(10.0),
-                Between(0.1, 10.0),
+                ANY_TIME,
                 TIMES_OF[result.peer],
             )
             for result in timed
