@@ -25,6 +25,7 @@ cdef class CompiledFunction:
     cdef Pattern pattern         # of results of the forms SYMMETRIC and PAIR
     cdef const void *model       # what `compute` gets, unless elements of a batch have models of their own
     cdef Py_ssize_t elements     # of a batch that has; -1: all configurations share one
+    cdef bint writes_rows        # of a batch: `write_rows` computes them
     cdef bint one_axis           # whether these lie along one axis: the fast path knows no other
 
     # Set by add_input, add_result and close
@@ -57,8 +58,8 @@ cdef class CompiledFunction:
     cdef bint are_valid(self, Py_ssize_t entries, double **x, double **y) noexcept nogil
     cdef void spoil(self, int lane, double **y) noexcept nogil
     cdef object as_number(self, double value)
-    cdef void run_block(self, const void *model, Py_ssize_t b, int count, const Operand *operands,
-                        double **x, double **y, char **to, Py_ssize_t *failed, double *work) noexcept nogil
+    cdef void write_rows(self, Py_ssize_t b, int count, const double **x, double **y, char **to,
+                         double *work) noexcept nogil
 
     # The same for all
     @cython.final
@@ -92,6 +93,11 @@ cdef class CompiledFunction:
     cdef Py_ssize_t to_next_block(self, int k) noexcept nogil
     @cython.final
     cdef double *place_of(self, int k, char *to, Py_ssize_t b, double *packed) noexcept nogil
-    cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil
+    @cython.final
+    cdef bint are_good(self, Py_ssize_t entries, double **x, double **y,
+                       const Py_ssize_t *failed) noexcept nogil
+    @cython.final
+    cdef void invalidate(self, Py_ssize_t entries, double **x, double **y,
+                         const Py_ssize_t *failed) noexcept nogil
     @cython.final
     cdef void store(self, const Array *result, int count, double *y, char *to) noexcept nogil

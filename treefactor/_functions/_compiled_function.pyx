@@ -181,6 +181,10 @@ cdef class CompiledFunction:
         """
         return False
 
+    cdef void write_rows(self, Py_ssize_t b, int count, const double **x, double **y, char **to,
+                         double *work) noexcept nogil:
+        """to <- the rows of block b, or NaN, of a subclass that sets `writes_rows`."""
+
     cdef bint are_valid(self, Py_ssize_t entries, double **x, double **y) noexcept nogil:
         """Return whether the arguments of all lanes are valid; false leaves the question to every lane.
 
@@ -497,7 +501,8 @@ cdef class CompiledFunction:
         cdef double *of_block
         cdef double *end
         cdef const void *model = self.model
-        cdef int k, count
+        cdef Py_ssize_t entries = 0
+        cdef int k, count, lane
         if work == NULL:
             return False
         of_block = align(work)
@@ -505,6 +510,7 @@ cdef class CompiledFunction:
         for k in range(self.inputs):
             x[k] = NULL if operands[k].data == NULL else end
             end += LANES * operands[k].size
+            entries += operands[k].size
         for k in range(self.results):
             packed[k] = y[k] = end
             end += LANES * self.result[k].computed
@@ -518,7 +524,20 @@ cdef class CompiledFunction:
                     y[k] = self.place_of(k, to[k], b, packed[k])
             if self.elements >= 0:
                 model = self.begin_block(b, of_block)
-            self.run_block(model, b, count, operands, x, y, to, status, end)
+            for k in range(self.inputs):
+                load(&operands[k], b, count, x[k])
+            for lane in range(LANES):
+                status[lane] = FACTORIZED
+            if self.writes_rows:
+                self.write_rows(b, count, <const double **> x, y, to, end)
+                continue
+            self.compute(model, LANES, <const double **> x, y, status, end)
+            if not self.are_good(entries, x, y, status):
+                self.invalidate(entries, x, y, status)
+            for lane in range(count, LANES):
+                status[lane] = FACTORIZED
+            for k in range(self.results):
+                self.store(&self.result[k], count, y[k], to[k] + b * self.to_next_block(k))
         free(work)
         return True
 
@@ -531,40 +550,23 @@ cdef class CompiledFunction:
         cdef double *there = <double *> (to + b * self.to_next_block(k))
         return there if there == align(there) else packed
 
-    cdef void run_block(self, const void *model, Py_ssize_t b, int count, const Operand *operands,
-                        double **x, double **y, char **to, Py_ssize_t *failed,
-                        double *work) noexcept nogil:
-        """to, and y in lanes <- results of block b, whose model is given, or NaN; x <- its arguments."""
-        cdef int k, lane
-        for k in range(self.inputs):
-            load(&operands[k], b, count, x[k])
-        for lane in range(LANES):
-            failed[lane] = FACTORIZED
-        self.compute(model, LANES, <const double **> x, y, failed, work)
-        self.invalidate(x, y, failed)
-        if count < LANES:
-            for lane in range(count, LANES):
-                failed[lane] = FACTORIZED
-        for k in range(self.results):
-            self.store(&self.result[k], count, y[k], to[k] + b * self.to_next_block(k))
-
-    cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil:
-        """y <- NaN in lanes with a bad pivot, arguments that are not finite, or no unit vector as needed.
-
-        Arguments stand side by side from x[0] on: one vectorized check finds that all lanes are good.
-        """
-        cdef double doubt[LANES]
-        cdef Py_ssize_t entries = 0
-        cdef bint good = True
-        cdef int k, lane
-        for k in range(self.inputs):
-            if x[k] != NULL:
-                entries += self.input[k].size
+    cdef inline bint are_good(self, Py_ssize_t entries, double **x, double **y,
+                              const Py_ssize_t *failed) noexcept nogil:
+        """Return whether all lanes have good pivots and valid arguments."""
+        cdef int lane
         if self.may_fail:
             for lane in range(LANES):
-                good &= failed[lane] == FACTORIZED
-        if good and self.are_valid(entries, x, y):
-            return
+                if failed[lane] != FACTORIZED:
+                    return False
+        return self.are_valid(entries, x, y)
+
+    cdef void invalidate(self, Py_ssize_t entries, double **x, double **y, const Py_ssize_t *failed) noexcept nogil:
+        """y <- NaN in lanes with a bad pivot, arguments that are not finite, or no unit vector as needed.
+
+        The entries of the arguments stand side by side from x[0] on.
+        """
+        cdef double doubt[LANES]
+        cdef int lane
         memset(doubt, 0, sizeof(doubt))
         add_doubt(entries, x[0], doubt)
         for lane in range(LANES):

@@ -9,8 +9,8 @@ from ..dynamics._model_function cimport ModelFunction
 from ..dynamics._coupling cimport add_up
 from ..dynamics._recursions cimport Mechanism
 from .._functions._packed cimport add_doubt
-from ..tree._operands cimport LANES, Operand, load
-from ..tree._pattern cimport FACTORIZED, active
+from ..tree._operands cimport LANES
+from ..tree._pattern cimport active
 
 import numpy as np
 
@@ -153,7 +153,6 @@ cdef class PairFunction(RegressorFunction):
     cdef const Py_ssize_t *to_dense      # and in the dense matrix
     cdef const Py_ssize_t *single_dense  # for columns with one entry its place in the dense matrix
     cdef bint dense
-    cdef bint by_bodies                  # are rows of the user written body by body
     cdef Py_ssize_t entries              # of all blocks, mimic joints included
     cdef const Py_ssize_t *fold          # for each of them the packed entry that it is added to
     cdef const Py_ssize_t *fold_dense    # and the dense one
@@ -185,7 +184,7 @@ cdef class PairFunction(RegressorFunction):
         else:
             self.add_result((pairs, width))
             self.in_lanes = layout == "lanes"
-        self.by_bodies = (width == 10 and not (self.in_lanes or self.bodies.coupled or self.singles)
+        self.writes_rows = (width == 10 and not (self.in_lanes or self.bodies.coupled or self.singles)
                           and (not self.dense or nv * total >= SPARSE_FROM * blocks))
 
     cdef void fold_up(self, model, freedom, joint, extended, of_joint, Py_ssize_t total, int width):
@@ -208,27 +207,19 @@ cdef class PairFunction(RegressorFunction):
                            const PairRows *rows, double *end, double *work) noexcept nogil:
         """Y, or rows <- the blocks of all joints; end is free memory for vectors of their freedoms."""
 
-    cdef void run_block(self, const void *model, Py_ssize_t b, int count, const Operand *operands,
-                        double **x, double **y, char **to, Py_ssize_t *failed, double *work) noexcept nogil:
+    cdef void write_rows(self, Py_ssize_t b, int count, const double **x, double **y, char **to,
+                         double *work) noexcept nogil:
         cdef Py_ssize_t size = self.result[0].size
         cdef double *first = <double *> (to[0] + b * self.to_next_block(0))
         cdef PairRows rows
-        cdef int k, lane
-        if not self.by_bodies:
-            ModelFunction.run_block(self, model, b, count, operands, x, y, to, failed, work)
-            return
-        for k in range(self.inputs):
-            load(&operands[k], b, count, x[k])
         rows.count, rows.to, rows.to_next = count, first, size
         rows.place = self.to_dense if self.dense else self.to
         if self.dense:
             memset(first, 0, count * size * sizeof(double))
-        self.write_blocks(LANES, <const double **> x, self.to, y[0], &rows, work, work)
+        self.write_blocks(LANES, x, self.to, y[0], &rows, work, work)
         self.invalidate_rows(count, x, first)
-        for lane in range(LANES):
-            failed[lane] = FACTORIZED
 
-    cdef void invalidate_rows(self, int count, double **x, double *rows) noexcept nogil:
+    cdef void invalidate_rows(self, int count, const double **x, double *rows) noexcept nogil:
         """rows <- NaN for arguments that are not finite or q without unit rotations."""
         cdef const Py_ssize_t *place = self.to_dense if self.dense else self.to
         cdef double doubt[LANES]
