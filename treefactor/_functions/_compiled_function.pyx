@@ -560,7 +560,8 @@ cdef class CompiledFunction:
                     return False
         return self.are_valid(entries, x, y)
 
-    cdef void invalidate(self, Py_ssize_t entries, double **x, double **y, const Py_ssize_t *failed) noexcept nogil:
+    cdef void invalidate(self, Py_ssize_t entries, double **x, double **y,
+                         const Py_ssize_t *failed) noexcept nogil:
         """y <- NaN in lanes with a bad pivot, arguments that are not finite, or no unit vector as needed.
 
         The entries of the arguments stand side by side from x[0] on.

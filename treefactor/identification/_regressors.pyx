@@ -185,7 +185,7 @@ cdef class PairFunction(RegressorFunction):
             self.add_result((pairs, width))
             self.in_lanes = layout == "lanes"
         self.writes_rows = (width == 10 and not (self.in_lanes or self.bodies.coupled or self.singles)
-                          and (not self.dense or nv * total >= SPARSE_FROM * blocks))
+                            and (not self.dense or nv * total >= SPARSE_FROM * blocks))
 
     cdef void fold_up(self, model, freedom, joint, extended, of_joint, Py_ssize_t total, int width):
         """Store where blocks of all joints are added up, and with which factors."""

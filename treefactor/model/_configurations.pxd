@@ -1,7 +1,11 @@
 """C interface of the kernels of configurations: their structs, and the coordinates of a model."""
 
 cimport numpy as cnp
-from numpy.random cimport bitgen_t
+
+cdef extern from "numpy/random/bitgen.h":
+    ctypedef struct bitgen_t:    # a generator of NumPy; numpy.random's own declarations would import it
+        void *state
+        double (*next_double)(void *state) noexcept nogil
 
 cdef extern from "kernels/configurations/joints.h" nogil:
     ctypedef enum Group:

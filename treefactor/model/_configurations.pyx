@@ -5,8 +5,6 @@ cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport sqrt
 from libc.string cimport memcpy
-from numpy.random cimport bitgen_t
-from numpy.random.c_distributions cimport random_standard_normal
 
 from .._util._fast_arrays cimport all_finite, is_plain_vector
 from .._util._result_arrays cimport new_result
@@ -14,11 +12,13 @@ from ..tree._pattern cimport active
 from ._compiled_parts cimport CompiledParts
 
 import numpy as np
-from numpy.random import Generator
 
 from .._util.messages import not_a_model
 
 cnp.import_array()
+
+cdef extern from "numpy/random/distributions.h":
+    double random_standard_normal(bitgen_t *bits) noexcept nogil
 
 cdef extern from *:
     """
@@ -29,7 +29,7 @@ cdef extern from *:
     const ConfigurationTable *configurations_for(const char *name) nogil
 
 configuration_kernels = configurations_for(active.name)
-cdef type generator_type = Generator
+cdef type generator_type = None  # of NumPy, whose random numbers take 15 ms to import
 
 cdef Coordinates empty_coordinates
 COORDINATES = np.asarray(<Coordinates[:1]> &empty_coordinates).dtype
@@ -163,6 +163,9 @@ def draw_one(model, generator, lower, upper):
     cdef const double *high
     cdef double *q
     cdef Py_ssize_t e
+    global generator_type
+    if generator_type is None:
+        generator_type = np.random.Generator
     if type(generator) is not generator_type:
         return None
     if lower is None and upper is None:
