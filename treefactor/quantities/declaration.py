@@ -107,6 +107,31 @@ class Counterpart(NamedTuple):
     note: str = ""
 
 
+class Generated(NamedTuple):
+    """How `treefactor.generate` writes a quantity, or one of its results.
+
+    Attributes
+    ----------
+    group : {"dynamics", "reactions", "geometry", "kinematics", "derivatives", "frames"}
+        Functions of the dynamics can take inertial parameters as inputs; reactions need the mass of every body;
+        masses do not change functions of geometry and of frames, and those of frames have a frame in their name.
+    text : str
+        Meaning of the result, in the generated C.
+    name : str
+        Name in programs, if it is not that of the quantity.
+    result : str
+        Name of the result, if it is not all that are always there.
+    methods : tuple of str
+        Ways to compute it, if there are several; the cheapest is kept.
+    """
+
+    group: str
+    text: str
+    name: str = ""
+    result: str = ""
+    methods: tuple[str, ...] = ()
+
+
 class Derivative(NamedTuple):
     """Names of a quantity's products with its derivatives, or of the quantity that it is a case of."""
 
@@ -150,8 +175,8 @@ class Quantity(NamedTuple):
     spoiled : str
         Sentence on configurations of a batch that are not valid, in the place of the usual one.
     derivative : Derivative, optional
-    program : str
-        Routine of `treefactor.generate`; empty: cannot be generated.
+    generated : tuple of Generated
+        Functions of `treefactor.generate`.
     counterparts : tuple of Counterpart
     oracle : str
         "module:function" below tests that computes the same in another way.
@@ -184,7 +209,7 @@ class Quantity(NamedTuple):
     invalid: tuple[str, ...] = ()
     spoiled: str = ""
     derivative: Derivative | None = None
-    program: str = ""
+    generated: tuple[Generated, ...] = ()
     counterparts: tuple[Counterpart, ...] = ()
     oracle: str = ""
     source: str = ""

@@ -1,8 +1,8 @@
 """Declarations of derivatives of the dynamics: matrices, products, and second derivatives of weighted sums."""
 
 from .arrays import FEXT, LAYOUT, TAU, A, Q, V
-from .declaration import Array, Counterpart, Option, Quantity
-from .dynamics import HINGE, NO_MASS
+from .declaration import Array, Counterpart, Generated, Option, Quantity
+from .dynamics import BY_FACTOR, HINGE, NO_MASS
 
 FIRST, PRODUCTS, SECOND = (f"derivatives.{name}" for name in ("_first_order", "_products", "_second_order"))
 NO_SOLUTION = "In a batch, NaN where there is no solution."
@@ -134,6 +134,13 @@ rnea_derivatives = Quantity(
     ),
     inertias=True,
     gathered="RneaDerivatives",
+    generated=(
+        Generated(
+            "derivatives",
+            "derivatives of the forces for accelerations a by q and v, packed: lower triangle like H, then the upper one without diagonal, transposed; packed rows of H",
+            methods=("pairs", "columns"),
+        ),
+    ),
     counterparts=(Counterpart("computeRNEADerivatives", note="which refuses mimic joints"),),
     oracle="oracles.derivatives:rnea_derivatives",
     source=SINGH,
@@ -162,6 +169,11 @@ forward_dynamics_derivatives = Quantity(
     inertias=True,
     fails=NO_MASS,
     gathered="ForwardDynamicsDerivatives",
+    generated=(
+        Generated(
+            "derivatives", "derivatives of the accelerations by q, v and tau, all entries", methods=BY_FACTOR
+        ),
+    ),
     counterparts=(Counterpart("computeABADerivatives", note="which refuses mimic joints"),),
     oracle="oracles.derivatives:forward_dynamics_derivatives",
     source=CARPENTIER,
@@ -184,6 +196,7 @@ rnea_jvp = Quantity(
     f"{PRODUCTS}:RneaJvp",
     (WITH_FORCES,),
     inertias=True,
+    generated=(Generated("derivatives", "derivative of the forces for accelerations a along dq, dv, da"),),
     oracle="oracles.derivatives:rnea_derivatives",
     source=CARPENTIER,
     notes=f"Their derivative recursions, summed over the directions from the start: no matrix is formed. {SEVERAL}",
@@ -209,6 +222,7 @@ rnea_vjp = Quantity(
     (*WANTED, WITH_FORCES),
     inertias=True,
     gathered="RneaGradients",
+    generated=(Generated("derivatives", "gradients of w^T forces by q, v and a"),),
     oracle="oracles.derivatives:rnea_derivatives",
     source=CARPENTIER,
     notes="Their derivative recursions, summed over the weights from the start: every body carries one force and moment "
@@ -231,6 +245,9 @@ forward_dynamics_jvp = Quantity(
     (WITH_ACCELERATION,),
     inertias=True,
     fails=NO_MASS,
+    generated=(
+        Generated("derivatives", "derivative of the accelerations along dq, dv, dtau", methods=BY_FACTOR),
+    ),
     oracle="oracles.derivatives:forward_dynamics_derivatives",
     source=CARPENTIER,
     notes="H^-1 (dtau - rnea_jvp(dq, dv, 0)) at the acceleration of `forward_dynamics`; one factorization of H serves "
@@ -258,6 +275,9 @@ forward_dynamics_vjp = Quantity(
     inertias=True,
     fails=NO_MASS,
     gathered="ForwardDynamicsGradients",
+    generated=(
+        Generated("derivatives", "gradients of w^T accelerations by q, v and tau", methods=BY_FACTOR),
+    ),
     oracle="oracles.derivatives:forward_dynamics_derivatives",
     source=CARPENTIER,
     notes="The gradient by tau is H^-1 w, the others are those of `rnea_vjp` for -H^-1 w at the acceleration of "
@@ -282,6 +302,7 @@ rnea_hvp = Quantity(
     (SYMMETRIC,),
     inertias=True,
     gathered="RneaHvp",
+    generated=(Generated("derivatives", "symmetric Hessian of w^T forces times dq, dv, da"),),
     oracle="oracles.derivatives:hessian_differences",
     source=CARPENTIER,
     notes="The derivative of their reverse recursion along the direction, in the axes of the root body. The gradient g "

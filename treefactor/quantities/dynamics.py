@@ -1,7 +1,7 @@
 """Declarations of the dynamics: inertia, inverse and forward dynamics, energies, statics, reactions."""
 
 from .arrays import FEXT, LAYOUT, TAU, A, Q, V
-from .declaration import Array, Counterpart, Derivative, Option, Quantity
+from .declaration import Array, Counterpart, Derivative, Generated, Option, Quantity
 
 FUNCTIONS = "dynamics._dynamics_functions"
 FORCES = Array("tau", ("nv",), "N, N m")
@@ -11,6 +11,7 @@ HINGE = """
 >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
 >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
 """
+BY_FACTOR = "factor", "aba"  # methods: from H and its factor, or by articulated bodies
 NO_MASS = "If a freedom moves no mass; names the joint. Only for a single configuration."
 
 crba = Quantity(
@@ -22,7 +23,12 @@ crba = Quantity(
     (LAYOUT._replace(text=f"{LAYOUT.text} `treefactor.factor` accepts all of them."),),
     parameters=("q", "out", "layout"),
     inertias=True,
-    program="crba",
+    generated=(
+        Generated(
+            "dynamics",
+            "packed rows of the lower triangle of H: ancestors of a freedom from the root on, itself last",
+        ),
+    ),
     counterparts=(Counterpart("crba", note="of which Pinocchio's has the upper triangle only"),),
     oracle="oracles.dynamics:crba",
     source="Featherstone (2008), table 6.2",
@@ -36,7 +42,7 @@ rnea = Quantity(
     f"{FUNCTIONS}:Rnea",
     inertias=True,
     derivative=Derivative("rnea_jvp", "rnea_vjp", "rnea_hvp"),
-    program="rnea",
+    generated=(Generated("dynamics", "forces for accelerations a"),),
     counterparts=(Counterpart("rnea"),),
     oracle="oracles.dynamics:rnea",
     source="Luh, Walker and Paul (1980)",
@@ -50,7 +56,7 @@ bias = Quantity(
     f"{FUNCTIONS}:Bias",
     inertias=True,
     derivative=Derivative(case_of="rnea"),
-    program="bias",
+    generated=(Generated("dynamics", "forces at zero acceleration, of gravity and velocities"),),
     counterparts=(Counterpart("nonLinearEffects"),),
     oracle="oracles.dynamics:bias",
     source="Featherstone (2008), table 5.1",
@@ -78,7 +84,7 @@ aba = Quantity(
     fails=NO_MASS,
     mimic=False,
     derivative=Derivative(case_of="forward_dynamics"),
-    program="aba",
+    generated=(Generated("dynamics", "accelerations under forces tau"),),
     counterparts=(Counterpart("aba"),),
     oracle="oracles.dynamics:forward_dynamics",
     source="Featherstone (2008), table 7.1",
@@ -93,14 +99,14 @@ forward_dynamics = Quantity(
     (
         Option(
             "method",
-            ("factor", "aba"),
+            BY_FACTOR,
             text='"factor" solves ``H a = tau - bias``; models with mimic joints need it.',
         ),
     ),
     inertias=True,
     fails=NO_MASS,
     derivative=Derivative("forward_dynamics_jvp", "forward_dynamics_vjp", "forward_dynamics_hvp"),
-    program="forward_dynamics",
+    generated=(Generated("dynamics", "accelerations under forces tau", methods=BY_FACTOR),),
     counterparts=(Counterpart("aba"),),
     oracle="oracles.dynamics:forward_dynamics",
     source="Featherstone (2008), section 6.1",
@@ -125,7 +131,11 @@ joint_forces = Quantity(
     ),
     f"{FUNCTIONS}:JointForces",
     inertias=True,
-    program="joint_forces",
+    generated=(
+        Generated(
+            "reactions", "force and moment in every joint, at its origin and in its axes, for accelerations a"
+        ),
+    ),
     counterparts=(Counterpart("rnea", "data.f", "without its first entry"),),
     oracle="oracles.dynamics:joint_forces",
     source="Featherstone (2008), table 5.1",
@@ -153,7 +163,7 @@ base_force = Quantity(
     ),
     f"{FUNCTIONS}:BaseForce",
     inertias=True,
-    program="base_force",
+    generated=(Generated("reactions", "force and moment on the base, at its origin, for accelerations a"),),
     oracle="oracles.dynamics:base_force",
     source="Featherstone (2008), table 5.1",
     notes="Equal to the external forces and gravity less the rate of the momentum.",
@@ -169,7 +179,7 @@ generalized_gravity = Quantity(
     f"{FUNCTIONS}:GeneralizedGravity",
     inertias=True,
     derivative=Derivative(case_of="rnea"),
-    program="generalized_gravity",
+    generated=(Generated("kinematics", "forces that hold the robot at rest"),),
     counterparts=(Counterpart("computeGeneralizedGravity"),),
     oracle="oracles.dynamics:generalized_gravity",
     source="Featherstone (2008), table 5.1",
@@ -211,7 +221,7 @@ kinetic_energy = Quantity(
     (ENERGY,),
     f"{FUNCTIONS}:KineticEnergy",
     inertias=True,
-    program="kinetic_energy",
+    generated=(Generated("kinematics", "kinetic energy, armature included", methods=("bodies", "inertia")),),
     counterparts=(Counterpart("computeKineticEnergy"),),
     oracle="oracles.dynamics:kinetic_energy",
     source="Featherstone (2008), section 2.14",
@@ -227,7 +237,9 @@ potential_energy = Quantity(
     (ENERGY,),
     f"{FUNCTIONS}:PotentialEnergy",
     inertias=True,
-    program="potential_energy",
+    generated=(
+        Generated("kinematics", "potential energy, 0 with the centre of mass at the origin of the base"),
+    ),
     counterparts=(Counterpart("computePotentialEnergy"),),
     oracle="oracles.dynamics:potential_energy",
     source="Featherstone (2008), section 2.14",
@@ -305,7 +317,7 @@ inverse_inertia = Quantity(
     f"{FUNCTIONS}:InverseInertia",
     inertias=True,
     fails=NO_MASS,
-    program="minv",
+    generated=(Generated("dynamics", "inverse of H, all entries", name="minv", methods=BY_FACTOR),),
     counterparts=(Counterpart("computeMinverse", note="which refuses mimic joints"),),
     oracle="oracles.dynamics:inverse_inertia",
     source="Featherstone (2008), sections 6.2 and 6.5",

@@ -1,7 +1,7 @@
 """Declarations of kinematics: frames and joints, centres of mass, momentum and inertia about them."""
 
 from .arrays import A, Q, V
-from .declaration import NEEDED, Array, Counterpart, Option, Quantity
+from .declaration import NEEDED, Array, Counterpart, Generated, Option, Quantity
 
 REQUESTS = "kinematics.requests"
 REFERENCE = Option(
@@ -90,8 +90,12 @@ frame_placement = Quantity(
     (PLACEMENT,),
     f"{REQUESTS}:frame_placement",
     (FRAME,),
-    program="frame_placement",
     errors=(NO_FRAME, NO_NUMBER),
+    generated=(
+        Generated(
+            "frames", "rows [R | p] of the frame {frame} in the base", methods=("inward", "mixed", "outward")
+        ),
+    ),
     counterparts=(Counterpart("updateFramePlacement", "data.oMf"),),
     source=FEATHERSTONE,
     examples=f"""{ARM}>>> tf.frame_placement(arm, [np.pi / 2], "tip").round(3) + 0.0
@@ -106,6 +110,7 @@ joint_placements = Quantity(
     (Q,),
     (PLACEMENT._replace(name="placements", shape=("njoints", 3, 4)),),
     f"{REQUESTS}:joint_placements",
+    generated=(Generated("geometry", "rows [R | p] of the frames of all joints in the base"),),
     counterparts=(Counterpart("forwardKinematics", "data.oMi", "without the universe"),),
     source=FEATHERSTONE,
     examples=f"""{SLIDER}>>> tf.joint_placements(slider, [0.5])[0, :, 3]
@@ -119,8 +124,8 @@ frame_velocity = Quantity(
     (Array("velocity", ("frames", 6), "m/s, rad/s", "Equal to `frame_jacobian` times v."),),
     f"{REQUESTS}:frame_velocity",
     (FRAME, REFERENCE),
-    program="frame_velocity",
     errors=(NO_FRAME, NO_NUMBER),
+    generated=(Generated("frames", "velocity of the frame {frame}, linear first, {options}"),),
     counterparts=(Counterpart("getFrameVelocity"),),
     source=FEATHERSTONE,
     examples=f"""{ARM}>>> tf.frame_velocity(arm, [0.0], [2.0], "tip")
@@ -135,6 +140,9 @@ frame_acceleration = Quantity(
     f"{REQUESTS}:frame_acceleration",
     (FRAME, REFERENCE, CLASSICAL),
     errors=(NO_FRAME, NO_NUMBER),
+    generated=(
+        Generated("frames", "acceleration of the frame {frame} without gravity, linear first, {options}"),
+    ),
     counterparts=(Counterpart("getFrameAcceleration"), Counterpart("getFrameClassicalAcceleration")),
     source=FEATHERSTONE,
     examples=f"""{ARM}>>> tf.frame_acceleration(arm, [0.0], [2.0], None, "tip", classical=True)
@@ -160,8 +168,8 @@ frame_jacobian = Quantity(
             text="Return the pair of the Jacobian and of what `frame_placement` returns.",
         ),
     ),
-    program="frame_jacobian",
     errors=(NO_FRAME, NO_NUMBER),
+    generated=(Generated("frames", "Jacobian of the frame {frame}, 6 rows, linear first, {options}"),),
     counterparts=(Counterpart("computeFrameJacobian"),),
     source=FEATHERSTONE,
     notes="A list of frames cannot be packed. `treefactor.constraints.jacobian` is in world axes unless "
@@ -212,6 +220,9 @@ frame_jacobian_dot = Quantity(
     f"{REQUESTS}:frame_jacobian_dot",
     (FRAME, REFERENCE, COLUMNS),
     errors=(NO_FRAME, NO_NUMBER),
+    generated=(
+        Generated("frames", "time derivative of the Jacobian of the frame {frame}, 6 rows, {options}"),
+    ),
     counterparts=(Counterpart("getFrameJacobianTimeVariation"),),
     source=FEATHERSTONE,
     notes="A list of frames cannot be packed.",
@@ -235,8 +246,19 @@ center_of_mass = Quantity(
     f"{REQUESTS}:center_of_mass",
     (ROOT, Option("v", kind="presence"), Option("a", kind="presence")),
     parameters=("q", "v", "a", "root", "out"),
-    program="center_of_mass",
     errors=(NO_MASS, NO_JOINT, ("TypeError", "If a is given without v.")),
+    generated=(
+        Generated("kinematics", "centre of mass in the base"),
+        Generated(
+            "kinematics", "velocity of the centre of mass", name="center_of_mass_velocity", result="velocity"
+        ),
+        Generated(
+            "kinematics",
+            "acceleration of the centre of mass for accelerations a",
+            name="center_of_mass_acceleration",
+            result="acceleration",
+        ),
+    ),
     counterparts=(
         Counterpart(
             "centerOfMass", note="which leaves the centres ``data.com[k]`` of subtrees in the axes of joint k"
@@ -261,8 +283,10 @@ center_of_mass_jacobian = Quantity(
     ),
     f"{REQUESTS}:center_of_mass_jacobian",
     (ROOT,),
-    program="center_of_mass_jacobian",
     errors=(NO_MASS, NO_JOINT),
+    generated=(
+        Generated("kinematics", "Jacobian of the centre of mass, 3 rows", methods=("scaled", "momentum")),
+    ),
     counterparts=(Counterpart("jacobianCenterOfMass"), Counterpart("jacobianSubtreeCenterOfMass")),
     examples=f"""{MASS}>>> tf.center_of_mass_jacobian(arm, [0.0]).T
 array([[0., 1., 0.]])
@@ -284,6 +308,9 @@ centroidal_map = Quantity(
     ),
     f"{REQUESTS}:centroidal_map",
     errors=(WITHOUT_MASS,),
+    generated=(
+        Generated("kinematics", "map from v to the momentum about the centre of mass, 6 rows, linear first"),
+    ),
     counterparts=(Counterpart("computeCentroidalMap"),),
     source="Orin, Goswami, Lee (2013), Centroidal dynamics of a humanoid robot",
     notes="The linear rows are the mass of the model times `center_of_mass_jacobian`.",
@@ -298,6 +325,9 @@ centroidal_map_dot = Quantity(
     (Array("map_dot", (6, "nv"), "N, then N m per unit of v", "Rows as those of `centroidal_map`."),),
     f"{REQUESTS}:centroidal_map_dot",
     errors=(WITHOUT_MASS,),
+    generated=(
+        Generated("kinematics", "time derivative of the map from v to the momentum about the centre of mass"),
+    ),
     counterparts=(Counterpart("dccrba"),),
     examples=f"""{MASS}>>> tf.centroidal_map_dot(arm, [0.0], [3.0]).T.round(12) + 0.0
 array([[-6.,  0.,  0.,  0.,  0.,  0.]])
@@ -309,8 +339,10 @@ centroidal_momentum = Quantity(
     (Q, V),
     (Array("momentum", (6,), "kg m/s, then kg m^2/s", "In world axes."),),
     f"{REQUESTS}:centroidal_momentum",
-    program="centroidal_momentum",
     errors=(WITHOUT_MASS,),
+    generated=(
+        Generated("kinematics", "momentum about the centre of mass, linear first", methods=("bodies", "map")),
+    ),
     counterparts=(Counterpart("computeCentroidalMomentum"),),
     notes="Momenta of bodies are added up about the centre of mass, at velocities relative to it: no "
     "digit is lost far "
@@ -333,6 +365,9 @@ centroidal_momentum_rate = Quantity(
     ),
     f"{REQUESTS}:centroidal_momentum_rate",
     errors=(WITHOUT_MASS,),
+    generated=(
+        Generated("kinematics", "time derivative of the momentum about the centre of mass, linear first"),
+    ),
     counterparts=(Counterpart("computeCentroidalMomentumTimeVariation"),),
     notes="The linear part is the mass of the model times the acceleration of `center_of_mass`.",
     examples=f"""{MASS}>>> tf.centroidal_momentum_rate(arm, [0.0], [3.0], [1.0]).round(12)

@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike
 
 from .._functions._entry import Entry
 from ..model.model import Model
-from .declaration import Quantity
+from .table import QUANTITIES as QUANTITIES
 
-QUANTITIES: dict[str, Quantity]
 ENTRIES: dict[str, Entry]
 
 '''
@@ -66,6 +65,6 @@ def _result(quantity: Quantity) -> str:
 
 
 if __name__ == "__main__":
-    from .functions import QUANTITIES
+    from .table import QUANTITIES
 
     Path(__file__).with_name("functions.pyi").write_text(stubs(QUANTITIES), encoding="utf-8")
