@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -151,6 +152,24 @@ ROUTINES: dict[str, Routine] = {
     for name, quantity in QUANTITIES.items()
     for one in quantity.generated
 } | OF_PROGRAMS
+
+
+def listing() -> str:
+    """Return what all functions compute, by groups, for the notes of `generate`."""
+    given = {"tips": "of tips", "free": "the independent freedoms", "frame": "NAME"}
+    lines = []
+    for title, names in GROUPS.items():
+        lines += [f"{title[0].upper()}{title[1:]}:", ""]
+        for name in names:
+            own = routine(name)
+            options = "; ".join(f"{', '.join(choices[:-1])} or {choices[-1]}" for choices in own.options)
+            text = f'- "{name.replace("FRAME", "NAME")}" of ({", ".join(own.arguments)}): '
+            text += (
+                own.text.format(**given, options=options) + "; not for mimic joints" * (not own.mimic) + "."
+            )
+            lines += textwrap.wrap(text, 106, subsequent_indent="  ")
+        lines.append("")
+    return "".join(f"    {line}".rstrip() + "\n" for line in lines[:-1])
 
 
 def names_of(*groups: str) -> tuple[str, ...]:
