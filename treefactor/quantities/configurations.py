@@ -44,6 +44,7 @@ integrate = Quantity(
     f"{FUNCTIONS}:Integrate",
     spoiled=NAN_ALL,
     counterparts=(Counterpart("integrate"),),
+    other_names="integratepos mjintegratepos integrateconfiguration",
     notes="For a free joint, q ∘ exp v with v in body axes (Lie group SE(3)).",
 )
 difference = Quantity(
@@ -54,6 +55,7 @@ difference = Quantity(
     f"{FUNCTIONS}:Difference",
     spoiled=NAN_ALL,
     counterparts=(Counterpart("difference"),),
+    other_names="mjdifferentiatepos differentiatepos subtract",
 )
 interpolate = Quantity(
     "interpolate",
@@ -141,6 +143,7 @@ normalize = Quantity(
     f"{FUNCTIONS}:Normalize",
     spoiled="In a batch, NaN throughout for configurations that are not finite or with a rotation of length zero.",
     counterparts=(Counterpart("normalize", note="which leaves (cos, sin) = (0, 0) as it is"),),
+    other_names="mjnormalizequat normalizeconfiguration",
     notes="After many steps of `integrate` it is not needed: every step corrects the length.",
     examples="""
 >>> import treefactor as tf

@@ -178,6 +178,8 @@ class Quantity(NamedTuple):
     generated : tuple of Generated
         Functions of `treefactor.generate`.
     counterparts : tuple of Counterpart
+    other_names : str
+        By which people look for it, besides counterparts: without capitals and underscores.
     oracle : str
         "module:function" below tests that computes the same in another way.
     source : str
@@ -211,6 +213,7 @@ class Quantity(NamedTuple):
     derivative: Derivative | None = None
     generated: tuple[Generated, ...] = ()
     counterparts: tuple[Counterpart, ...] = ()
+    other_names: str = ""
     oracle: str = ""
     source: str = ""
     notes: str = ""

@@ -142,6 +142,8 @@ rnea_derivatives = Quantity(
         ),
     ),
     counterparts=(Counterpart("computeRNEADerivatives", note="which refuses mimic joints"),),
+    other_names="computernreaderivatives inversedynamicsderivatives drnea computegeneralizedgravityderivatives "
+    "computestatictorquederivatives",
     oracle="oracles.derivatives:rnea_derivatives",
     source=SINGH,
     notes="Column k of dtau_dq is the derivative along `integrate`: of tau at integrate(q, t e_k) by t, for the k-th "
@@ -175,6 +177,7 @@ forward_dynamics_derivatives = Quantity(
         ),
     ),
     counterparts=(Counterpart("computeABADerivatives", note="which refuses mimic joints"),),
+    other_names="abaderivatives daba fdderivatives",
     oracle="oracles.derivatives:forward_dynamics_derivatives",
     source=CARPENTIER,
     notes="With ID the inverse dynamics, da_dq = -H^-1 dID/dq and da_dv = -H^-1 dID/dv at the acceleration that forward "
@@ -340,6 +343,7 @@ rnea_hessian = Quantity(
     ),
     inertias=True,
     gathered="RneaHessian",
+    other_names="computerneasecondorderderivatives",
     oracle="oracles.derivatives:hessian_differences",
     source="Singh, Russell and Wensing (2023), On second-order derivatives of rigid-body dynamics",
     notes="Those are the derivatives without w; here sums over composite bodies are contracted with w before any entry "

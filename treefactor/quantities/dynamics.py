@@ -30,6 +30,9 @@ crba = Quantity(
         ),
     ),
     counterparts=(Counterpart("crba", note="of which Pinocchio's has the upper triangle only"),),
+    other_names="massmatrix inertiamatrix jointspaceinertia jointspaceinertiamatrix fullm getmassmatrix "
+    "computemassmatrix calcmassmatrix calculatemassmatrix mjfullm mjcrb generalizedinertia "
+    "compositerigidbodyalgorithm freefloatingmassmatrix",
     oracle="oracles.dynamics:crba",
     source="Featherstone (2008), table 6.2",
     notes="Composite-rigid-body algorithm, every body in its own axes and about its own origin.",
@@ -44,6 +47,8 @@ rnea = Quantity(
     derivative=Derivative("rnea_jvp", "rnea_vjp", "rnea_hvp"),
     generated=(Generated("dynamics", "forces for accelerations a"),),
     counterparts=(Counterpart("rnea"),),
+    other_names="inversedynamics id idyn rne newtoneuler recursivenewtoneuler computeinversedynamics mjrne "
+    "mjinverse calcinversedynamics calculateinversedynamics rneainparallel",
     oracle="oracles.dynamics:rnea",
     source="Luh, Walker and Paul (1980)",
     notes="Recursive Newton-Euler algorithm, every body in its own axes.",
@@ -58,6 +63,8 @@ bias = Quantity(
     derivative=Derivative(case_of="rnea"),
     generated=(Generated("dynamics", "forces at zero acceleration, of gravity and velocities"),),
     counterparts=(Counterpart("nonLinearEffects"),),
+    other_names="nle nonlinearterms biasforce biasforces biasterm h calcbiasterm qfrcbias coriolisandgravity "
+    "generalizedbiasforces computebias",
     oracle="oracles.dynamics:bias",
     source="Featherstone (2008), table 5.1",
     notes="Without accelerations. Pinocchio calls these forces ``nle``, MuJoCo ``qfrc_bias``.",
@@ -86,6 +93,7 @@ aba = Quantity(
     derivative=Derivative(case_of="forward_dynamics"),
     generated=(Generated("dynamics", "accelerations under forces tau"),),
     counterparts=(Counterpart("aba"),),
+    other_names="articulatedbody articulatedbodyalgorithm forwarddynamicsaba",
     oracle="oracles.dynamics:forward_dynamics",
     source="Featherstone (2008), table 7.1",
     notes="One freedom after the other.",
@@ -108,6 +116,8 @@ forward_dynamics = Quantity(
     derivative=Derivative("forward_dynamics_jvp", "forward_dynamics_vjp", "forward_dynamics_hvp"),
     generated=(Generated("dynamics", "accelerations under forces tau", methods=BY_FACTOR),),
     counterparts=(Counterpart("aba"),),
+    other_names="fd fdyn directdynamics accel forwarddynamicscrba calcforwarddynamics computeforwarddynamics "
+    "mjforward abainparallel solveforwarddynamics",
     oracle="oracles.dynamics:forward_dynamics",
     source="Featherstone (2008), section 6.1",
     notes='With "factor", a single state and the same state in a batch may differ in their last bits, '
@@ -181,6 +191,8 @@ generalized_gravity = Quantity(
     derivative=Derivative(case_of="rnea"),
     generated=(Generated("kinematics", "forces that hold the robot at rest"),),
     counterparts=(Counterpart("computeGeneralizedGravity"),),
+    other_names="gravity g gravityforces gravityforce gravityvector gravload gravitytorques gravitytorque "
+    "gravityterm gravitycompensation calcgravitygeneralizedforces",
     oracle="oracles.dynamics:generalized_gravity",
     source="Featherstone (2008), table 5.1",
     notes="Without velocities and accelerations.",
@@ -204,6 +216,7 @@ static_torque = Quantity(
     inertias=True,
     derivative=Derivative(case_of="rnea"),
     counterparts=(Counterpart("computeStaticTorque"),),
+    other_names="statictorques",
     oracle="oracles.dynamics:static_torque",
     source="Featherstone (2008), table 5.1",
     notes="Without velocities and accelerations.",
@@ -223,6 +236,7 @@ kinetic_energy = Quantity(
     inertias=True,
     generated=(Generated("kinematics", "kinetic energy, armature included", methods=("bodies", "inertia")),),
     counterparts=(Counterpart("computeKineticEnergy"),),
+    other_names="calckineticenergy kinetic",
     oracle="oracles.dynamics:kinetic_energy",
     source="Featherstone (2008), section 2.14",
     notes="The sum over all bodies, in their own axes.",
@@ -241,6 +255,7 @@ potential_energy = Quantity(
         Generated("kinematics", "potential energy, 0 with the centre of mass at the origin of the base"),
     ),
     counterparts=(Counterpart("computePotentialEnergy"),),
+    other_names="calcpotentialenergy potential",
     oracle="oracles.dynamics:potential_energy",
     source="Featherstone (2008), section 2.14",
     examples=f"""{HINGE}>>> tf.potential_energy(model, [0.0])
@@ -255,6 +270,7 @@ mechanical_energy = Quantity(
     f"{FUNCTIONS}:MechanicalEnergy",
     inertias=True,
     counterparts=(Counterpart("computeMechanicalEnergy"),),
+    other_names="energy totalenergy",
     oracle="oracles.dynamics:mechanical_energy",
     source="Featherstone (2008), section 2.14",
     examples=f"""{HINGE}>>> tf.mechanical_energy(model, [0.0], [2.0]).round(3)
@@ -287,6 +303,7 @@ coriolis_matrix = Quantity(
     parameters=("q", "v", "out", "layout"),
     inertias=True,
     counterparts=(Counterpart("computeCoriolisMatrix"),),
+    other_names="coriolis coriolisterm getcoriolismatrix",
     source="Echeandia and Wensing (2021), algorithm 1",
     notes="Many matrices C satisfy the first equation; with the second, the rate of H minus 2 C is "
     "skew-symmetric, as passivity-based control needs. With universal or mimic joints Pinocchio 4.1's C "
@@ -319,6 +336,7 @@ inverse_inertia = Quantity(
     fails=NO_MASS,
     generated=(Generated("dynamics", "inverse of H, all entries", name="minv", methods=BY_FACTOR),),
     counterparts=(Counterpart("computeMinverse", note="which refuses mimic joints"),),
+    other_names="minv inversemassmatrix massmatrixinverse",
     oracle="oracles.dynamics:inverse_inertia",
     source="Featherstone (2008), sections 6.2 and 6.5",
     notes="H by composite rigid bodies, its branch-sparse LTDL factor, and the inverse of that. To apply "

@@ -97,6 +97,8 @@ frame_placement = Quantity(
         ),
     ),
     counterparts=(Counterpart("updateFramePlacement", "data.oMf"),),
+    other_names="placement framesforwardkinematics updateframeplacements framepose bodypose getlinkstate framepositions "
+    "calcbodytobasecoordinates getbodyplacement getframeplacement linkpose",
     source=FEATHERSTONE,
     examples=f"""{ARM}>>> tf.frame_placement(arm, [np.pi / 2], "tip").round(3) + 0.0
 array([[ 0., -1.,  0.,  0.],
@@ -127,6 +129,7 @@ frame_velocity = Quantity(
     errors=(NO_FRAME, NO_NUMBER),
     generated=(Generated("frames", "velocity of the frame {frame}, linear first, {options}"),),
     counterparts=(Counterpart("getFrameVelocity"),),
+    other_names="getvelocity framevel bodyvelocity",
     source=FEATHERSTONE,
     examples=f"""{ARM}>>> tf.frame_velocity(arm, [0.0], [2.0], "tip")
 array([0., 2., 0., 0., 0., 2.])
@@ -144,6 +147,7 @@ frame_acceleration = Quantity(
         Generated("frames", "acceleration of the frame {frame} without gravity, linear first, {options}"),
     ),
     counterparts=(Counterpart("getFrameAcceleration"), Counterpart("getFrameClassicalAcceleration")),
+    other_names="getacceleration frameaccel",
     source=FEATHERSTONE,
     examples=f"""{ARM}>>> tf.frame_acceleration(arm, [0.0], [2.0], None, "tip", classical=True)
 array([-4.,  0.,  0.,  0.,  0.,  0.])
@@ -171,10 +175,11 @@ frame_jacobian = Quantity(
     errors=(NO_FRAME, NO_NUMBER),
     generated=(Generated("frames", "Jacobian of the frame {frame}, 6 rows, linear first, {options}"),),
     counterparts=(Counterpart("computeFrameJacobian"),),
+    other_names="jacobian jac jacob jacob0 jacobe jacobian0 computejacobian getframejacobian geometricjacobian "
+    "calculatejacobian mjjac mjjacbody mjjacsite bodyjacobian calcpointjacobian calcpointjacobian6d "
+    "calcbodyspatialjacobian spatialjacobian",
     source=FEATHERSTONE,
-    notes="A list of frames cannot be packed. `treefactor.constraints.jacobian` is in world axes unless "
-    "it is given a "
-    "rotation.",
+    notes="A list of frames cannot be packed.",
     examples=f"""{ARM}>>> tf.frame_jacobian(arm, [0.0], "tip").T
 array([[0., 1., 0., 0., 0., 1.]])
 """,
@@ -197,6 +202,7 @@ joint_jacobian = Quantity(
     ),
     errors=(NO_FRAME, NO_JOINT),
     counterparts=(Counterpart("computeJointJacobian", note="whose joint i + 1 is joint i here"),),
+    other_names="computejointjacobians getjointjacobian",
     source=FEATHERSTONE,
     examples=f"""{SLIDER}>>> tf.joint_jacobian(slider, [0.5], "slider").T
 array([[0., 0., 1., 0., 0., 0.]])
@@ -224,6 +230,8 @@ frame_jacobian_dot = Quantity(
         Generated("frames", "time derivative of the Jacobian of the frame {frame}, 6 rows, {options}"),
     ),
     counterparts=(Counterpart("getFrameJacobianTimeVariation"),),
+    other_names="jacobiandot jdot jacobdot jacobiantimevariation getjointjacobiantimevariation "
+    "computejointjacobianstimevariation mjjacdot",
     source=FEATHERSTONE,
     notes="A list of frames cannot be packed.",
     examples=f"""{ARM}>>> tf.frame_jacobian_dot(arm, [0.0], [2.0], "tip", "LOCAL_WORLD_ALIGNED").T
@@ -264,6 +272,8 @@ center_of_mass = Quantity(
             "centerOfMass", note="which leaves the centres ``data.com[k]`` of subtrees in the axes of joint k"
         ),
     ),
+    other_names="com centreofmass composition computecom calccenterofmass calccenterofmassposition subtreecom "
+    "computecenterofmass vcom comvelocity",
     examples=f"""{MASS}>>> tf.center_of_mass(arm, [0.0], [2.0])
 (array([1., 0., 0.]), array([0., 2., 0.]))
 """,
@@ -288,6 +298,7 @@ center_of_mass_jacobian = Quantity(
         Generated("kinematics", "Jacobian of the centre of mass, 3 rows", methods=("scaled", "momentum")),
     ),
     counterparts=(Counterpart("jacobianCenterOfMass"), Counterpart("jacobianSubtreeCenterOfMass")),
+    other_names="comjacobian jacobiancom jcom centreofmassjacobian mjjacsubtreecom",
     examples=f"""{MASS}>>> tf.center_of_mass_jacobian(arm, [0.0]).T
 array([[0., 1., 0.]])
 """,
@@ -312,6 +323,7 @@ centroidal_map = Quantity(
         Generated("kinematics", "map from v to the momentum about the centre of mass, 6 rows, linear first"),
     ),
     counterparts=(Counterpart("computeCentroidalMap"),),
+    other_names="ccrba centroidalmomentummatrix cmm ag",
     source="Orin, Goswami, Lee (2013), Centroidal dynamics of a humanoid robot",
     notes="The linear rows are the mass of the model times `center_of_mass_jacobian`.",
     examples=f"""{MASS}>>> tf.centroidal_map(arm, [0.0]).T.round(12)
@@ -329,6 +341,7 @@ centroidal_map_dot = Quantity(
         Generated("kinematics", "time derivative of the map from v to the momentum about the centre of mass"),
     ),
     counterparts=(Counterpart("dccrba"),),
+    other_names="computecentroidalmaptimevariation dag",
     examples=f"""{MASS}>>> tf.centroidal_map_dot(arm, [0.0], [3.0]).T.round(12) + 0.0
 array([[-6.,  0.,  0.,  0.,  0.,  0.]])
 """,
@@ -344,6 +357,7 @@ centroidal_momentum = Quantity(
         Generated("kinematics", "momentum about the centre of mass, linear first", methods=("bodies", "map")),
     ),
     counterparts=(Counterpart("computeCentroidalMomentum"),),
+    other_names="momentum calcmomentum",
     notes="Momenta of bodies are added up about the centre of mass, at velocities relative to it: no "
     "digit is lost far "
     "from the base.",
@@ -439,6 +453,8 @@ frame_derivatives = Quantity(
     gathered="MotionDerivatives",
     errors=(NO_FRAME, NO_NUMBER),
     counterparts=(Counterpart("getFrameVelocityDerivatives"), Counterpart("getFrameAccelerationDerivatives")),
+    other_names="computeforwardkinematicsderivatives getjointvelocityderivatives getjointaccelerationderivatives "
+    "getpointvelocityderivatives getpointclassicaccelerationderivatives",
     source="Singh, Russell & Wensing (2022)",
     notes="Of what `frame_velocity` and `frame_acceleration` return in the same reference, by q along "
     "`integrate`; "
@@ -505,6 +521,7 @@ centroidal_derivatives = Quantity(
             "universal joints are wrong (4.1)",
         ),
     ),
+    other_names="getcentroidaldynamicsderivatives",
     notes="Gravity is not included.",
     examples=f"""{MASS}>>> tf.centroidal_derivatives(arm, [0.0], [3.0], [0.0]).dhdot_dv.T.round(12) + 0.0
 array([[-12.,   0.,   0.,   0.,   0.,   0.]])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import NamedTuple
 
-from ..._util.elsewhere import FUNCTIONS as FUNCTIONS_ELSEWHERE
+from ..._util.elsewhere import functions as functions_elsewhere
 from ..._util.messages import plain, similar
 from ...exceptions import CodegenError
 from ...model.joints import LOOPS
@@ -290,7 +290,7 @@ def require_known(name) -> None:
         raise CodegenError(f"{name!r} needs a frame: write {name + ':NAME'!r} with the name of a frame")
     shown = {name: f"{name}:FRAME" if name in OF_FRAMES else name for name in ROUTINES}
     ours = {ROUTINES[name].quantity: shown[name] for name in reversed(ROUTINES)}
-    others = {**FUNCTIONS_ELSEWHERE, **{plain(quantity): quantity for quantity in ours}}
+    others = {**functions_elsewhere(), **{plain(quantity): quantity for quantity in ours}}
     near = similar(name, shown.values(), {other: ours.get(own, own) for other, own in others.items()})
     listed = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in GROUPS.items())
     advice = f"{near} treefactor.generate lists all" if near else f"; there are {listed}"
