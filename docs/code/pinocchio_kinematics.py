@@ -10,7 +10,7 @@ import pinocchio as pin
 from pinocchio_turns import BATCH, CALL, WAYS, rows
 
 import treefactor as tf
-from treefactor import bench, constraints
+from treefactor import bench
 from treefactor.bench.case import Case
 
 TWO = CALL, BATCH
@@ -85,23 +85,7 @@ FRAMES_UNBOUND = (
         "pin.computeJointJacobian(model, data, q, joint + 1)",
     ),
 )
-CONSTRAINTS = (
-    (
-        "constraints.placement",
-        "constraints.placement(robot, q, joint, R, p)",
-        "pin.framesForwardKinematics(model, data, q); data.oMf[frame]",
-    ),
-    (
-        "constraints.jacobian",
-        "constraints.jacobian(robot, q, joint, R, p)",
-        "pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL)",
-    ),
-    (
-        "constraints.acceleration_bias",
-        "constraints.acceleration_bias(robot, q, v, joint, R, p)",
-        "pin.forwardKinematics(model, data, q, v, zero); "
-        "pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL)",
-    ),
+FUSED = (
     (
         "Kinematics",
         "request(q)",
@@ -179,16 +163,12 @@ def kinematics(case: Case, frame: int) -> Iterator[bench.Comparison]:
     """Yield comparisons of one frame, of centres of mass and momentum, and of tasks."""
     moving, robot, chosen = case, case.ours, case.model.frames[frame]
     arrays = {"q": moving.q, "v": moving.v, "a": moving.a}
-    placement = chosen.placement
     names = {
         "frame": frame,
         "name": chosen.name,
         "joint": int(chosen.parentJoint) - 1,
-        "R": placement.rotation.copy(),
-        "p": placement.translation.copy(),
         "zero": np.zeros(robot.nv),
         "one": np.eye(robot.nv),
-        "constraints": constraints,
         "request": tf.Kinematics(robot, [chosen.name], jacobians=[chosen.name], center_of_mass=True),
         "everything": lambda task: (task.inertia, task.inverse, task.nullspace),
     }
@@ -199,7 +179,7 @@ def kinematics(case: Case, frame: int) -> Iterator[bench.Comparison]:
     ours, theirs = "tf.center_of_mass(robot, q, v, a)", "pin.centerOfMass(model, data, q, v, a)"
     yield from rows(case, "centerOfMass of q, v, a", ours, theirs, arrays)
     regular = robot.nv >= 6  # else the task is singular
-    for what, ours, theirs in chain(CONSTRAINTS, TASKS if regular else TASKS[:1]):
+    for what, ours, theirs in chain(FUSED, TASKS if regular else TASKS[:1]):
         yield from rows(case, what, ours, theirs, arrays, TWO, out=False, **names)
 
 

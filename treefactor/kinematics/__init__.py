@@ -5,9 +5,8 @@ functions. `fused` has the class `Kinematics` that computes many results togethe
 the equation of motion. `plans` compiles requests, and says how to add an output.
 `operational_space` has the inertia, inverse, null space and bias of tasks.
 
-`jacobians` has the functions of `treefactor.constraints`, the class `BodyMotions` that holds placements,
-velocities and unit motions of all bodies, and the class `Support`, which lists the freedoms with an entry in
-a row.
+`jacobians` has the class `BodyMotions` that holds placements, velocities and unit motions of all bodies, and
+the class `Support`, which lists the freedoms with an entry in a row.
 """
 
 from ..quantities.functions import (
@@ -29,7 +28,7 @@ from ..quantities.functions import (
 )
 from .delassus import delassus
 from .fused import Kinematics
-from .jacobians import BodyMotions, acceleration_bias, jacobian, placement
+from .jacobians import BodyMotions
 from .operational_space import (
     OperationalSpace,
     operational_bias,
@@ -42,7 +41,6 @@ __all__ = [
     "BodyMotions",
     "Kinematics",
     "OperationalSpace",
-    "acceleration_bias",
     "all_terms",
     "center_of_mass",
     "center_of_mass_jacobian",
@@ -57,12 +55,10 @@ __all__ = [
     "frame_jacobian_dot",
     "frame_placement",
     "frame_velocity",
-    "jacobian",
     "joint_jacobian",
     "joint_placements",
     "operational_bias",
     "operational_inertia",
     "operational_space",
-    "placement",
     "task_bias",
 ]

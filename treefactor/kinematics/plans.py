@@ -26,7 +26,7 @@ import numpy as np
 from .._util.validation import Sealed, check_choice
 from ..dynamics import bodies as compiled
 from ..dynamics._recursions import KINDS
-from ..model.frames import Frame, body_number, frame_of, frame_of_joint, located
+from ..model.frames import Frame, body_number, frame_of, frame_of_joint
 from ..model.joints import SIZES
 from ..model.model import Model
 from ._request import COLUMN, FREEDOM, OUTPUT, REFERENCES, TURN, Request
@@ -305,9 +305,3 @@ def reference_name(reference) -> str:
     name = reference if isinstance(reference, str) else getattr(reference, "name", reference)
     check_choice("reference", name, REFERENCES)
     return name
-
-
-def frame_on(model: Model, body, R=None, p=(0.0, 0.0, 0.0), argument: str = "body") -> Frame:
-    """Return the frame placed at R, p in a body or frame; a name is first that of a joint or body."""
-    joint, R, p = located(model, body, np.eye(3) if R is None else R, np.asarray(p), argument)
-    return Frame("placed", joint, R, p)

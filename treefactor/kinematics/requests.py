@@ -6,15 +6,10 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
-import numpy as np
-
 from .._functions.general_path import forget_oldest
-from .._util.validation import as_vector
-from ..model.frames import ZERO, Frame, body_number, frame_of, frame_of_joint
-from ..model.joints import _rotation
+from ..model.frames import Frame, body_number, frame_of, frame_of_joint
 from ..model.model import Model
 from . import masses
-from ._placed_frames import key_of_placed
 from ._request import Request
 from .plans import (
     ACCELERATION,
@@ -22,7 +17,6 @@ from .plans import (
     JACOBIAN_DOT,
     PLACEMENT,
     VELOCITY,
-    frame_on,
     item_of,
     item_of_joints,
     items_of_masses,
@@ -145,25 +139,6 @@ def centroidal_inertia(model: Model) -> Request:
     return of_masses(model, masses.INERTIA)
 
 
-def placed_request(model: Model, kind: int, classical: bool, body, reference: str, R, p) -> Request:
-    """Return the compiled request of a frame placed at R, p on a body, or at its origin, and keep it."""
-
-    def compiled() -> Request:
-        rotation = None if R is None else _rotation(R, "R")
-        origin = ZERO if p is None else as_vector(p, 3, "p")
-        frame = frame_on(model, body, rotation, origin)
-        return of_frames(model, kind, frame, reference, classical)
-
-    key = key_of_placed(kind, reference, body, R, p)
-    if key is None:
-        key = kind, reference, type(body), body, _contents(R), _contents(p)
-    try:
-        hash(key)
-    except TypeError:  # lists are not hashed
-        return compiled()
-    return _kept(model, key, compiled)
-
-
 def _kept(model: Model, key, compiled: Callable[[], Request]) -> Request:
     """Return the request that a model keeps by a key; compile a new one, and forget the oldest of many."""
     request = model._requests.get(key)
@@ -174,8 +149,3 @@ def _kept(model: Model, key, compiled: Callable[[], Request]) -> Request:
                 forget_oldest(model._requests)
             model._requests[key] = request
     return request
-
-
-def _contents(x):
-    """Return what tells an array from others, or the argument itself."""
-    return (x.dtype.char, x.shape, x.tobytes()) if type(x) is np.ndarray else x
