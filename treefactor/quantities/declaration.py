@@ -107,6 +107,35 @@ class Counterpart(NamedTuple):
     note: str = ""
 
 
+class Timed(NamedTuple):
+    """A line of the page *From Pinocchio to treefactor*: what Pinocchio has, and its call that is timed.
+
+    Attributes
+    ----------
+    call : str
+        Simple statements of Pinocchio's Python, separated by semicolons; empty: not timed. Variables are those
+        of docs/code/pinocchio_declared.py.
+    names : str
+        Pinocchio's names, separated by commas, if they are not that of the first counterpart alone.
+    what : str
+        Name of the measurement, if it is not the first of the names.
+    ours : str
+        Our call, if it is not that with the arguments that are needed.
+    note, convention : str
+        Text of the page, with code between backticks: what differs; axes, order and sign.
+    shape : str
+        Of our result, if it is not that of the results that are always there.
+    """
+
+    call: str = ""
+    names: str = ""
+    what: str = ""
+    ours: str = ""
+    note: str = ""
+    convention: str = ""
+    shape: str = ""
+
+
 class Generated(NamedTuple):
     """How `treefactor.generate` writes a quantity, or one of its results.
 
@@ -178,6 +207,8 @@ class Quantity(NamedTuple):
     generated : tuple of Generated
         Functions of `treefactor.generate`.
     counterparts : tuple of Counterpart
+    timed : tuple of Timed
+        In turns with Pinocchio.
     other_names : str
         By which people look for it, besides counterparts: without capitals and underscores.
     oracle : str
@@ -213,6 +244,7 @@ class Quantity(NamedTuple):
     derivative: Derivative | None = None
     generated: tuple[Generated, ...] = ()
     counterparts: tuple[Counterpart, ...] = ()
+    timed: tuple[Timed, ...] = ()
     other_names: str = ""
     oracle: str = ""
     source: str = ""

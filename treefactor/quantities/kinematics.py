@@ -1,7 +1,7 @@
 """Declarations of kinematics: frames and joints, centres of mass, momentum and inertia about them."""
 
 from .arrays import A, Q, V
-from .declaration import NEEDED, Array, Counterpart, Generated, Option, Quantity
+from .declaration import NEEDED, Array, Counterpart, Generated, Option, Quantity, Timed
 
 REQUESTS = "kinematics.requests"
 REFERENCE = Option(
@@ -97,6 +97,14 @@ frame_placement = Quantity(
         ),
     ),
     counterparts=(Counterpart("updateFramePlacement", "data.oMf"),),
+    timed=(
+        Timed(
+            "pin.framesForwardKinematics(model, data, q); data.oMf[frame]",
+            names="framesForwardKinematics, updateFramePlacement, updateFramePlacements, Data.oMf",
+            note="a name, or a list of frames; Pinocchio's computes all frames",
+            convention="[R | p] of the frame in the world",
+        ),
+    ),
     other_names="placement framesforwardkinematics updateframeplacements framepose bodypose getlinkstate framepositions "
     "calcbodytobasecoordinates getbodyplacement getframeplacement linkpose",
     source=FEATHERSTONE,
@@ -114,6 +122,13 @@ joint_placements = Quantity(
     f"{REQUESTS}:joint_placements",
     generated=(Generated("geometry", "rows [R | p] of the frames of all joints in the base"),),
     counterparts=(Counterpart("forwardKinematics", "data.oMi", "without the universe"),),
+    timed=(
+        Timed(
+            "pin.forwardKinematics(model, data, q)",
+            names="forwardKinematics, Data.oMi",
+            convention="joint i is `data.oMi[i + 1]`",
+        ),
+    ),
     source=FEATHERSTONE,
     examples=f"""{SLIDER}>>> tf.joint_placements(slider, [0.5])[0, :, 3]
 array([0. , 0. , 0.5])
@@ -129,6 +144,14 @@ frame_velocity = Quantity(
     errors=(NO_FRAME, NO_NUMBER),
     generated=(Generated("frames", "velocity of the frame {frame}, linear first, {options}"),),
     counterparts=(Counterpart("getFrameVelocity"),),
+    timed=(
+        Timed(
+            "pin.forwardKinematics(model, data, q, v); pin.getFrameVelocity(model, data, frame, pin.LOCAL)",
+            names="getFrameVelocity, getVelocity",
+            note="`reference=` is LOCAL by default and accepts the enum of Pinocchio; frames and joints by name",
+            convention="LOCAL: of the origin, in the axes of the frame; LOCAL_WORLD_ALIGNED: of the origin, in world axes; WORLD: of the point at the origin of the world, in world axes",
+        ),
+    ),
     other_names="getvelocity framevel bodyvelocity",
     source=FEATHERSTONE,
     examples=f"""{ARM}>>> tf.frame_velocity(arm, [0.0], [2.0], "tip")
@@ -147,6 +170,20 @@ frame_acceleration = Quantity(
         Generated("frames", "acceleration of the frame {frame} without gravity, linear first, {options}"),
     ),
     counterparts=(Counterpart("getFrameAcceleration"), Counterpart("getFrameClassicalAcceleration")),
+    timed=(
+        Timed(
+            "pin.forwardKinematics(model, data, q, v, a); pin.getFrameAcceleration(model, data, frame, pin.LOCAL)",
+            names="getFrameAcceleration, getAcceleration",
+            convention="spatial; without gravity; `a=None` is zero",
+        ),
+        Timed(
+            "pin.forwardKinematics(model, data, q, v, a); pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL)",
+            names="getFrameClassicalAcceleration, getClassicalAcceleration",
+            ours="tf.frame_acceleration(robot, q, v, a, name, 'LOCAL', True)",
+            note="with `classical=True`",
+            convention="spatial plus *ω* × *v*; in LOCAL_WORLD_ALIGNED the second derivative of the position",
+        ),
+    ),
     other_names="getacceleration frameaccel",
     source=FEATHERSTONE,
     examples=f"""{ARM}>>> tf.frame_acceleration(arm, [0.0], [2.0], None, "tip", classical=True)
@@ -175,6 +212,14 @@ frame_jacobian = Quantity(
     errors=(NO_FRAME, NO_NUMBER),
     generated=(Generated("frames", "Jacobian of the frame {frame}, 6 rows, linear first, {options}"),),
     counterparts=(Counterpart("computeFrameJacobian"),),
+    timed=(
+        Timed(
+            "pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL)",
+            names="computeFrameJacobian, getFrameJacobian",
+            note='`placement=True` returns the placement, too; `layout="packed"` only columns of `Model.support`',
+            convention="`J v` is the velocity in the same reference",
+        ),
+    ),
     other_names="jacobian jac jacob jacob0 jacobe jacobian0 computejacobian getframejacobian geometricjacobian "
     "calculatejacobian mjjac mjjacbody mjjacsite bodyjacobian calcpointjacobian calcpointjacobian6d "
     "calcbodyspatialjacobian spatialjacobian",
@@ -202,6 +247,14 @@ joint_jacobian = Quantity(
     ),
     errors=(NO_FRAME, NO_JOINT),
     counterparts=(Counterpart("computeJointJacobian", note="whose joint i + 1 is joint i here"),),
+    timed=(
+        Timed(
+            "pin.computeJointJacobian(model, data, q, joint + 1)",
+            names="computeJointJacobian, getJointJacobian, computeJointJacobians",
+            note="by name or number",
+            convention="ratios of mimic joints included",
+        ),
+    ),
     other_names="computejointjacobians getjointjacobian",
     source=FEATHERSTONE,
     examples=f"""{SLIDER}>>> tf.joint_jacobian(slider, [0.5], "slider").T
@@ -230,6 +283,14 @@ frame_jacobian_dot = Quantity(
         Generated("frames", "time derivative of the Jacobian of the frame {frame}, 6 rows, {options}"),
     ),
     counterparts=(Counterpart("getFrameJacobianTimeVariation"),),
+    timed=(
+        Timed(
+            "pin.computeJointJacobiansTimeVariation(model, data, q, v); pin.getFrameJacobianTimeVariation(model, data, frame, pin.LOCAL)",
+            names="computeJointJacobiansTimeVariation, getFrameJacobianTimeVariation, getJointJacobianTimeVariation",
+            what="getFrameJacobianTimeVariation",
+            convention="*J̇ v + J a* is spatial in LOCAL and WORLD, classical in LOCAL_WORLD_ALIGNED",
+        ),
+    ),
     other_names="jacobiandot jdot jacobdot jacobiantimevariation getjointjacobiantimevariation "
     "computejointjacobianstimevariation mjjacdot",
     source=FEATHERSTONE,
@@ -272,6 +333,23 @@ center_of_mass = Quantity(
             "centerOfMass", note="which leaves the centres ``data.com[k]`` of subtrees in the axes of joint k"
         ),
     ),
+    timed=(
+        Timed(
+            "pin.centerOfMass(model, data, q)",
+            names="centerOfMass, Data.com",
+            note="`root=` for a subtree",
+            convention="in world axes, subtrees too; `data.com[k]` has those of joint k after `centerOfMass`, of the world after `jacobianCenterOfMass`",
+        ),
+        Timed(
+            "pin.centerOfMass(model, data, q, v, a)",
+            names="centerOfMass, Data.vcom, Data.acom",
+            what="centerOfMass of q, v, a",
+            ours="tf.center_of_mass(robot, q, v, a)",
+            note="with `v` and `a`",
+            convention="derivatives of the position; without gravity",
+            shape="three (3)",
+        ),
+    ),
     other_names="com centreofmass composition computecom calccenterofmass calccenterofmassposition subtreecom "
     "computecenterofmass vcom comvelocity",
     examples=f"""{MASS}>>> tf.center_of_mass(arm, [0.0], [2.0])
@@ -298,6 +376,14 @@ center_of_mass_jacobian = Quantity(
         Generated("kinematics", "Jacobian of the centre of mass, 3 rows", methods=("scaled", "momentum")),
     ),
     counterparts=(Counterpart("jacobianCenterOfMass"), Counterpart("jacobianSubtreeCenterOfMass")),
+    timed=(
+        Timed(
+            "pin.jacobianCenterOfMass(model, data, q)",
+            names="jacobianCenterOfMass, jacobianSubtreeCenterOfMass, Data.Jcom",
+            note="`root=` for a subtree",
+            convention="for a free-flyer *R* and -*R* [*c*]×, not the identity matrix",
+        ),
+    ),
     other_names="comjacobian jacobiancom jcom centreofmassjacobian mjjacsubtreecom",
     examples=f"""{MASS}>>> tf.center_of_mass_jacobian(arm, [0.0]).T
 array([[0., 1., 0.]])
@@ -323,6 +409,14 @@ centroidal_map = Quantity(
         Generated("kinematics", "map from v to the momentum about the centre of mass, 6 rows, linear first"),
     ),
     counterparts=(Counterpart("computeCentroidalMap"),),
+    timed=(
+        Timed(
+            "pin.computeCentroidalMap(model, data, q)",
+            names="computeCentroidalMap, ccrba, Data.Ag",
+            note="with mimic joints, too",
+            convention="linear rows, then angular ones about the centre of mass, in world axes",
+        ),
+    ),
     other_names="ccrba centroidalmomentummatrix cmm ag",
     source="Orin, Goswami, Lee (2013), Centroidal dynamics of a humanoid robot",
     notes="The linear rows are the mass of the model times `center_of_mass_jacobian`.",
@@ -341,6 +435,13 @@ centroidal_map_dot = Quantity(
         Generated("kinematics", "time derivative of the map from v to the momentum about the centre of mass"),
     ),
     counterparts=(Counterpart("dccrba"),),
+    timed=(
+        Timed(
+            "pin.dccrba(model, data, q, v)",
+            names="dccrba, Data.dAg, computeCentroidalMapTimeVariation",
+            convention="derivative of the map",
+        ),
+    ),
     other_names="computecentroidalmaptimevariation dag",
     examples=f"""{MASS}>>> tf.centroidal_map_dot(arm, [0.0], [3.0]).T.round(12) + 0.0
 array([[-6.,  0.,  0.,  0.,  0.,  0.]])
@@ -357,6 +458,13 @@ centroidal_momentum = Quantity(
         Generated("kinematics", "momentum about the centre of mass, linear first", methods=("bodies", "map")),
     ),
     counterparts=(Counterpart("computeCentroidalMomentum"),),
+    timed=(
+        Timed(
+            "pin.computeCentroidalMomentum(model, data, q, v)",
+            names="computeCentroidalMomentum, Data.hg",
+            convention="the map times *v*",
+        ),
+    ),
     other_names="momentum calcmomentum",
     notes="Momenta of bodies are added up about the centre of mass, at velocities relative to it: no "
     "digit is lost far "
@@ -383,6 +491,13 @@ centroidal_momentum_rate = Quantity(
         Generated("kinematics", "time derivative of the momentum about the centre of mass, linear first"),
     ),
     counterparts=(Counterpart("computeCentroidalMomentumTimeVariation"),),
+    timed=(
+        Timed(
+            "pin.computeCentroidalMomentumTimeVariation(model, data, q, v, a)",
+            names="computeCentroidalMomentumTimeVariation, Data.dhg",
+            convention="linear part is mass times acceleration; without gravity",
+        ),
+    ),
     notes="The linear part is the mass of the model times the acceleration of `center_of_mass`.",
     examples=f"""{MASS}>>> tf.centroidal_momentum_rate(arm, [0.0], [3.0], [1.0]).round(12)
 array([-18. ,   2. ,   0. ,   0. ,   0. ,   0.1])
@@ -396,6 +511,13 @@ centroidal_inertia = Quantity(
     f"{REQUESTS}:centroidal_inertia",
     errors=(WITHOUT_MASS,),
     counterparts=(Counterpart("ccrba", "data.Ig.inertia"),),
+    timed=(
+        Timed(
+            "pin.ccrba(model, data, q, v); data.Ig.inertia",
+            names="Data.Ig",
+            convention="tensor about the centre of mass, in world axes",
+        ),
+    ),
     examples=f"""{MASS}>>> tf.centroidal_inertia(arm, [0.0]).round(12).diagonal()
 array([0.1, 0.2, 0.1])
 """,
@@ -424,6 +546,12 @@ all_terms = Quantity(
     gathered="AllTerms",
     errors=(WITHOUT_MASS,),
     counterparts=(Counterpart("computeAllTerms", note="but for Jacobians of joints"),),
+    timed=(
+        Timed(
+            "pin.computeAllTerms(model, data, q, v)",
+            note="without the Jacobians of joints; `Kinematics` computes what a script reads",
+        ),
+    ),
     notes="The results are those of the functions of these names and of `crba`, but for rounding; "
     "energies are arrays. "
     "`treefactor.Kinematics` computes the Jacobians that are wanted. One pass over the bodies gives H "
@@ -453,6 +581,19 @@ frame_derivatives = Quantity(
     gathered="MotionDerivatives",
     errors=(NO_FRAME, NO_NUMBER),
     counterparts=(Counterpart("getFrameVelocityDerivatives"), Counterpart("getFrameAccelerationDerivatives")),
+    timed=(
+        Timed(
+            "pin.computeForwardKinematicsDerivatives(model, data, q, v, a); pin.getFrameAccelerationDerivatives(model, data, frame, pin.LOCAL)",
+            names="computeForwardKinematicsDerivatives, getFrameAccelerationDerivatives, getFrameVelocityDerivatives, getJointAccelerationDerivatives, getJointVelocityDerivatives",
+            what="getFrameAccelerationDerivatives",
+            note="timed with `getFrameAccelerationDerivatives`, which has those of velocities, too",
+            convention="of `frame_velocity` and `frame_acceleration` in the same reference; in LOCAL_WORLD_ALIGNED Pinocchio's are its WORLD matrices in other axes, which are not derivatives of these quantities",
+        ),
+        Timed(
+            names="getPointClassicAccelerationDerivatives, getPointVelocityDerivatives",
+            note="with `classical=True`; the first three rows",
+        ),
+    ),
     other_names="computeforwardkinematicsderivatives getjointvelocityderivatives getjointaccelerationderivatives "
     "getpointvelocityderivatives getpointclassicaccelerationderivatives",
     source="Singh, Russell & Wensing (2022)",
@@ -495,6 +636,14 @@ com_derivatives = Quantity(
     gathered="MotionDerivatives",
     errors=(NO_MASS, NO_JOINT),
     counterparts=(Counterpart("getCenterOfMassVelocityDerivatives", note="which computes ``velocity_q``"),),
+    timed=(
+        Timed(
+            "pin.computeForwardKinematicsDerivatives(model, data, q, v, a); pin.centerOfMass(model, data, q, v); pin.getCenterOfMassVelocityDerivatives(model, data)",
+            ours="tf.com_derivatives(robot, q, v, a)",
+            note="also those of the acceleration, and `root=` for a subtree",
+            convention="in world axes",
+        ),
+    ),
     examples=f"""{MASS}>>> tf.com_derivatives(arm, [0.0], [2.0]).velocity_q.T + 0.0
 array([[-2.,  0.,  0.]])
 """,
@@ -519,6 +668,13 @@ centroidal_derivatives = Quantity(
             note="which returns them in the order of dh_dq, dhdot_dq, dhdot_dv and dhdot_da; its "
             "derivatives with "
             "universal joints are wrong (4.1)",
+        ),
+    ),
+    timed=(
+        Timed(
+            "pin.computeCentroidalDynamicsDerivatives(model, data, q, v, a)",
+            names="computeCentroidalDynamicsDerivatives, getCentroidalDynamicsDerivatives",
+            convention="of the momentum about the centre of mass and its rate, without gravity",
         ),
     ),
     other_names="getcentroidaldynamicsderivatives",
