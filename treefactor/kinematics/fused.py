@@ -16,14 +16,9 @@ from .._util.validation import Sealed, as_tuple
 from ..exceptions import ShapeError
 from ..model.frames import Frame, frame_of
 from ..model.model import Model, require_model
-from ._request import Request
-from .masses import CENTER, CENTER_ACCELERATION, CENTER_JACOBIAN, CENTER_VELOCITY, INERTIA
+from ._request import NEEDS, Request
+from .masses import MASSES
 from .plans import (
-    ACCELERATION,
-    JACOBIAN,
-    JACOBIAN_DOT,
-    PLACEMENT,
-    VELOCITY,
     Item,
     View,
     item_of,
@@ -33,20 +28,12 @@ from .plans import (
     request_of,
 )
 
-MOTIONS = {"placements": PLACEMENT, "velocities": VELOCITY, "accelerations": ACCELERATION}
-JACOBIANS = {"jacobians": JACOBIAN, "jacobian_dots": JACOBIAN_DOT}
-OF_SUBTREES = (CENTER, CENTER_VELOCITY, CENTER_ACCELERATION, CENTER_JACOBIAN)
-OF_MASSES = dict(
-    zip(
-        (
-            *("center_of_mass", "center_of_mass_velocity", "center_of_mass_acceleration"),
-            *("center_of_mass_jacobian", "centroidal_map", "centroidal_map_dot", "centroidal_momentum"),
-            *("centroidal_momentum_rate", "centroidal_inertia"),
-        ),
-        range(CENTER, INERTIA + 1),
-        strict=True,
-    )
-)
+MOTIONS = {
+    "placements": "frame_placement",
+    "velocities": "frame_velocity",
+    "accelerations": "frame_acceleration",
+}
+JACOBIANS = {"jacobians": "frame_jacobian", "jacobian_dots": "frame_jacobian_dot"}
 
 
 class Kinematics(Sealed):
@@ -254,12 +241,12 @@ def _items(model: Model, name: str, given) -> Item | list[Item]:
     """Return the item of a field, or the items of a field that is a tuple of arrays."""
     if name == "joint_placements":
         return item_of_joints(model)
-    if name in OF_MASSES:
+    if name in MASSES:
         if given is True:
-            return items_of_masses(model, OF_MASSES[name], -1)[0]
-        if OF_MASSES[name] not in OF_SUBTREES:
+            return items_of_masses(model, name, -1)[0]
+        if NEEDS[name][2]:  # ways from the centre of mass of the whole model
             raise TypeError(f"{name} must be True or False, got {received(given)}")
-        return [items_of_masses(model, OF_MASSES[name], root)[0] for root in given]
+        return [items_of_masses(model, name, root)[0] for root in given]
     if given is True:
         raise TypeError(f"{name} must be a list of frames, got True")
     if name in MOTIONS:

@@ -27,7 +27,7 @@ from ..linalg.factors import Factor
 from ..model.model import Model
 from ..quantities.functions import bias
 from ._task_rows import jacobian_dot_v, row_name
-from .delassus import compute, parts
+from .delassus_of_frames import compute, parts
 
 __all__ = ["OperationalSpace", "operational_bias", "operational_inertia", "operational_space", "task_bias"]
 
