@@ -88,6 +88,15 @@ def test_tables_hold_no_name_that_exists_and_none_twice():
     assert own & set(elsewhere.elsewhere()) == set()
 
 
+def test_a_counterpart_without_the_name_of_a_quantity_belongs_to_one():
+    names = [
+        (messages.plain(line.name), one.name) for one in QUANTITIES.values() for line in one.counterparts
+    ]
+    own = {messages.plain(name) for name in QUANTITIES}
+    named = [name for name, _ in set(names) if name not in own]
+    assert len(named) == len(set(named)) > 30
+
+
 def test_names_of_pinocchio_point_where_the_documentation_does(monkeypatch):
     monkeypatch.syspath_prepend(Path(tf.__file__).parents[1] / "docs" / "code")
     groups = import_module("counterparts").GROUPS

@@ -71,8 +71,8 @@ class BodyMotions(Sealed):
     batch: tuple[int, ...]
 
     def __init__(self, model: Model, q, v=None):
-        found = frames(model, q, np.zeros(model.nv) if v is None else v)
-        self._keep(model=model, frames=found, batch=found.shape[:-1])
+        records = frames(model, q, np.zeros(model.nv) if v is None else v)
+        self._keep(model=model, frames=records, batch=records.shape[:-1])
 
     @cached_property
     def _bodies(self) -> np.ndarray:
@@ -167,11 +167,11 @@ class Support(Sealed, ReadOnly):
 
     def entries(self, model: Model) -> np.ndarray:
         """Return the entries as an array of the kernels' struct."""
-        found = np.zeros(len(self.row), dtype=ENTRY)
-        found["freedom"], found["side"] = self.freedom, self.side
-        found["place"] = self.place - self.indptr[self.row]
-        found["ratio"] = ratios(model)[self.freedom]
-        return found
+        entries = np.zeros(len(self.row), dtype=ENTRY)
+        entries["freedom"], entries["side"] = self.freedom, self.side
+        entries["place"] = self.place - self.indptr[self.row]
+        entries["ratio"] = ratios(model)[self.freedom]
+        return entries
 
     def ranges(self, rows: np.ndarray) -> list[np.ndarray]:
         """Return the first entries of rows, and the ends of their ranges."""

@@ -42,11 +42,11 @@ def moved_by(layout, frame) -> list[int]:
     """Return the bodies of the path to a frame and those that its body carries; all for the base."""
     tables = layout.tables
     body = tables.body[frame.joint]
-    found, below = set(tables.path(body)), {body}
+    bodies, below = set(tables.path(body)), {body}
     for child, parent in enumerate(tables.parents):
         if parent in below:
             below.add(child)
-    return sorted(found | below - {-1})
+    return sorted(bodies | below - {-1})
 
 
 def add_masses(layout, item) -> None:

@@ -102,11 +102,11 @@ class Tables(Sealed):
 
     def path(self, body: int) -> list[int]:
         """Return the bodies between the base and a body, which comes first."""
-        found = []
+        path = []
         while body >= 0:
-            found.append(body)
+            path.append(body)
             body = self.parents[body]
-        return found
+        return path
 
 
 def _tables(model: Model) -> Tables:
@@ -121,13 +121,13 @@ def _freedoms(model: Model, table: list[dict]) -> np.ndarray:
         for joint, v in zip(model.joints, model.idx_v, strict=True)
         for k in range(SIZES[joint.kind][1])
     ]
-    found = np.zeros(len(columns), FREEDOM)
+    freedoms = np.zeros(len(columns), FREEDOM)
     for body in table:
         kind = JOINT_KINDS[body["kind"]]
         pitch = body["pitch"] if kind == "helical" else 0.0
         for k, (axis, linear) in enumerate(AXES.get(kind, ((2, 0),)), body["v"]):
-            found[k] = (0, axis, linear, *columns[k], pitch)
-    return found
+            freedoms[k] = (0, axis, linear, *columns[k], pitch)
+    return freedoms
 
 
 def turn_of(R: np.ndarray) -> tuple:
@@ -231,15 +231,15 @@ class Layout:
 
     def _entries(self, bodies: list[int]) -> tuple[list[tuple[int, int, int]], list[int]]:
         """Return the freedoms of bodies (number, whether to add, place), and their columns of v."""
-        found = sorted(
+        ordered = sorted(
             (int(self.freedoms["column"][k]), int(k))
             for body in bodies
             for k in range(self.first[self.number[body]], self.first[self.number[body] + 1])
         )
-        support = sorted({column for column, _ in found})
+        support = sorted({column for column, _ in ordered})
         entries = [
-            (k, int(i > 0 and found[i - 1][0] == column), support.index(column))
-            for i, (column, k) in enumerate(found)
+            (k, int(i > 0 and ordered[i - 1][0] == column), support.index(column))
+            for i, (column, k) in enumerate(ordered)
         ]
         return entries, support
 

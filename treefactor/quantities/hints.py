@@ -11,7 +11,7 @@ def hints() -> dict[str, str]:
     """Map names elsewhere, without capitals and underscores, to calls of functions here."""
     named = {
         plain(counterpart.name): call_of(quantity)
-        for quantity in reversed(QUANTITIES.values())
+        for quantity in QUANTITIES.values()
         for counterpart in quantity.counterparts
     }
     for quantity in QUANTITIES.values():
