@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from inspect import cleandoc
 
 import numpy as np
 
@@ -132,7 +133,7 @@ def generate(
     return Program(*head, best, loops, choice.independent, names, choice.branch, frames, inputs)
 
 
-generate.__doc__ = (generate.__doc__ or "").replace("    FUNCTIONS\n", listing())
+generate.__doc__ = cleandoc(generate.__doc__ or "").replace("\nFUNCTIONS\n", f"\n{listing()}")
 
 
 def written(model, choice: Choice, named: bool = False) -> Iterator[tuple[Writer, Function]]:

@@ -169,7 +169,7 @@ def listing() -> str:
             )
             lines += textwrap.wrap(text, 106, subsequent_indent="  ")
         lines.append("")
-    return "".join(f"    {line}".rstrip() + "\n" for line in lines[:-1])
+    return "\n".join(lines)
 
 
 def names_of(*groups: str) -> tuple[str, ...]:
