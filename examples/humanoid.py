@@ -23,7 +23,7 @@ def scene(mu: float = 0.7) -> tuple[Stepper, np.ndarray]:
     joints = [joint if i == 0 else replace(joint, armature=0.5) for i, joint in enumerate(robot.joints)]
     model = tf.Model(joints, strict=False, name=robot.name)
     q = np.clip(tf.neutral(model), model.lower, model.upper)
-    q[2] = SOLE - tf.constraints.placement(model, q, ANKLES[0])[1][2]
+    q[2] = SOLE - tf.joint_placements(model, q)[ANKLES[0], 2, 3]
     contacts = [Contact(Sphere(ankle, corner), mu=mu) for ankle in ANKLES for corner in FOOT]
     return Stepper(model, contacts, h=0.002, facets=8), q
 

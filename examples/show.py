@@ -134,7 +134,7 @@ class Picture:
 
 def placements(model: tf.Model, q) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return rotation and origin of the bodies of all joints."""
-    return [tf.constraints.placement(model, q, i) for i in range(model.njoints)]
+    return [(T[:, :3], T[:, 3]) for T in tf.joint_placements(model, q)]
 
 
 def save(path: Path, camera: Camera, run: Trajectory, paint, frames: int = 40) -> None:

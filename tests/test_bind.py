@@ -75,7 +75,6 @@ BOUND = {  # arguments after the model, and the options to try
     "squared_distance": ("q q1", {}),
     "static_torque": ("q fext", {}),
     "step": ("q v tau h", {}, {"method": "rk4"}),
-    "constraints.acceleration_bias": ("q v joint", {}, {"R": np.eye(3), "p": [0.1, 0.2, 0.3]}),
     "constraints.forward_dynamics": (
         *("q v tau", {"contacts": [constraints.RigidContact(TIP)]}),
         {"fext": "fext", "stabilization": 2.0, "contacts": (constraints.RigidContact(TIP),)},
@@ -84,8 +83,6 @@ BOUND = {  # arguments after the model, and the options to try
         *("q v tau", {}, {"fext": "fext", "with_value": True, "contacts": [constraints.RigidContact(TIP)]}),
         {"stabilization": 2.0, "contacts": (constraints.RigidContact(TIP),)},
     ),
-    "constraints.jacobian": ("q joint", {}, {"R": np.eye(3)}, {"p": [0.1, 0.2, 0.3]}),
-    "constraints.placement": ("q joint", {}, {"p": [0.1, 0.2, 0.3]}),
 }
 NOT_BOUND = {  # and why
     **dict.fromkeys(["bind", "compile", "generate", "show_config", "stream"], "returns no array"),
@@ -149,10 +146,10 @@ def test_bound_calls_equal_plain_ones(name, options):
     taken = [known[one] for one in BOUND[name][0].split()]
     options = {key: known[key] if key in ("v", "a", "fext") else given for key, given in options.items()}
     expected = function(MODEL, *taken, **options)
-    out = np.empty((3, 4)) if name == "constraints.placement" else empty_like(expected)
+    out = empty_like(expected)
     call = tf.bind(function, MODEL, *taken, out=out, **options)
     found = call()
-    assert found is out or name == "constraints.placement"
+    assert found is out
     assert same(found, expected)
     taken[0][:] = known["q1"]
     assert same(call(), function(MODEL, *taken, **options))
@@ -178,7 +175,7 @@ def test_unknown_and_missing_arguments_are_named(name):
 
 @pytest.mark.parametrize("name", NOT_BOUND)
 def test_other_functions_are_refused(name):
-    with pytest.raises(ValueError, match=r"function must be one of aba, acceleration_bias, .* to be bound"):
+    with pytest.raises(ValueError, match=r"function must be one of aba, all_terms, .* to be bound"):
         tf.bind(public_functions()[name], MODEL, out=np.empty(1))
 
 

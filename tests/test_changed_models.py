@@ -42,9 +42,6 @@ CONSTRAINED = {
     )[:3],
     "loop_rows": lambda m, q, v, x: constraints.loop_rows(m, q, v).dense(),
     "close": lambda m, q, v, x: constraints.close(m, q + 0.01),
-    "jacobian": lambda m, q, v, x: constraints.jacobian(m, q, 1),
-    "placement": lambda m, q, v, x: tuple(constraints.placement(m, q, 1)),
-    "acceleration_bias": lambda m, q, v, x: constraints.acceleration_bias(m, q, v, 1),
     "Stepper": lambda m, q, v, x: stepped(constraints.Stepper(m, h=1e-3), q, v, x),
     "MaximalCoordinates": lambda m, q, v, x: tuple(
         constraints.MaximalCoordinates.from_model(m).forward_dynamics(q, v, x)

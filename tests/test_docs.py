@@ -25,6 +25,7 @@ from helpers.reachable import REACHABLE
 
 import treefactor
 from treefactor import cli, constraints, families, mechanisms, mlcp, robots
+from treefactor.bench import case as cases
 from treefactor.bench import scaling as growth
 from treefactor.papers import tables
 from treefactor.quantities.functions import ENTRIES, QUANTITIES
@@ -301,6 +302,20 @@ def test_names_of_the_page_from_pinocchio_exist(counterparts):
     assert names["treefactor"] > 20
     measured = [row.measured for row in chain.from_iterable(counterparts.values())]
     assert len(measured) == len(set(measured))
+
+
+def test_calls_that_declarations_time_run_in_every_way(monkeypatch):
+    pytest.importorskip("pinocchio", reason="the calls are its own")
+    monkeypatch.syspath_prepend(CODE)
+    monkeypatch.setattr(cases, "COUNT", 2)
+    case = cases.Case(robots.find("ur5_robot"))
+    frame = case.model.getFrameId("tool0")
+    timed = set()
+    for comparison in importlib.import_module("pinocchio_declared").declared(case, frame):
+        timed.add(comparison.what)
+        comparison.ours.run()
+        comparison.theirs.run()
+    assert len(timed) == sum(bool(line.call) for one in QUANTITIES.values() for line in one.timed) > 60
 
 
 def test_every_measurement_is_shown_and_slower_ones_are_called_slower(counterparts, monkeypatch):

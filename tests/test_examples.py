@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.body_frames import placement
 
 import treefactor as tf
 from treefactor import robots
@@ -55,7 +56,7 @@ def test_boxes_stand_and_lean(example):
     calm = stepper.run(q, np.zeros(stepper.model.nv), 40)
     assert np.abs(calm.q - q).max() < HELD
     moved = stepper.run(q, np.zeros(stepper.model.nv), 240, stack.pull)
-    rotation, top = tf.constraints.placement(stepper.model, moved.q[-1], stack.COUNT)
+    rotation, top = placement(stepper.model, moved.q[-1], stack.COUNT)
     assert rotation[2, 2] < 0.98
     assert top[2] > 0.5
 
@@ -131,9 +132,7 @@ def test_the_chain_falls(example):
     chain = example("chain")
     stepper, q = chain.scene()
     run = stepper.run(q, np.zeros(stepper.model.nv), 400, chain.damping)
-    ends = np.array(
-        [tf.constraints.placement(stepper.model, run.q[-1], i, p=[chain.LENGTH, 0, 0])[1] for i in range(24)]
-    )
+    ends = np.array([placement(stepper.model, run.q[-1], i, p=[chain.LENGTH, 0, 0])[1] for i in range(24)])
     assert ends[:, 2].min() > chain.RADIUS - HELD
     assert ends[-1, 2] < 0.1
     assert ends[0, 2] > 1.0

@@ -252,12 +252,6 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
         *(CLOSED, RATES, RATES),
     ),
     "constraints.close": (lambda q: constraints.close(BARS, q), CLOSED),
-    "constraints.jacobian": (lambda q, R, p: constraints.jacobian(BARS, q, 1, R, p), CLOSED, np.eye(3), X),
-    "constraints.placement": (lambda q, p: constraints.placement(BARS, q, 1, p=p), CLOSED, X),
-    "constraints.acceleration_bias": (
-        lambda q, v: constraints.acceleration_bias(BARS, q, v, 1),
-        *(CLOSED, RATES),
-    ),
     "constraints.box": (lambda size, center: box(0, size, center), X + 1, X),
     "constraints.Sphere": (lambda center: Sphere(0, center), X),
     "constraints.Plane": (lambda normal, point: Plane(0, normal, point), Z, X),

@@ -94,9 +94,7 @@ def test_messages_of_every_function_show_how_to_make_a_tree(function, at, value,
 
 
 NAMED = {  # calls with a body, by the number and by names of which each counts
-    "placement": lambda body: np.concatenate([x.ravel() for x in constraints.placement(ARM, Q, body, p=Z)]),
-    "jacobian": lambda body: constraints.jacobian(ARM, Q, body),
-    "acceleration_bias": lambda body: constraints.acceleration_bias(ARM, Q, V + 1.0, body),
+    "joint": lambda body: tf.joint_jacobian(ARM, Q, body),
     "sphere": lambda body: Stepper(ARM, [Contact(Sphere(body, Z), GROUND, mu=0.5)]).step(Q, V).gap,
     "plane": lambda body: Stepper(ARM, [Contact(Sphere(-1, Z), Plane(body))]).step(Q, V).gap,
     "box": lambda body: Stepper(ARM, contacts_between(box(body, [1, 1, 1]), [GROUND])).step(Q, V).gap,

@@ -14,8 +14,9 @@ from helpers.reachable import REACHABLE
 import treefactor as tf
 from treefactor import codegen
 from treefactor._util import elsewhere, messages
-from treefactor.codegen.program.names import ARGUMENTS, OPTIONS
+from treefactor.codegen.program.names import ROUTINES
 from treefactor.exceptions import CodegenError, InvalidModelError
+from treefactor.quantities.table import QUANTITIES
 
 # ------------------------------------------------------------------------------------------------ attributes
 
@@ -57,7 +58,7 @@ def test_guessed_ways_to_a_model_point_to_those_here():
     assert tf.Model.from_urdf_string(URDF.format(name="r")).name == "r"
 
 
-@pytest.mark.parametrize("use", elsewhere.USES)
+@pytest.mark.parametrize("use", sorted(set(elsewhere.elsewhere().values())))
 def test_what_tables_point_to_exists_and_takes_these_arguments(use):
     paths = re.findall(r"treefactor((?:\.\w+)+)(?:\(([\w, =\"]*)\))?", use)
     assert paths
@@ -79,11 +80,21 @@ def test_what_tables_point_to_exists_and_takes_these_arguments(use):
 
 
 def test_tables_hold_no_name_that_exists_and_none_twice():
-    listed = [name for names in elsewhere.USES.values() for name in names.split()]
-    assert len(listed) == len(set(listed)) > 250
+    declared = [name for one in QUANTITIES.values() for name in one.other_names.split()]
+    listed = [name for names in elsewhere.USES.values() for name in names.split()] + declared
+    assert len(listed) == len(set(listed)) > 220
     assert all(name == messages.plain(name) for name in listed)
     own = {messages.plain(name) for name in dir(tf) if not name.startswith("_")}
-    assert own & set(listed) == set()
+    assert own & set(elsewhere.elsewhere()) == set()
+
+
+def test_a_counterpart_without_the_name_of_a_quantity_belongs_to_one():
+    names = [
+        (messages.plain(line.name), one.name) for one in QUANTITIES.values() for line in one.counterparts
+    ]
+    own = {messages.plain(name) for name in QUANTITIES}
+    named = [name for name, _ in set(names) if name not in own]
+    assert len(named) == len(set(named)) > 30
 
 
 def test_names_of_pinocchio_point_where_the_documentation_does(monkeypatch):
@@ -195,7 +206,7 @@ def test_functions_to_generate_are_proposed_without_all_others(name, own):
 def test_all_functions_to_generate_are_listed_by_kinds():
     with pytest.raises(CodegenError, match=r"of the dynamics: crba, rnea.*derivatives: rnea_deriv") as caught:
         tf.compile(ARM, ["zzzz"])
-    assert all(name in str(caught.value) for name in (*ARGUMENTS, *OPTIONS))
+    assert all(name in str(caught.value) for name in ROUTINES)
 
 
 @pytest.mark.parametrize("other", elsewhere.KINDS)

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from treefactor.quantities.declaration import Quantity, Timed
+from treefactor.quantities.table import section
+
+SEVERAL = {2: "two", 3: "three", 4: "four"}
+
 
 class Counterpart(NamedTuple):
     """Functions of Pinocchio and what replaces them.
@@ -35,3 +40,25 @@ class Counterpart(NamedTuple):
     def measured(self) -> str:
         """Name of the measurement in measure_from_pinocchio.py."""
         return self.what or self.theirs.split(",")[0]
+
+
+def declared(name: str) -> tuple[Counterpart, ...]:
+    """Return the rows of the quantities that are declared in a section of the table."""
+    return tuple(row(quantity, line) for quantity in section(name) for line in quantity.timed)
+
+
+def row(quantity: Quantity, line: Timed) -> Counterpart:
+    """Return the row of a line of a declaration."""
+    theirs, shape = line.names or quantity.counterparts[0].name, line.shape or shape_of(quantity)
+    return Counterpart(theirs, quantity.name, line.note, line.what, shape, line.convention)
+
+
+def shape_of(quantity: Quantity) -> str:
+    """Return the shape of the results that are always there."""
+    shapes = []
+    for result in quantity.results:
+        axes = [str(axis) for axis in result.shape if axis != "frames"]
+        shapes += [f"({', '.join(axes)})" if axes else "number"] * (not result.when)
+    if len(set(shapes)) > 1:
+        return "named tuple"
+    return f"{SEVERAL[len(shapes)]} {shapes[0]}" if len(shapes) > 1 else shapes[0]

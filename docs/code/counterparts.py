@@ -1,14 +1,14 @@
 """Table of the page *From Pinocchio to treefactor*: functions that scripts call, and what computes the same.
 
+Rows of declared quantities are in their declarations, the others here.
+
 The choice of functions follows a count of what 486 files of 21 public repositories call.
 """
 
 from __future__ import annotations
 
-from counterpart import Counterpart
-from counterparts_of_derivatives import DERIVATIVES
-from counterparts_of_kinematics import KINEMATICS
-from counterparts_of_parameters import PARAMETERS
+from counterpart import Counterpart, declared
+from counterparts_of_poses import POSES
 
 GROUPS: dict[str, tuple[Counterpart, ...]] = {
     "Models": (
@@ -45,41 +45,7 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         ),
     ),
     "Dynamics": (
-        Counterpart("aba, abaInParallel", "forward_dynamics", "factorizes *H*", shape="(nv)"),
-        Counterpart(
-            "aba", "aba", "articulated-body algorithm; no mimic joints", what="aba of bodies", shape="(nv)"
-        ),
-        Counterpart(
-            "rnea, rneaInParallel",
-            "rnea",
-            shape="(nv)",
-            convention=("`fext=` (njoints, 6): force and moment at the origin and in the axes of each joint"),
-        ),
-        Counterpart(
-            "Data.f",
-            "joint_forces",
-            shape="(njoints, 6)",
-            convention=(
-                "force, moment in the axes of each joint; after `rnea`, without the universe's entry"
-            ),
-        ),
-        Counterpart(
-            "Data.f",
-            "base_force",
-            "timed with `data.f[1]`",
-            what="Data.f[1]",
-            shape="(6)",
-            convention=(
-                "force, moment on the base, in its axes: the opposite of the sum of "
-                "`joint_forces` of the joints on it"
-            ),
-        ),
-        Counterpart(
-            "nle, nonLinearEffects",
-            "bias",
-            shape="(nv)",
-            convention="Coriolis, centrifugal and gravity forces",
-        ),
+        *declared("Dynamics"),
         Counterpart(
             "nle",
             "Kernels.bias",
@@ -88,68 +54,10 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
             shape="(nv)",
         ),
         Counterpart(
-            "computeGeneralizedGravity",
-            "generalized_gravity",
-            shape="(nv)",
-            convention="`bias` at *v* = 0: the gradient of the potential energy",
-        ),
-        Counterpart(
-            "computeStaticTorque",
-            "static_torque",
-            shape="(nv)",
-            convention="gravity less *Jᵀ f* of the joints; `fext` without the universe's entry",
-        ),
-        Counterpart(
-            "crba",
-            "crba",
-            "`layout=` for packed entries",
-            shape="(nv, nv)",
-            convention="both triangles, armature included",
-        ),
-        Counterpart(
-            "crba", "h_times", "*H x* without *H*, timed with `crba(...) @ x`", what="crba @ a", shape="(nv)"
-        ),
-        Counterpart(
-            "computeMinverse",
-            "inverse_inertia",
-            "with mimic joints, too",
-            what="inverse_inertia",
-            shape="(nv, nv)",
-            convention="both triangles, armature included",
-        ),
-        Counterpart(
             "computeMinverse",
             "compile, Kernels.bind",
             "the function `minv` of a generated program",
             shape="(nv, nv)",
-        ),
-        Counterpart(
-            "computeCoriolisMatrix",
-            "coriolis_matrix",
-            "`layout=` for packed entries",
-            shape="(nv, nv)",
-            convention="*C v* is `nle` less gravity; *Ḣ = C + Cᵀ*",
-        ),
-        Counterpart(
-            "computeKineticEnergy",
-            "kinetic_energy",
-            shape="number",
-            convention="½ *vᵀ H v*, armature included",
-        ),
-        Counterpart(
-            "computePotentialEnergy",
-            "potential_energy",
-            shape="number",
-            convention="zero at the origin of the base",
-        ),
-        Counterpart(
-            "computeMechanicalEnergy", "mechanical_energy", shape="number", convention="the sum of both"
-        ),
-        Counterpart(
-            "computeAllTerms",
-            "all_terms",
-            "without the Jacobians of joints; `Kinematics` computes what a script reads",
-            shape="named tuple",
         ),
         Counterpart(
             "constraintDynamics",
@@ -242,9 +150,60 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
             shape="(m, m)",
         ),
     ),
-    **DERIVATIVES,
-    **PARAMETERS,
-    **KINEMATICS,
+    "Derivatives": (
+        *declared("Derivatives"),
+        Counterpart(
+            "computeConstraintDynamicsDerivatives",
+            "constraints.forward_dynamics_derivatives",
+            "of loops, drives and each `RigidContact`; timed with points of feet held, in batches of 64",
+            shape="six (nv or rows, nv)",
+            convention="of accelerations and forces by *q*, *v* and *τ*",
+        ),
+        Counterpart("computeImpulseDynamicsDerivatives"),
+    ),
+    "Inertial parameters": (
+        *declared("Identification"),
+        Counterpart(
+            "Inertia.toDynamicParameters, Inertia.FromDynamicParameters",
+            "Inertia.parameters, Inertia.from_parameters",
+            "`Model.parameters` has those of all joints, `Inertias` those of a batch",
+            shape="(10)",
+            convention="the same order, axes and origin",
+        ),
+    ),
+    "Configurations": (
+        *declared("Configurations"),
+        Counterpart("neutral", "neutral", shape="(nq)"),
+        Counterpart(
+            "randomConfiguration",
+            "random_configuration",
+            "with limits as arguments; takes a NumPy generator or a seed",
+            shape="(nq)",
+            convention="finite, also where limits are infinite",
+        ),
+        Counterpart(
+            "randomConfiguration",
+            "random_configuration",
+            "with the limits of the model",
+            what="randomConfiguration of the model",
+            shape="(nq)",
+        ),
+    ),
+    "Frames, centre of mass and momentum": (
+        *declared("Kinematics"),
+        Counterpart(
+            "computeJointJacobians, updateFramePlacement, getFrameJacobian, centerOfMass",
+            "Kinematics",
+            (
+                "many results in one pass; timed with the placement and Jacobian of a frame and "
+                "the centre of mass"
+            ),
+            what="Kinematics",
+            shape="named tuple",
+        ),
+        Counterpart("computeFrameKinematicRegressor"),
+    ),
+    **POSES,
     "Operational space": (
         Counterpart(
             "computeFrameJacobian, computeMinverse",
@@ -308,9 +267,6 @@ REASONS = {  # why functions take longer than Pinocchio's, by the name of the me
     "randomConfiguration": "locks NumPy's generator, which threads may share",
     "randomConfiguration of the model": "locks NumPy's generator, which threads may share",
     "forwardKinematics": NEW_ARRAY,
-    "constraints.placement": "finds the frame by the contents of R and p; frame_placement takes a name",
-    "constraints.jacobian": "finds the frame by the contents of R and p; frame_jacobian takes a name",
-    "constraints.acceleration_bias": "finds the frame by the contents of R and p",
     "computeMinverse": "a program is interpreted; inverse_inertia is faster on robots of many joints",
     "isSameConfiguration of different ones": "compares all joints; Pinocchio stops at a difference",
     "operational_bias": "the consistent inverse and the projector are NumPy products",

@@ -14,10 +14,10 @@ from functools import partial
 
 import numpy as np
 import pinocchio as pin
-from pinocchio_derivatives import constrained, derivatives
+from pinocchio_constrained import constrained
+from pinocchio_declared import declared
 from pinocchio_geometry import configurations, poses
-from pinocchio_kinematics import dynamics, kinematics, simulation
-from pinocchio_parameters import parameters
+from pinocchio_tasks import simulation, tasks
 from pinocchio_turns import BATCH, BOUND, CALL, rows, turns
 from rich.progress import track
 
@@ -59,10 +59,10 @@ def of_robot(name: str) -> Iterator[bench.Comparison]:
     model = case.model
     depths = [len(model.supports[frame.parentJoint]) for frame in model.frames]
     frame = contacts[0] if contacts else int(np.argmax(depths))
-    for measured in (dynamics, programs, simulation, linear_algebra, configurations, poses, parameters):
+    yield from declared(case, frame)
+    for measured in (programs, simulation, linear_algebra, configurations, poses):
         yield from measured(case)
-    yield from kinematics(case, frame)
-    yield from derivatives(case, frame)
+    yield from tasks(case, frame)
     yield from constrained(case, contacts or [frame])
     yield from delassus(case, contacts or [frame])
     yield turns(

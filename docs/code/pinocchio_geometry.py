@@ -6,39 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pinocchio as pin
-from pinocchio_turns import BATCH, CALL, WAYS, rows
+from pinocchio_turns import BATCH, CALL, rows
 
-import treefactor as tf
 from treefactor import bench, se3, so3
 from treefactor.bench.case import Case
 
 TWO = CALL, BATCH
-STEPS = (  # name of the row, ours, Pinocchio's
-    ("integrate", "tf.integrate(robot, q, v)", "pin.integrate(model, q, v)"),
-    ("difference", "tf.difference(robot, q, r)", "pin.difference(model, q, r)"),
-    ("interpolate", "tf.interpolate(robot, q, r, 0.25)", "pin.interpolate(model, q, r, 0.25)"),
-    ("distance", "tf.distance(robot, q, r)", "pin.distance(model, q, r)"),
-    ("squaredDistance", "tf.squared_distance(robot, q, r)", "pin.squaredDistance(model, q, r)"),
-    ("normalize", "tf.normalize(robot, q)", "pin.normalize(model, q)"),
-)
-OTHERS = (  # without out=
-    (
-        "isSameConfiguration",
-        "tf.is_same_configuration(robot, q, s)",
-        "pin.isSameConfiguration(model, q, s, 1e-12)",
-    ),
-    (
-        "isSameConfiguration of different ones",
-        "tf.is_same_configuration(robot, q, r)",
-        "pin.isSameConfiguration(model, q, r, 1e-12)",
-    ),
-)
-DERIVATIVES = (
-    ("dIntegrate", "tf.d_integrate(robot, q, v)", "pin.dIntegrate(model, q, v)"),
-    ("dDifference", "tf.d_difference(robot, q, r)", "pin.dDifference(model, q, r)"),
-    ("dIntegrate by v", "tf.d_integrate(robot, q, v, 'ARG1')", "pin.dIntegrate(model, q, v, pin.ARG1)"),
-    ("dDifference by q1", "tf.d_difference(robot, q, r, 'ARG1')", "pin.dDifference(model, q, r, pin.ARG1)"),
-)
 POSES = (  # A and B are Pinocchio's objects of M and N, u that of the motion v
     ("exp6", "se3.exp(v)", "pin.exp6(v)"),
     ("log6", "se3.log(M)", "pin.log6(A)"),
@@ -75,17 +48,9 @@ ROTATIONS = (  # R and S are matrices, z a quaternion
 
 
 def configurations(case: Case) -> Iterator[bench.Comparison]:
-    """Yield comparisons of steps between configurations, and of new configurations."""
-    moving, model = case, case.model
-    q, v = moving.q, moving.v
-    arrays = {"q": q, "s": q.copy(), "v": v, "r": tf.integrate(moving.ours, q, 0.3 * v)}
-    for what, ours, theirs in STEPS:
-        bindable = what in ("integrate", "difference")
-        yield from rows(case, what, ours, theirs, arrays, WAYS if bindable else TWO)
-    for what, ours, theirs in OTHERS:
-        yield from rows(case, what, ours, theirs, arrays, TWO, out=False)
-    for what, ours, theirs in DERIVATIVES:
-        yield from rows(case, what, ours, theirs, arrays, TWO)
+    """Yield comparisons of new configurations."""
+    model, q = case.model, case.q
+    arrays = {"q": q}
     yield from rows(case, "neutral", "tf.neutral(robot)", "pin.neutral(model)", arrays, (CALL,), out=False)
     names = {"rng": np.random.default_rng(0), "count": len(q)}
     for name, limit in (("low", model.lowerPositionLimit), ("high", model.upperPositionLimit)):

@@ -5,6 +5,7 @@ Both sides are source code: a call such as ``tf.rnea(robot, q, v, a)``, and simp
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import process_time
 from typing import Any
@@ -77,7 +78,7 @@ def rows(
         yield turns(BOUND, case, what, written("bound()", {"bound": bound}), one)
     if BATCH in ways:
         whole = written(f"{ours[:-1]}, out=out)" if out else ours, same, {**arrays, "out": results})
-        read = [name for name in arrays if name in theirs]
+        read = [name for name in arrays if re.search(rf"\b{name}\b", theirs)]
         loop = f"for {', '.join(read)}, in zip({', '.join(f'each_{name}' for name in read)}): {theirs}"
         each = {f"each_{name}": arrays[name] for name in read}
         count = len(next(iter(arrays.values())))

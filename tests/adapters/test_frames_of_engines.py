@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers import engine_cases as cases
+from helpers.body_frames import placement
 from helpers.engine_cases import pin
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,7 +25,7 @@ def assert_placed(model, q, expected, atol=1e-12):
     """Assert that the frames of a model have the placements (R, p) in the base."""
     assert len(model.frames) == len(expected)
     for frame, (R, p) in zip(model.frames, expected, strict=True):
-        own = tf.constraints.placement(model, q, frame.joint, frame.R, frame.p)
+        own = placement(model, q, frame.joint, frame.R, frame.p)
         np.testing.assert_allclose(own[0], R, atol=atol, err_msg=frame.name)
         np.testing.assert_allclose(own[1], p, atol=atol, err_msg=frame.name)
 

@@ -16,7 +16,14 @@ from treefactor.cli import main
 from treefactor.codegen import stages
 from treefactor.codegen.program import emit_c
 from treefactor.codegen.program.emit_c import file_names
-from treefactor.codegen.program.names import FRAME_ARGUMENTS, FrameFunction, canonical, identifier, name_of
+from treefactor.codegen.program.names import (
+    OF_FRAMES,
+    ROUTINES,
+    FrameFunction,
+    canonical,
+    identifier,
+    name_of,
+)
 
 ODD = ['left-sole "x"', "größe/*\n", "a:b", "tool:packed", "a_x8", "a", "A b", "x" * 300]
 WORDS = st.text("ab_:x8-é", min_size=1, max_size=6)
@@ -46,7 +53,15 @@ def test_options_follow_the_frame(name, frame, options, short):
     assert FrameFunction.of(short) == function
 
 
-@given(kind=st.sampled_from(list(FRAME_ARGUMENTS)), frame=WORDS, data=st.data())
+def test_the_notes_of_generate_list_every_function_with_its_arguments():
+    notes = tf.generate.__doc__.partition("Notes\n-----\n")[2]
+    for name, one in ROUTINES.items():
+        shown = f"{name}:NAME" if name in OF_FRAMES else name
+        assert f'\n- "{shown}" of ({", ".join(one.arguments)}): ' in notes
+    assert "FUNCTIONS" not in notes
+
+
+@given(kind=st.sampled_from(OF_FRAMES), frame=WORDS, data=st.data())
 def test_the_short_name_means_the_same(kind, frame, data):
     ends = ["", ":LOCAL", ":packed", ":WORLD:dense", ":classical", ":LOCAL:spatial"]
     name = f"{kind}:{frame}{data.draw(st.sampled_from(ends))}"

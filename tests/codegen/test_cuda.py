@@ -16,9 +16,9 @@ from treefactor.codegen import CudaKernels, generate
 from treefactor.codegen.backends import nvrtc
 from treefactor.codegen.program import ARGUMENTS, CLOSURES, LOOP_FUNCTIONS, blocks
 from treefactor.codegen.program.emit_cuda import ARCHITECTURE, THREADS, kernel_name, source
-from treefactor.codegen.program.names import FRAME_ARGUMENTS
+from treefactor.codegen.program.names import OF_FRAMES
 
-FRAMES = tuple(f"{kind}:hand" for kind in FRAME_ARGUMENTS)
+FRAMES = tuple(f"{kind}:hand" for kind in OF_FRAMES)
 GROUP = ("frame_jacobian:hand:WORLD:packed", "center_of_mass")
 OF_LOOPS = (*LOOP_FUNCTIONS, *CLOSURES)
 OF_ARM = (*(name for name in ARGUMENTS if name not in OF_LOOPS), *FRAMES, GROUP)

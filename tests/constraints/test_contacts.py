@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from helpers.body_frames import jacobian, placement
 from helpers.dynamics_cases import arguments, error
 from helpers.loop_cases import MIXED
 from helpers.model_cases import models
@@ -59,7 +60,7 @@ def test_tangent_rows_are_sliding_velocities():
     assert error(touch.axes @ np.swapaxes(touch.axes, 1, 2), np.tile(np.eye(3), (len(found), 1, 1))) < 1e-12
     assert error(np.linalg.det(touch.axes), np.ones(len(found))) < 1e-12
     for contact, axes, rate in zip(found, touch.axes, rates, strict=True):
-        _, p = tf.constraints.placement(MIXED, q, contact.sphere.body, p=contact.sphere.center)
+        _, p = placement(MIXED, q, contact.sphere.body, p=contact.sphere.center)
         point = p - contact.sphere.radius * axes[0]
         velocity = [velocity_of(body, point, q, v) for body in (contact.sphere.body, contact.against.body)]
         assert error(rate, axes @ (velocity[0] - velocity[1]), 1.0) < 1e-11
@@ -67,8 +68,8 @@ def test_tangent_rows_are_sliding_velocities():
 
 def velocity_of(body, point, q, v):
     """Return the velocity of a body's material point, given where it is in the base."""
-    R, p = tf.constraints.placement(MIXED, q, body)
-    return (tf.constraints.jacobian(MIXED, q, body, p=R.T @ (point - p)) @ v)[:3]
+    R, p = placement(MIXED, q, body)
+    return (jacobian(MIXED, q, body, p=R.T @ (point - p)) @ v)[:3]
 
 
 def test_gaps_of_spheres_and_planes():

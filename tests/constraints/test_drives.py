@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.body_frames import acceleration_bias, jacobian, placement
 from helpers.dynamics_cases import arguments, error, force_scale
 from helpers.loop_cases import random_loops
 from helpers.model_cases import models
@@ -136,7 +137,7 @@ def energy(t):
     q, v = closed(t)
     potential = 0.0
     for i, joint in enumerate(BAR.model.joints):
-        center = constraints.placement(BAR.model, q, i, p=joint.inertia.com)[1]
+        center = placement(BAR.model, q, i, p=joint.inertia.com)[1]
         potential -= joint.inertia.mass * BAR.model.gravity @ center
     return 0.5 * v @ tf.crba(BAR.model, q) @ v + potential
 
@@ -222,12 +223,12 @@ def writing_arm():
 def test_a_driven_loop_moves_its_frames_as_prescribed():
     model, drives = writing_arm()
     q = constraints.close(model, [0.1, 0.8], drives=drives, t=0.4)
-    tip = constraints.placement(model, q, 1, p=[0.5, 0, 0])[1]
+    tip = placement(model, q, 1, p=[0.5, 0, 0])[1]
     np.testing.assert_allclose(tip, [0.6 + 0.1 * np.cos(0.4), 0.3 + 0.1 * np.sin(0.4), 0.0], atol=1e-12)
-    J = constraints.jacobian(model, q, 1, p=[0.5, 0, 0])[:2]
+    J = jacobian(model, q, 1, p=[0.5, 0, 0])[:2]
     v = np.linalg.solve(J, [-0.1 * np.sin(0.4), 0.1 * np.cos(0.4)])
     a, force = constraints.forward_dynamics(model, q, v, np.zeros(2), drives=drives, t=0.4)
-    bias = constraints.acceleration_bias(model, q, v, 1, p=[0.5, 0, 0])[:2]
+    bias = acceleration_bias(model, q, v, 1, p=[0.5, 0, 0])[:2]
     np.testing.assert_allclose(J @ a + bias, [-0.1 * np.cos(0.4), -0.1 * np.sin(0.4)], atol=1e-11)
     np.testing.assert_allclose(J.T @ force[:2], tf.rnea(model, q, v, a), atol=1e-10)
     assert force.shape == (3,)
@@ -239,7 +240,7 @@ def test_the_stepper_follows_a_driven_loop():
     rows = constraints.loop_rows(model, q, drives=drives)
     v = np.linalg.lstsq(rows.dense(), -rows.rate, rcond=1e-9)[0]
     run = Stepper(model, h=2e-3, drives=drives).run(q, v, 400)
-    tip = constraints.placement(model, run.q, 1, p=[0.5, 0, 0])[1]
+    tip = placement(model, run.q, 1, p=[0.5, 0, 0])[1]
     wanted = np.stack([0.6 + 0.1 * np.cos(run.t), 0.3 + 0.1 * np.sin(run.t), 0.0 * run.t], axis=1)
     np.testing.assert_allclose(tip, wanted, atol=1e-5)
     last = run.steps[-1]

@@ -1,4 +1,4 @@
-"""Test that contacts, loops, Jacobians and tips take frames by name or as a Frame, like joints and bodies."""
+"""Test that contacts, loops and tips take frames by name or as a Frame, like joints and bodies."""
 
 import numpy as np
 import pytest
@@ -25,46 +25,6 @@ def with_tool(model, joint, seed=0):
     return model.add_frame(
         "tool", model.joints[joint].name, turn(seed), np.random.default_rng(seed).normal(size=3)
     )
-
-
-@given(models(max_joints=5), st.integers(0, 2**31), st.booleans())
-def test_kinematics_of_a_frame_are_those_of_its_place_on_the_joint(model, seed, by_name):
-    model = with_tool(model, seed % model.njoints, seed)
-    tool, (q, v, _) = model.frame("tool"), state(model, seed)
-    given = "tool" if by_name else tool
-    R, p = tool.R @ turn(seed + 1), tool.p + tool.R @ P
-    for function, arguments in (
-        (constraints.placement, (q,)),
-        (constraints.jacobian, (q,)),
-        (constraints.acceleration_bias, (q, v)),
-    ):
-        expected = function(model, *arguments, tool.joint, R, p)
-        found = function(model, *arguments, given, turn(seed + 1), P)
-        for one, other in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(
-        constraints.jacobian(model, q, given), constraints.jacobian(model, q, tool.joint, p=tool.p)
-    )
-    np.testing.assert_allclose(
-        constraints.placement(model, q, given)[0], constraints.placement(model, q, tool.joint, tool.R)[0]
-    )
-
-
-def test_frames_follow_the_contents_of_their_arrays():
-    model = tf.Model([tf.Joint(f"j{k}", "revolute", k - 1, axis=np.eye(3)[k % 3]) for k in range(4)])
-    (q, v, _), p = state(model, 0), P.copy()
-    for seed in (0, 1, 0):
-        for R in (None, turn(seed)):
-            frame = tf.Frame("placed", 3, np.eye(3) if R is None else R, p)
-            reference = "LOCAL_WORLD_ALIGNED" if R is None else "LOCAL"
-            bias = tf.frame_acceleration(model, q, v, None, frame, reference, classical=True)
-            for body, at in ((3, p), ("j3", p), (3, list(p)), (np.int64(3), p)):
-                J = constraints.jacobian(model, q, body, R, at)
-                np.testing.assert_array_equal(J, tf.frame_jacobian(model, q, frame, reference))
-                np.testing.assert_array_equal(constraints.acceleration_bias(model, q, v, body, R, at), bias)
-                T = np.c_[constraints.placement(model, q, body, R, at)]
-                np.testing.assert_array_equal(T, tf.frame_placement(model, q, frame))
-        p += 1.0
 
 
 @given(models(max_joints=4), st.integers(0, 2**31), st.booleans())
@@ -147,8 +107,6 @@ def test_tips_are_joints_or_frames_at_joints():
 @pytest.mark.parametrize(
     "use",
     [
-        lambda model: constraints.jacobian(model, model_q(), "plam"),
-        lambda model: constraints.placement(model, model_q(), "plam"),
         lambda model: Contacts(model, [Contact(Sphere("plam"))]),
         lambda model: tf.generate(model, "jacobian", tips="plam"),
         lambda model: arm(loops=[tf.Loop("grip", "weld", "plam", 0)]),

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.body_frames import placement
 from helpers.dynamics_cases import MODELS, arguments, error
 from helpers.loop_cases import MIXED, closed_cases, closed_velocity, leg, over_constrained, random_loops
 from helpers.model_cases import in_pinocchio, models
@@ -267,7 +268,7 @@ def energy(model, q, v):
     """Return the kinetic and potential energy, J."""
     potential = 0.0
     for i, joint in enumerate(model.joints):
-        R, p = constraints.placement(model, q, i)
+        R, p = placement(model, q, i)
         potential -= joint.inertia.mass * model.gravity @ (p + R @ joint.inertia.com)
     return v @ tf.h_times(model, q, v) / 2 + potential
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.body_frames import jacobian
 from helpers.dynamics_cases import arguments, error, free
 from helpers.loop_cases import closed_velocity
 from helpers.model_cases import in_pinocchio, models, random_inertia, random_model
@@ -289,7 +290,7 @@ def test_contacts_of_a_time_step_are_those_of_joint_space():
     solution = tf.mlcp.solve(problem, polish=True)
     assert solution.status is tf.mlcp.Status.SOLVED
     assert solution.active.any()
-    S = np.concatenate([constraints.jacobian(model, q, i) for i in range(5)])
+    S = np.concatenate([jacobian(model, q, i) for i in range(5)])
     assert np.abs(problem.C @ S).max() < 1e-12
     small = tf.mlcp.Problem(tf.crba(model, q), model.tree, S.T @ problem.g, D=D @ S, d=d)
     np.testing.assert_allclose(S.T @ problem.H @ S, tf.crba(model, q), rtol=1e-9, atol=1e-9)

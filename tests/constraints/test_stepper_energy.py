@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.body_frames import jacobian, placement
 from helpers.model_cases import random_model
 from helpers.scenes import random_scene
 from hypothesis import given, settings
@@ -9,7 +10,6 @@ from hypothesis import strategies as st
 from test_stepper import at, bodies, energies
 
 import treefactor as tf
-from treefactor import constraints
 from treefactor.constraints import Stepper
 from treefactor.constraints.free_motion import FreeMotion, is_steady
 from treefactor.constraints.stepper import GYROSCOPIC
@@ -41,8 +41,8 @@ def momenta(model, run):
     found = np.zeros((len(run.q), 6))
     for i, joint in enumerate(model.joints):
         inertia = joint.inertia
-        R, p = constraints.placement(model, run.q, i, p=inertia.com)
-        J = constraints.jacobian(model, run.q, i, p=inertia.com)
+        R, p = placement(model, run.q, i, p=inertia.com)
+        J = jacobian(model, run.q, i, p=inertia.com)
         moved = np.einsum("kij,kj->ki", J, run.v)
         spin = np.einsum("kij,jl,kml,km->ki", R, inertia.tensor, R, moved[:, 3:])
         found[:, :3] += inertia.mass * moved[:, :3]
@@ -69,7 +69,7 @@ def test_spinning_bodies_keep_energy_and_momentum(seed, slim, rate, h, kind):
     run = Stepper(model, h=h).run(tf.random_configuration(model, rng), v, 100)
     found, momentum = energies(model, run), momenta(model, run)
     assert np.abs(found - found[0]).max() <= KEPT * found[0]
-    p = constraints.placement(model, run.q, 0, p=inertia.com)[1]
+    p = placement(model, run.q, 0, p=inertia.com)[1]
     spin = momentum[:, 3:] - np.cross(p, momentum[:, :3])
     length = np.linalg.norm(spin, axis=1)
     assert np.abs(length - length[0]).max() <= KEPT * length[0]

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from helpers.body_frames import placement
 from helpers.dynamics_cases import EXACT, MODELS, arguments, error, free
 from helpers.model_cases import in_pinocchio, models, random_model
 from hypothesis import given
 from hypothesis import strategies as st
 
 import treefactor as tf
-from treefactor import constraints, robots
+from treefactor import robots
 from treefactor.model.joints import SIZES
 
 pytestmark = pytest.mark.isa
@@ -31,7 +32,7 @@ def assert_definition(model, seed=0):
     expected = v @ tf.h_times(model, q, v) / 2
     assert abs(kinetic - expected) <= EXACT * abs(expected)
     terms = [
-        joint.inertia.mass * model.gravity * constraints.placement(model, q, i, p=joint.inertia.com)[1]
+        joint.inertia.mass * model.gravity * placement(model, q, i, p=joint.inertia.com)[1]
         for i, joint in enumerate(model.joints)
     ]
     assert abs(potential + np.sum(terms)) <= EXACT * np.abs(terms).sum()

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.body_frames import jacobian, placement
 from helpers.dynamics_cases import EXACT, MODELS, arguments, error, force_scale, free
 from helpers.model_cases import in_pinocchio, models, random_model
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import dynamics as textbook
 
 import treefactor as tf
-from treefactor import constraints, robots
+from treefactor import robots
 from treefactor.model.joints import SIZES
 
 pytestmark = pytest.mark.isa
@@ -105,9 +106,9 @@ def momenta(model, q, v):
     """Return linear momenta and angular momenta about the base origin of all bodies, and centres of mass."""
     P, L, centers = np.zeros((3, model.njoints, 3))
     for i, joint in enumerate(model.joints):
-        R, _ = constraints.placement(model, q, i)
-        velocity = constraints.jacobian(model, q, i, p=joint.inertia.com) @ v
-        centers[i] = constraints.placement(model, q, i, p=joint.inertia.com)[1]
+        R, _ = placement(model, q, i)
+        velocity = jacobian(model, q, i, p=joint.inertia.com) @ v
+        centers[i] = placement(model, q, i, p=joint.inertia.com)[1]
         P[i] = joint.inertia.mass * velocity[:3]
         L[i] = np.cross(centers[i], P[i]) + R @ joint.inertia.tensor @ R.T @ velocity[3:]
     return P, L, centers
@@ -117,7 +118,7 @@ def in_base(model, q, forces):
     """Return forces and moments, given at the joints in their axes, at the base origin in its axes."""
     found = np.zeros((model.njoints, 2, 3))
     for i, (f, n) in enumerate(forces.reshape(-1, 2, 3)):
-        R, p = constraints.placement(model, q, i)
+        R, p = placement(model, q, i)
         found[i] = R @ f, R @ n + np.cross(p, R @ f)
     return found
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.body_frames import jacobian, placement
 from helpers.dynamics_cases import EXACT, MODELS, arguments, error, force_scale, free
 from helpers.model_cases import in_pinocchio, models, random_model
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from oracles import dynamics as textbook
 
 import treefactor as tf
-from treefactor import constraints, robots
+from treefactor import robots
 from treefactor.model.joints import SIZES
 
 pytestmark = pytest.mark.isa
@@ -57,8 +58,8 @@ def test_external_forces_act_by_the_jacobians_of_the_joints():
     q, _, _, fext = arguments(model)
     expected = tf.generalized_gravity(model, q)
     for i, force in enumerate(fext):
-        R, _ = constraints.placement(model, q, i)
-        expected = expected - constraints.jacobian(model, q, i, R=np.eye(3)).T @ force
+        R, _ = placement(model, q, i)
+        expected = expected - jacobian(model, q, i, R=np.eye(3)).T @ force
     assert error(tf.static_torque(model, q, fext), expected) < EXACT
     assert np.linalg.det(R) > 0
 

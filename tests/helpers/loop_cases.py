@@ -4,6 +4,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import treefactor as tf
+from helpers.body_frames import placement
 from helpers.dynamics_cases import free
 from helpers.model_cases import random_model
 from treefactor import constraints, mechanisms
@@ -70,7 +71,7 @@ def held(model, seed=0):
     q = tf.random_configuration(model, rng)
     loops = []
     for loop in model.loops:
-        R, p = constraints.placement(model, q, loop.first, loop.R1, loop.p1)
+        R, p = placement(model, q, loop.first, loop.R1, loop.p1)
         loops.append(tf.Loop(loop.name, loop.kind, loop.first, -1, loop.R1, loop.p1, R, p))
     return tf.Model(model.joints, model.gravity, model.name, loops=loops), q
 

@@ -114,7 +114,7 @@ CALLS = {
     "loop batch": lambda: constraints.forward_dynamics(BARS, *PUSHED)[1],
     "driven": lambda: constraints.forward_dynamics(BARS, *PUSHED, drives=[MOTOR])[1],
     "loops": lambda: constraints.loop_rows(tf.Model(BARS.joints, loops=BARS.loops), AT).residual,
-    "jacobian": lambda: constraints.jacobian(MODEL, Q[0], 4),
+    "jacobian": lambda: tf.frame_jacobian(MODEL, Q[0], tf.Frame("point", 4)),
     "step": lambda: Stepper(BALLS, PILE, h=0.01).step(PLACES, MOVING).q,
     "run": lambda: Stepper(BARS, h=0.01).run(AT, np.zeros(BARS.nv), 3).v,
     "worlds": lambda: Stepper(BALLS, PILE, h=0.01).run([PLACES] * 2, MOVING, 6, keep_steps=False).v,

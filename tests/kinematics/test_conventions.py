@@ -5,12 +5,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from helpers.body_frames import acceleration_bias
 from helpers.dynamics_cases import arguments, error, free
 from helpers.frame_cases import REFERENCES, ROBOTS, Expected, loaded, with_frames
 from helpers.model_cases import in_pinocchio, random_model
 
 import treefactor as tf
-from treefactor import constraints, se3
+from treefactor import se3
 from treefactor.model.joints import SIZES
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio is the reference")
@@ -140,7 +141,7 @@ def k6_acceleration_bias_is_classical(c):
         if frame.joint < 0:
             continue
         R, p = frame.placement[:, :3], frame.placement[:, 3]
-        own = constraints.acceleration_bias(c.model, c.q, c.v, frame.joint, R, p)
+        own = acceleration_bias(c.model, c.q, c.v, frame.joint, R, p)
         c.close(own, still.acceleration(i, "LOCAL", True))
         dJ = tf.frame_jacobian_dot(c.model, c.q, c.v, frame, "LOCAL")
         differs = max(differs, np.abs(own - dJ @ c.v).max())

@@ -13,7 +13,8 @@ from treefactor._functions.general_path import imported
 from treefactor.quantities import functions
 from treefactor.quantities.functions import ENTRIES, QUANTITIES
 from treefactor.quantities.places import places
-from treefactor.quantities.stubs import stubs
+from treefactor.quantities.stubs import api_page, files, public_names
+from treefactor.quantities.table import section
 
 
 def is_compared(quantity):
@@ -86,10 +87,21 @@ def test_numbers_of_entries_are_those_of_the_table():
     assert [entry.number for entry in ENTRIES.values()] == list(range(len(ENTRIES)))
 
 
-def test_types_for_tools_are_those_of_the_table():
-    """`make generate` writes them."""
-    written = Path(functions.__file__).with_name("functions.pyi").read_text(encoding="utf-8")
-    assert written == stubs(QUANTITIES)
+def test_what_is_generated_is_that_of_the_table():
+    """`make generate` writes it."""
+    for path, text in files().items():
+        assert path.read_text(encoding="utf-8") == text, path.name
+
+
+def test_generated_lists_follow_the_table():
+    package = Path(functions.__file__).parents[1] / "__init__.pyi"
+    text = package.read_text(encoding="utf-8")
+    line = "from .quantities.functions import rnea as rnea\n"
+    assert line in text
+    assert public_names(text.replace(line, "")) == text
+    page = "## Dynamics\n\n   rnea\n   step\n   kinetic_energy\n\n## Trees\n\n   Tree\n"
+    dynamics = [one.name for one in section("Dynamics")]
+    assert api_page(page).split() == ["##", "Dynamics", *dynamics, "step", "##", "Trees", "Tree"]
 
 
 def test_places_are_files_and_lines():

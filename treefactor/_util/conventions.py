@@ -107,18 +107,18 @@ def pairs(reference: Sequence[EngineJoint], joints: Sequence[EngineJoint], base:
     JointsDifferError
     """
     by_name = _by_name(reference, joints)
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for one in reference:
         at_q, at_v = one.q.start, one.v.start
         parts = _parts(one, by_name, joints)
         for joint in parts:
             nq = _count(one.q) if len(parts) == 1 else _count(joint.q)
-            found.append(Pair(joint, slice(at_q, at_q + nq), slice(at_v, at_v + _count(joint.v))))
+            pairs.append(Pair(joint, slice(at_q, at_q + nq), slice(at_v, at_v + _count(joint.v))))
             at_q, at_v = at_q + nq, at_v + _count(joint.v)
-    met = {id(pair.joint) for pair in found}
+    met = {id(pair.joint) for pair in pairs}
     extra = [joint for joint in joints if id(joint) not in met and not (base.always and joint.kind == "free")]
     _require_same(reference, {one.name: _parts(one, by_name, joints) for one in reference}, extra)
-    return found
+    return pairs
 
 
 def _by_name(reference: Sequence[EngineJoint], joints: Sequence[EngineJoint]) -> dict[str, EngineJoint]:
@@ -167,12 +167,12 @@ def _parts(one: EngineJoint, by_name: dict, joints: Sequence[EngineJoint]) -> li
     return [joint for joint in joints if joint.body == first.body] if first is not None else []
 
 
-def translate(found: Sequence[Pair], base: Base, sizes: tuple[int, int, int], q, v) -> Translation:
+def translate(pairs: Sequence[Pair], base: Base, sizes: tuple[int, int, int], q, v) -> Translation:
     """Return a state of the reference in an engine's layout, with T and c.
 
     Parameters
     ----------
-    found : sequence of Pair
+    pairs : sequence of Pair
         As `pairs` returns them.
     base : Base
     sizes : tuple of int
@@ -183,7 +183,7 @@ def translate(found: Sequence[Pair], base: Base, sizes: tuple[int, int, int], q,
     nq, nv, nv_reference = sizes
     mine, T, c = np.zeros(nq), np.zeros((nv_reference, nv)), np.zeros(nv_reference)
     inverse = np.zeros((nv, nv_reference))
-    for pair in found:
+    for pair in pairs:
         x, at = q[pair.q], pair.joint
         mine[at.q] = _position(at, base, x)
         T[pair.v, at.v] = block = _block(at, base, x)

@@ -4,79 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
 from typing import NoReturn
 
 from .messages import plain, similar
 
-USES = {  # what to use here, and by which names people look for it: without capitals and underscores
-    "treefactor.crba(model, q)": (
-        "massmatrix inertiamatrix jointspaceinertia jointspaceinertiamatrix fullm getmassmatrix "
-        "computemassmatrix calcmassmatrix calculatemassmatrix mjfullm mjcrb generalizedinertia "
-        "compositerigidbodyalgorithm freefloatingmassmatrix"
-    ),
-    "treefactor.rnea(model, q, v, a)": (
-        "inversedynamics id idyn rne newtoneuler recursivenewtoneuler computeinversedynamics mjrne "
-        "mjinverse calcinversedynamics calculateinversedynamics rneainparallel"
-    ),
-    "treefactor.forward_dynamics(model, q, v, tau)": (
-        "fd fdyn directdynamics accel forwarddynamicscrba calcforwarddynamics computeforwarddynamics "
-        "mjforward abainparallel solveforwarddynamics"
-    ),
-    "treefactor.aba(model, q, v, tau)": "articulatedbody articulatedbodyalgorithm forwarddynamicsaba",
-    "treefactor.bias(model, q, v)": (
-        "nle nonlineareffects nonlinearterms biasforce biasforces biasterm h calcbiasterm qfrcbias "
-        "coriolisandgravity generalizedbiasforces computebias"
-    ),
-    "treefactor.coriolis_matrix(model, q, v)": (
-        "coriolis computecoriolismatrix coriolisterm getcoriolismatrix"
-    ),
-    "treefactor.generalized_gravity(model, q)": (
-        "gravity g gravityforces gravityforce gravityvector gravload gravitytorques gravitytorque "
-        "gravityterm gravitycompensation computegeneralizedgravity calcgravitygeneralizedforces"
-    ),
-    "treefactor.static_torque(model, q, fext)": "computestatictorque statictorques",
-    "treefactor.inverse_inertia(model, q)": "minv computeminverse inversemassmatrix massmatrixinverse",
-    "treefactor.kinetic_energy(model, q, v)": "computekineticenergy calckineticenergy kinetic",
-    "treefactor.potential_energy(model, q)": "computepotentialenergy calcpotentialenergy potential",
-    "treefactor.mechanical_energy(model, q, v)": "computemechanicalenergy energy totalenergy",
-    "treefactor.all_terms(model, q, v)": "computeallterms",
+USES = {  # what to use here besides declared quantities, by the names that people look for, see `plain`
     "treefactor.frame_placement(model, q, frame) or treefactor.joint_placements(model, q)": (
         "forwardkinematics fk fkine fkineall computeforwardkinematics forwardkinematic "
         "mjkinematics updateglobalplacements"
     ),
-    "treefactor.frame_placement(model, q, frame)": (
-        "framesforwardkinematics updateframeplacement updateframeplacements framepose bodypose getlinkstate "
-        "framepositions calcbodytobasecoordinates getbodyplacement getframeplacement linkpose"
-    ),
-    "treefactor.frame_velocity(model, q, v, frame)": "getframevelocity getvelocity framevel bodyvelocity",
-    "treefactor.frame_acceleration(model, q, v, a, frame)": "getframeacceleration getacceleration frameaccel",
     'treefactor.frame_acceleration(model, q, v, a, frame, "LOCAL_WORLD_ALIGNED", classical=True)': (
-        "getframeclassicalacceleration getclassicalacceleration classicalacceleration"
+        "getframeclassicalacceleration getclassicalacceleration classicalacceleration accelerationbias"
     ),
-    "treefactor.frame_jacobian(model, q, frame)": (
-        "jacobian jac jacob jacob0 jacobe jacobian0 computejacobian computeframejacobian getframejacobian "
-        "geometricjacobian calculatejacobian mjjac mjjacbody mjjacsite bodyjacobian calcpointjacobian "
-        "calcpointjacobian6d calcbodyspatialjacobian spatialjacobian"
-    ),
-    "treefactor.joint_jacobian(model, q, joint)": (
-        "computejointjacobian computejointjacobians getjointjacobian"
-    ),
-    "treefactor.frame_jacobian_dot(model, q, v, frame)": (
-        "jacobiandot jdot jacobdot jacobiantimevariation getframejacobiantimevariation "
-        "getjointjacobiantimevariation computejointjacobianstimevariation mjjacdot"
-    ),
-    "treefactor.center_of_mass(model, q)": (
-        "com centreofmass composition computecom calccenterofmass calccenterofmassposition subtreecom "
-        "computecenterofmass vcom comvelocity"
-    ),
-    "treefactor.center_of_mass_jacobian(model, q)": (
-        "comjacobian jacobiancom jcom jacobiancenterofmass jacobiansubtreecenterofmass centreofmassjacobian "
-        "mjjacsubtreecom"
-    ),
-    "treefactor.centroidal_momentum(model, q, v)": "computecentroidalmomentum momentum calcmomentum",
-    "treefactor.centroidal_momentum_rate(model, q, v, a)": "computecentroidalmomentumtimevariation",
-    "treefactor.centroidal_map(model, q)": "ccrba computecentroidalmap centroidalmomentummatrix cmm ag",
-    "treefactor.centroidal_map_dot(model, q, v)": "dccrba computecentroidalmaptimevariation dag",
     "treefactor.constraints.forward_dynamics_derivatives(model, q, v, tau, contacts=contacts)": (
         "computeconstraintdynamicsderivatives"
     ),
@@ -84,42 +25,16 @@ USES = {  # what to use here, and by which names people look for it: without cap
         "constraintdynamics initconstraintdynamics constraineddynamics forwarddynamicscontacts "
         "contactdynamics forwarddynamicsconstraintsdirect"
     ),
-    "treefactor.rnea_derivatives(model, q, v, a)": (
-        "computernreaderivatives computerneaderivatives inversedynamicsderivatives drnea "
-        "computegeneralizedgravityderivatives computestatictorquederivatives"
-    ),
-    "treefactor.forward_dynamics_derivatives(model, q, v, tau)": (
-        "computeabaderivatives abaderivatives daba fdderivatives"
-    ),
-    "treefactor.rnea_hessian(model, q, v, a, w)": "computerneasecondorderderivatives",
-    "treefactor.frame_derivatives(model, q, v, a, frame)": (
-        "computeforwardkinematicsderivatives getframevelocityderivatives getframeaccelerationderivatives "
-        "getjointvelocityderivatives getjointaccelerationderivatives getpointvelocityderivatives "
-        "getpointclassicaccelerationderivatives"
-    ),
-    "treefactor.com_derivatives(model, q, v)": "getcenterofmassvelocityderivatives",
-    "treefactor.centroidal_derivatives(model, q, v, a)": (
-        "computecentroidaldynamicsderivatives getcentroidaldynamicsderivatives"
-    ),
     "treefactor.delassus(model, q, frame)": (
         "computedelassusmatrix delassusmatrix contactcholeskydecomposition"
     ),
     "treefactor.operational_inertia(model, q, frame)": "operationalspaceinertia taskinertia lambdamatrix",
-    "treefactor.regressor(model, q, v, a)": (
-        "computejointtorqueregressor jointtorqueregressor inversedynamicsregressor dynamicsregressor"
-    ),
-    "treefactor.kinetic_energy_regressor(model, q, v)": "computekineticenergyregressor",
-    "treefactor.potential_energy_regressor(model, q)": "computepotentialenergyregressor",
-    "treefactor.center_of_mass_regressor(model, q)": "computestaticregressor staticregressor",
     "treefactor.random_configuration(model, rng)": (
         "randomq randq randomstate randomconfig randomposition sampleconfiguration randomjointpositions"
     ),
     "treefactor.neutral(model)": (
         "neutralconfiguration zeroconfiguration q0 qneutral defaultconfiguration home"
     ),
-    "treefactor.integrate(model, q, v)": "integratepos mjintegratepos integrateconfiguration",
-    "treefactor.difference(model, q0, q1)": "mjdifferentiatepos differentiatepos subtract",
-    "treefactor.normalize(model, q)": "mjnormalizequat normalizeconfiguration",
     "treefactor.factor(H, tree)": "cholesky chol ltl ldl ltdl mjfactorm decompose",
     "treefactor.solve(H, tree, b)": "mjsolvem choleskysolve solvem",
     "treefactor.step(model, q, v, tau, h)": "mjstep stepsimulation eulerstep dostep",
@@ -184,12 +99,6 @@ USES = {  # what to use here, and by which names people look for it: without cap
         "quaternion quat quaterniontomatrix matrixtoquaternion"
     ),
 }
-ELSEWHERE = {name: use for use, names in USES.items() for name in names.split()}
-FUNCTIONS = {  # functions of a model alone
-    name: use.partition("(")[0].removeprefix("treefactor.")
-    for name, use in ELSEWHERE.items()
-    if use.startswith("treefactor.") and "(model, " in use
-}
 KINDS = {  # kinds of joints
     name: kind
     for kind, names in {
@@ -207,16 +116,33 @@ KINDS = {  # kinds of joints
 }
 
 
+@cache
+def elsewhere() -> dict[str, str]:
+    """Map names elsewhere to what to use here; quantities have theirs in their declarations."""
+    own = {name: use for use, names in USES.items() for name in names.split()}
+    # By name: declarations are above this module, and only errors need them
+    return import_module(f"{__name__.partition('.')[0]}.quantities.hints").hints() | own
+
+
+def functions() -> dict[str, str]:
+    """Map names elsewhere to functions here of a model alone."""
+    return {
+        name: use.partition("(")[0].removeprefix("treefactor.")
+        for name, use in elsewhere().items()
+        if use.startswith("treefactor.") and "(model, " in use
+    }
+
+
 def no_attribute(owner: str, name: str, known: Iterable[str]) -> AttributeError:
     """Return the error about an attribute that a module or class does not have: what to use instead.
 
-    Names are looked for in `ELSEWHERE`, then in the public modules of this package that are imported, then
+    Names are looked for in `elsewhere`, then in the public modules of this package that are imported, then
     among similar names of those that the owner has.
     """
     lacking = f"{owner} has no attribute {name!r}"
     if name.startswith("_"):  # asked for by the interpreter and by tools, not by people
         return AttributeError(lacking)
-    use = ELSEWHERE.get(plain(name)) or _in_a_module(name)
+    use = elsewhere().get(plain(name)) or _in_a_module(name)
     own = (one for one in known if not one.startswith("_"))
     return AttributeError(f"{lacking}: use {use}" if use else f"{lacking}{similar(name, own)}")
 

@@ -136,12 +136,12 @@ def require_unmasked(values, name: str) -> None:
 def as_float(dtype) -> np.dtype:
     """Return float64 or float32, or raise DtypeError."""
     try:
-        found = np.dtype(dtype)
+        known = np.dtype(dtype)
     except TypeError:
-        found = None
-    if found not in (np.dtype(np.float64), np.dtype(np.float32)):
+        known = None
+    if known not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise DtypeError(f"dtype must be float64 or float32, got {dtype}", dtype)
-    return found
+    return known
 
 
 def lane_count(dtype: np.dtype) -> int:
@@ -270,13 +270,13 @@ def require_alike(first, second) -> None:
         )
 
 
-def fill_outputs(out: tuple, found: tuple) -> tuple:
+def fill_outputs(out: tuple, results: tuple) -> tuple:
     """Copy results to arrays of their shapes, a tuple of as many, and return it; raise ShapeError."""
-    if not isinstance(found, tuple):
+    if not isinstance(results, tuple):
         raise ShapeError(f"out must be one array, got a tuple of {len(out)}", (len(out),), (1,))
-    require_count(out, len(found))
-    arrays = [as_output(to, np.shape(result)) for to, result in zip(out, found, strict=True)]
-    for to, result in zip(arrays, found, strict=True):
+    require_count(out, len(results))
+    arrays = [as_output(to, np.shape(result)) for to, result in zip(out, results, strict=True)]
+    for to, result in zip(arrays, results, strict=True):
         to[...] = result
     return out
 

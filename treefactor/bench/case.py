@@ -18,6 +18,7 @@ from ..dynamics.recursions import bind
 from ..exceptions import AdapterError, CodegenError, TreefactorError
 from ..model.configuration import neutral
 from ..quantities.functions import crba, integrate
+from ..quantities.table import QUANTITIES
 from .timing import Call
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 COUNT = 1024  # configurations in a batch
 MATRICES = 4096  # in a batch
 WHOLE_BODY = 18  # freedoms from which a target for legged robots and humanoids holds
-PINOCCHIOS = {"bias": "nle", "forward_dynamics": "aba"}  # where names differ
 
 
 def spoken(name: str) -> str:
@@ -124,12 +124,12 @@ class Moving:
 
     def peer(self, name: str) -> Call:
         """Return Pinocchio's function for one configuration."""
-        function = getattr(self.pin, PINOCCHIOS.get(name, name))
+        function = getattr(self.pin, QUANTITIES[name].counterparts[0].name)
         return Call(partial(function, self.model, self.data, *self.first(name)))
 
     def peers(self, name: str) -> Call:
         """Return Pinocchio's C++ loop over COUNT configurations on one thread, or one call without it."""
-        loop = getattr(self.pin, f"{PINOCCHIOS.get(name, name)}InParallel", None)
+        loop = getattr(self.pin, f"{QUANTITIES[name].counterparts[0].name}InParallel", None)
         if loop is None:
             return self.peer(name)
         columns = [np.asfortranarray(array.T) for array in self.states(name)]

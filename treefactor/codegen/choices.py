@@ -18,10 +18,8 @@ from .algorithms.closing import Closing
 from .algorithms.frames import bodies_of, canonical, regrouped, snapped
 from .algorithms.inertial_inputs import InertialInputs, with_armature_of_leaders
 from .algorithms.partition import closed, dependents
-from .algorithms.reduction import AXES
 from .program.names import (
     CLOSURES,
-    FRAME_ARGUMENTS,
     JOINED,
     LOOP_FUNCTIONS,
     PARAMETRIC,
@@ -30,8 +28,10 @@ from .program.names import (
     FrameFunction,
     arguments_of,
     available,
+    names_of,
     parts_of,
     require_known,
+    routine,
 )
 
 VARIANTS = {  # transformations of the bodies before the recursions run
@@ -56,18 +56,7 @@ ZEROS = ("model",)
 AT_JOINT = 1e-12  # m and rad; a frame that is closer to its joint lies at the joint
 FEW = 9  # most freedoms for which derivatives are also written column by column: n times the statements
 WHOLE = ("plain", "frames")  # variants that keep the mass of every single body
-FACTORS = ("factor", "aba")  # factorize H, or use articulated bodies
-METHODS: dict[str, tuple[str, ...]] = {  # methods of the functions that have several
-    **dict.fromkeys(("forward_dynamics", "minv", "delassus"), FACTORS),
-    **dict.fromkeys(("loops", "loop_velocity", "loop_step"), AXES),
-    **dict.fromkeys([f"forward_dynamics_{x}" for x in ("derivatives", "jvp", "vjp")], FACTORS),
-    "rnea_derivatives": ("pairs", "columns"),
-    "frame_placement": ("inward", "mixed", "outward"),  # from the frame, or from the base
-    "center_of_mass_jacobian": ("scaled", "momentum"),
-    "centroidal_momentum": ("bodies", "map"),
-    "kinetic_energy": ("bodies", "inertia"),
-}
-GEOMETRIC = (*FRAME_ARGUMENTS, "joint_placements")  # functions that masses do not change
+GEOMETRIC = names_of("frames", "geometry")  # functions that masses do not change
 ALONE = (*LOOP_FUNCTIONS, *CLOSURES)  # functions that cannot be parts of a group
 
 
@@ -138,8 +127,11 @@ class Choice:
         closing = set(functions) & {*LOOP_FUNCTIONS, *CLOSURES}
         if closing and not model.loops:
             raise CodegenError(f"the model has no loops; {', '.join(sorted(closing))} need model.loops")
-        if "aba" in functions and model.coupling is not None:
-            raise CodegenError("aba is not available for models with mimic joints; use forward_dynamics")
+        refused = [name for name in functions if not routine(name).mimic]
+        if refused and model.coupling is not None:
+            raise CodegenError(
+                f"{refused[0]} is not available for models with mimic joints; use forward_dynamics"
+            )
         whole = [name for name in functions if name in REACTIONS]
         if whole and not set(steps) & set(WHOLE):
             raise CodegenError(f"{whole[0]} needs one of the variants {', '.join(WHOLE)}; others move masses")
@@ -243,10 +235,10 @@ def groups_of(functions) -> list[tuple[str, ...]]:
 
 def _methods(parts: tuple[str, ...]):
     """Return the choices of methods for parts of a group; parts of one kind have the same method."""
-    kinds = [name.partition(":")[0] for name in parts]
-    sets = list(dict.fromkeys(METHODS.get(kind, (None,)) for kind in kinds))
+    of_parts = [routine(name).methods for name in parts]
+    sets = list(dict.fromkeys(of_parts))
     chosen = (dict(zip(sets, methods, strict=True)) for methods in product(*sets))
-    return [tuple(method[METHODS.get(kind, (None,))] for kind in kinds) for method in chosen]
+    return [tuple(method[methods] for methods in of_parts) for method in chosen]
 
 
 def _is_tried(model, methods: tuple) -> bool:

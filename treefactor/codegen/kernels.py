@@ -38,7 +38,6 @@ from .failures import require_pivots
 from .loop_calls import LoopCalls
 from .parameter_calls import ParameterCalls
 from .program.names import PI, is_solved, name_of
-from .program.names import SOLVED as SOLVED
 from .program.program import Program
 from .results import Part, layouts_of, result_array
 from .rollouts import Motions, motions_of

@@ -29,26 +29,39 @@ class Outputs:
         """Return the scalars of a function."""
         frame = FrameFunction.of(name)
         if frame is not None:
-            return self._of_frame(frame, method)
+            spot = self.algorithms.spot(frame_of(self.model, frame.frame))
+            return getattr(self, frame.kind)(frame, spot, *[method] * bool(method))
         return getattr(self, name)(method) if method else getattr(self, name)()
 
-    def _of_frame(self, function: FrameFunction, method: str | None) -> list:
-        """Return the scalars of a function of a frame."""
-        frame, algorithms = frame_of(self.model, function.frame), self.algorithms
-        spot, rates = algorithms.spot(frame), self.writer.rates
-        if function.kind == "frame_placement":
-            return algorithms.placement(spot, method)
-        if function.kind == "frame_velocity":
-            return algorithms.velocity(spot, rates("v"), function.reference)
-        if function.kind == "frame_acceleration":
-            classical = "classical" in function.options
-            return algorithms.acceleration(spot, rates("v"), rates("a"), function.reference, classical)
-        if function.kind == "frame_jacobian":
-            columns = algorithms.jacobian(spot, function.reference)
-        else:
-            columns = algorithms.jacobian_dot(spot, rates("v"), function.reference)
-        kept = self.model.support(frame).tolist() if "packed" in function.options else range(self.model.nv)
-        return [row[k] for row in self._rows(columns) for k in kept]
+    def frame_placement(self, function: FrameFunction, spot, method: str) -> list:
+        """Return rows [R | p] of a frame."""
+        return self.algorithms.placement(spot, method)
+
+    def frame_velocity(self, function: FrameFunction, spot) -> list:
+        """Return its velocity."""
+        return self.algorithms.velocity(spot, self.writer.rates("v"), function.reference)
+
+    def frame_acceleration(self, function: FrameFunction, spot) -> list:
+        """Return its acceleration."""
+        rates = self.writer.rates("v"), self.writer.rates("a")
+        classical = "classical" in function.options
+        return self.algorithms.acceleration(spot, *rates, function.reference, classical)
+
+    def frame_jacobian(self, function: FrameFunction, spot) -> list:
+        """Return its Jacobian."""
+        return self._kept(function, self.algorithms.jacobian(spot, function.reference))
+
+    def frame_jacobian_dot(self, function: FrameFunction, spot) -> list:
+        """Return the time derivative of its Jacobian."""
+        columns = self.algorithms.jacobian_dot(spot, self.writer.rates("v"), function.reference)
+        return self._kept(function, columns)
+
+    def _kept(self, function: FrameFunction, columns) -> list:
+        """Return the entries of a Jacobian in the layout of a function."""
+        if "packed" not in function.options:
+            return self._flat(columns)
+        support = self.model.support(function.frame).tolist()
+        return [row[k] for row in self._rows(columns) for k in support]
 
     def _rows(self, columns) -> list:
         """Return rows for the coordinates from columns for all freedoms."""

@@ -10,7 +10,7 @@ import numpy as np
 from .._util.validation import aligned, as_output
 from ..tree.tree import Tree
 from .backends._results import Results
-from .program.names import MATRICES
+from .program.names import ROUTINES
 from .program.program import Function, Program
 
 Part = tuple[slice, tuple[int, ...]]  # entries of the result, and their shape
@@ -34,28 +34,31 @@ def layouts_of(program: Program, function: Function, slot, sign, zero: int) -> d
     """
     shapes = program.shapes_of(function)
     layouts = {"dense": _split(slot, sign, shapes)}
-    if function.name in MATRICES:
+    packed = ROUTINES[function.name].packed if function.name in ROUTINES else ()
+    if packed:
         tree = Tree(program.parent)
-        entry = np.concatenate(_entries(tree, function.name)).ravel()  # 0: structural zero
+        entry = np.concatenate(_entries(tree, packed)).ravel()  # 0: structural zero
         dense = np.append(zero, slot)[entry], np.append(1.0, sign)[entry]
         layouts = {
-            "dense": _split(*dense, [(tree.n, tree.n)] * MATRICES[function.name]),
+            "dense": _split(*dense, [(tree.n, tree.n)] * len(packed)),
             "packed": layouts["dense"],
         }
-    if function.name == "crba":
+    if len(packed) == 1:
         layouts["lanes"] = Results(slot, sign, function.shape, True), []
     return layouts
 
 
-def _entries(tree: Tree, name: str) -> list[np.ndarray]:
-    """Return for every matrix of a function where its entries are in the packed result, counted from 1."""
+def _entries(tree: Tree, packed: tuple[str, ...]) -> list[np.ndarray]:
+    """Return for every matrix where its entries are in the packed result, counted from 1."""
     below = tree.unpack(np.arange(1.0, tree.nnz + 1)).astype(int)
-    if name == "crba":
-        return [below]
     pair, strict = below.copy(), tree.rows != tree.columns
-    size = 2 * tree.nnz - tree.n
-    pair[tree.columns[strict], tree.rows[strict]] = np.arange(tree.nnz + 1, size + 1)
-    return [np.where(A, A + k * size, 0) for k, A in enumerate((pair, pair, below))]
+    pair[tree.columns[strict], tree.rows[strict]] = np.arange(tree.nnz + 1, 2 * tree.nnz - tree.n + 1)
+    matrices, first = [], 0
+    for size in packed:
+        A = below if size == "nnz" else pair
+        matrices.append(np.where(A, A + first, 0))
+        first += A.max(initial=0)
+    return matrices
 
 
 def _split(slot, sign, shapes) -> tuple[Results, list[tuple[Results, Part]]]:

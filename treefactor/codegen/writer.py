@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from inspect import cleandoc
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from .program.names import (
     argument_sizes,
     arguments_of,
     joint_shape,
+    listing,
     shapes_of,
 )
 from .program.program import COLUMNS, Function, Program
@@ -51,18 +53,12 @@ def generate(
     ----------
     model : Model
     functions : sequence of (str or tuple of str), optional
-        Among "crba", "rnea", "bias", "aba", "forward_dynamics", "minv", "joint_forces", "base_force",
-        "jacobian" and "delassus"; "aba" not for models with mimic joints. For models with loops also
-        "loops", all accelerations with loops closed; "loop_velocity", v with the dependent velocities
-        computed from the others; "loop_step", the Newton step in v, to be integrated, that closes the loops;
-        and "loop_gap", the residual of `treefactor.constraints.loop_rows`. Default: all that need no tips,
-        without "joint_forces" and "base_force". "position_closure", only if it is named: q with closed loops,
-        the dependent positions computed from the others by square roots and arc tangents, NaN if the loops
-        cannot be closed. It exists for loops whose dependent joints are two joints of a plane (four-bar and
-        five-bar linkages, sliders) or a leg: two revolute joints with intersecting axes, and a third joint
-        (platforms on legs). Functions of the kinematics and functions of a frame, which are only generated if
-        they are named, are listed in the notes. A tuple of names, or names joined by " + ", is a group: one
-        function that computes all results and shares what they have in common; `Kernels.call` returns them.
+        Names in the notes. For models with loops also those of loops, and "position_closure" for loops whose
+        dependent joints are two joints of a plane (four-bar and five-bar linkages, sliders) or a leg: two
+        revolute joints with intersecting axes, and a third joint (platforms on legs). Default: all of the
+        dynamics, of tips and of loops that the model has. A tuple of names, or names joined by " + ", is a
+        group: one function that computes all results and shares what they have in common; `Kernels.call`
+        returns them.
     tips : sequence of str, int or Frame
         Joints, by name, by body name or by number, or frames that lie at joints. "jacobian" is J: velocities
         of the joints' frames in their own axes for unit v, linear before angular, joints stacked; "delassus"
@@ -85,11 +81,11 @@ def generate(
         closes the loops; otherwise that of the larger displacement or smaller angle, at the independent
         positions that Newton's method finds from there. ``Program.branch`` lists the signs.
     parameters : {"base", "standard"}, optional
-        Inertial parameters as inputs instead of constants: "crba", "rnea", "bias", "aba", "forward_dynamics"
-        and "minv" take a last argument ``pi``, shape (..., p), which `Program.parameters` computes. "base"
-        regroups the parameters first, which takes fewer inputs and operations; "standard" keeps all ten of
-        every joint, in other frames. One variant is kept for all functions: that of the fewest operations.
-        Armature is an input where it is not 0 in the model.
+        Inertial parameters as inputs instead of constants: functions of the dynamics take a last argument
+        ``pi``, shape (..., p), which `Program.parameters` computes. "base" regroups the parameters first,
+        which takes fewer inputs and operations; "standard" keeps all ten of every joint, in other frames. One
+        variant is kept for all functions: that of the fewest operations. Armature is an input where it is not
+        0 in the model.
     zeros : {"model"}, optional
         With ``parameters``: "model" folds the inputs that are 0 for this model. `Program.parameters` then
         refuses parameters for which they are not.
@@ -109,34 +105,12 @@ def generate(
 
     Notes
     -----
-    Functions of the kinematics, with Pinocchio's conventions; vectors are in axes of the base, linear before
-    angular:
+    Vectors are linear before angular; derivatives by q are along `integrate`. Functions of the kinematics,
+    reactions, derivatives, and functions of a frame, joint or body are only generated if they are named.
+    Options of functions of a frame follow its name, for example "frame_jacobian:tool:WORLD:packed"; the first
+    of each list is the default, and ``Program.frames`` has the columns of packed Jacobians.
 
-    - "joint_placements" (njoints, 3, 4), rows [R | p];
-    - "center_of_mass", "center_of_mass_velocity", "center_of_mass_acceleration" (3), without gravity;
-      "center_of_mass_jacobian" (3, nv);
-    - "centroidal_map" and its time derivative "centroidal_map_dot" (6, nv), "centroidal_momentum" and
-      "centroidal_momentum_rate" (6), about the centre of mass;
-    - "kinetic_energy" (armature included) and "potential_energy", scalars; "generalized_gravity" (nv).
-
-    Derivatives of the dynamics, by q along `integrate`; rows of matrices are forces or accelerations:
-
-    - "rnea_derivatives" of (q, v, a): the derivatives of inverse dynamics by q, v and a, the last one H;
-    - "rnea_jvp" of (q, v, a, dq, dv, da): the derivative along dq, dv, da; "rnea_vjp" of (q, v, a, w): the
-      gradients of w^T tau by q, v and a; "rnea_hvp" of (q, v, a, w, dq, dv, da): the symmetric Hessian of
-      w^T tau times (dq, dv, da);
-    - "forward_dynamics_derivatives" of (q, v, tau), the last one the inverse of H; "forward_dynamics_jvp" of
-      (q, v, tau, dq, dv, dtau) and "forward_dynamics_vjp" of (q, v, tau, w), alike.
-
-    Functions of a frame, joint or body by its name, for example "frame_jacobian:tool:WORLD:packed"; options
-    follow the name, the first of each list is the default:
-
-    - "frame_placement:NAME" (3, 4), rows [R | p];
-    - "frame_velocity:NAME" (6), in LOCAL, WORLD or LOCAL_WORLD_ALIGNED;
-    - "frame_acceleration:NAME" (6), the same, then spatial or classical; without gravity;
-    - "frame_jacobian:NAME" (6, nv), the same references, then dense or packed: (6, n) for the n columns in
-      ``Program.frames``;
-    - "frame_jacobian_dot:NAME", its time derivative, alike.
+    FUNCTIONS
 
     Golubev & Yaskevich (2020), with the tables of ``program.expressions`` and the transformations of
     ``algorithms.frames``. Derivatives: pairs of freedoms (Carpentier & Mansard 2018, Singh, Russell & Wensing
@@ -157,6 +131,9 @@ def generate(
     head = (model.name, parent, model.nq, model.nv, choice.tips, choice.snapped)
     best, inputs = with_used_inputs(model, choice, best)
     return Program(*head, best, loops, choice.independent, names, choice.branch, frames, inputs)
+
+
+generate.__doc__ = cleandoc(generate.__doc__ or "").replace("\nFUNCTIONS\n", f"\n{listing()}")
 
 
 def written(model, choice: Choice, named: bool = False) -> Iterator[tuple[Writer, Function]]:

@@ -5,7 +5,8 @@
 the dynamics. ``maximal`` gives every body six freedoms, and ``body_joints`` its joints.
 """
 
-from ..kinematics.jacobians import acceleration_bias, jacobian, placement
+from typing import TYPE_CHECKING
+
 from .body_joints import BodyJoint
 from .contacts import Contact, Plane, Sphere, box, contacts_between
 from .derivatives import forward_dynamics_derivatives
@@ -29,13 +30,18 @@ __all__ = [
     "Step",
     "Stepper",
     "Trajectory",
-    "acceleration_bias",
     "box",
     "close",
     "contacts_between",
     "forward_dynamics",
     "forward_dynamics_derivatives",
-    "jacobian",
     "loop_rows",
-    "placement",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str):
+        """Raise the error about an unknown name, which tells what to use instead."""
+        from .._util.elsewhere import no_attribute
+
+        raise no_attribute(__name__, name, __all__)

@@ -62,5 +62,5 @@ cdef class SolvingProduct(Product):
     cdef Py_ssize_t solver_size(self, int lanes) noexcept nogil
     cdef void solve_motion(self, const Mechanism *m, int lanes, const double *q, const double *v,
                            const double *tau, const double *fext, double *a, Py_ssize_t *failed,
-                           Solver *found, double **end, double *workspace) noexcept nogil
+                           Solver *solver, double **end, double *workspace) noexcept nogil
     cdef void solve(self, int lanes, const Solver *s, double *x) noexcept nogil

@@ -103,28 +103,28 @@ cdef class SolvingProduct(Product):
 
     cdef void solve_motion(self, const Mechanism *m, int lanes, const double *q, const double *v,
                            const double *tau, const double *fext, double *a, Py_ssize_t *failed,
-                           Solver *found, double **end, double *workspace) noexcept nogil:
-        """a <- forward dynamics at velocities v of all freedoms; found: the factor of H, written at end."""
+                           Solver *solver, double **end, double *workspace) noexcept nogil:
+        """a <- forward dynamics at velocities v of all freedoms; solver: the factor of H, written at end."""
         cdef Py_ssize_t k, n = self.bodies.nv * lanes
         cdef double *H
         cdef double *bias = a
-        found.H = H = end[0]
-        found.D = found.H + self.bodies.nnz * lanes
-        found.inverse = found.D + n
-        found.scratch = found.inverse + n
+        solver.H = H = end[0]
+        solver.D = solver.H + self.bodies.nnz * lanes
+        solver.inverse = solver.D + n
+        solver.scratch = solver.inverse + n
         if self.bodies.coupled:
-            H = found.scratch
+            H = solver.scratch
             bias = H + self.bodies.m.start[self.bodies.m.n] * lanes
-            found.scratch = bias + self.bodies.m.n * lanes
+            solver.scratch = bias + self.bodies.m.n * lanes
         end[0] += self.solver_size(lanes)
         self.kernels(lanes).equation_of_motion(m, q, v, fext, H, bias, workspace)
         if self.bodies.coupled:
-            reduce_inertia(&self.bodies.coupling, lanes, H, found.H)
+            reduce_inertia(&self.bodies.coupling, lanes, H, solver.H)
             reduce_forces(&self.bodies.coupling, lanes, bias, a)
         for k in range(n):
             a[k] = tau[k] - a[k]
-        factor_and_solve(&self.bodies.pattern.shape, FACTOR, lanes, found.H, found.D, found.inverse,
-                         found.scratch, a, failed)
+        factor_and_solve(&self.bodies.pattern.shape, FACTOR, lanes, solver.H, solver.D, solver.inverse,
+                         solver.scratch, a, failed)
 
     cdef void solve(self, int lanes, const Solver *s, double *x) noexcept nogil:
         """x <- H^-1 x for every vector."""

@@ -288,12 +288,12 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
         """dtau <- derivative of inverse dynamics along dq and dv; work holds the placements of the bodies."""
         cdef State state
         cdef Directions d
-        cdef double *found = self.target(lanes, 1, dtau, &end)
+        cdef double *rates = self.target(lanes, 1, dtau, &end)
         state.q, state.v, state.a, state.fext = NULL, full.v, full.a, full.fext
         d.q, d.v = self.expanded(lanes, 1, full.dq, &end), self.expanded(lanes, 1, full.dv, &end)
         d.a = d.fext = NULL
-        self.kernels(lanes).jvp(m, &state, 1, &d, NULL, found, work)
-        self.reduce(lanes, 1, found, dtau)
+        self.kernels(lanes).jvp(m, &state, 1, &d, NULL, rates, work)
+        self.reduce(lanes, 1, rates, dtau)
 
     cdef void weigh(self, const Mechanism *m, int lanes, const Weighted *full, const double *w, double *y,
                     double *end, double *work) noexcept nogil:

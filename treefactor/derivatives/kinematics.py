@@ -9,8 +9,6 @@ import numpy as np
 
 from ..kinematics import requests
 from ..kinematics._request import Request
-from ..kinematics.masses import CENTER_DERIVATIVES, MOMENTUM_DERIVATIVES
-from ..kinematics.plans import FRAME_DERIVATIVES
 from ..model.model import Model
 from ..quantities.functions import centroidal_derivatives, com_derivatives, frame_derivatives
 
@@ -84,18 +82,18 @@ class CentroidalDerivatives(NamedTuple):
 def of_frames(model: Model, frame, reference: str, classical: bool) -> Request:
     """Return the compiled function of derivatives of frames."""
     gather = partial(tuple.__new__, MotionDerivatives)
-    return requests.of_frames(model, FRAME_DERIVATIVES, frame, reference, classical, gather=gather)
+    return requests.of_frames(model, "frame_derivatives", frame, reference, classical, gather=gather)
 
 
 def of_center(model: Model, root) -> Request:
     """Return the compiled function of derivatives of a centre of mass."""
     return requests.of_masses(
-        model, CENTER_DERIVATIVES, root, gather=partial(tuple.__new__, MotionDerivatives)
+        model, "com_derivatives", root, gather=partial(tuple.__new__, MotionDerivatives)
     )
 
 
 def of_momentum(model: Model) -> Request:
     """Return the compiled function of derivatives of the momentum about the centre of mass."""
     return requests.of_masses(
-        model, MOMENTUM_DERIVATIVES, gather=partial(tuple.__new__, CentroidalDerivatives)
+        model, "centroidal_derivatives", gather=partial(tuple.__new__, CentroidalDerivatives)
     )

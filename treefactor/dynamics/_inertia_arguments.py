@@ -22,32 +22,34 @@ def armature_of(model: Model, armature, sets: tuple[int, ...]) -> np.ndarray | N
     """Return a copy of armature (nv,) or (number of sets, nv); None: the model's."""
     if armature is None:
         return None
-    found = as_real(armature, "armature")
-    if found.shape not in ((model.nv,), (*sets, model.nv)):
+    rotors = as_real(armature, "armature")
+    if rotors.shape not in ((model.nv,), (*sets, model.nv)):
         expected = f"({model.nv},)" + (f" or {(*sets, model.nv)}" if sets else "")
-        raise ShapeError(f"armature must have shape {expected}, got {found.shape}", found.shape, (model.nv,))
-    require_finite(found, "armature")
-    return found.copy() if found.ndim == 1 else found.reshape(-1, model.nv).copy()
+        raise ShapeError(
+            f"armature must have shape {expected}, got {rotors.shape}", rotors.shape, (model.nv,)
+        )
+    require_finite(rotors, "armature")
+    return rotors.copy() if rotors.ndim == 1 else rotors.reshape(-1, model.nv).copy()
 
 
 def checked_which(which, sets: tuple[int, ...]) -> np.ndarray | None:
     """Return a copy of the numbers of sets; None: every element has its own."""
     if which is None:
         return None
-    found = as_array(which, "which")
-    if found.dtype.kind not in "iu" and found.size:
-        raise DtypeError(f"which must hold whole numbers, got dtype {found.dtype}", found.dtype)
+    numbers = as_array(which, "which")
+    if numbers.dtype.kind not in "iu" and numbers.size:
+        raise DtypeError(f"which must hold whole numbers, got dtype {numbers.dtype}", numbers.dtype)
     if len(sets) != 1:
         text = f"pi must have shape (K, njoints, 10) where which is given, got leading axes {sets}"
         raise ShapeError(text, sets, (1,))
-    if found.ndim == 0:
+    if numbers.ndim == 0:
         raise ShapeError("which must have the axes of a batch, got one number", (), (1,))
-    bad = np.argwhere((found < 0) | (found >= sets[0]))
+    bad = np.argwhere((numbers < 0) | (numbers >= sets[0]))
     if len(bad):
         at = tuple(bad[0].tolist())
         place = f"which[{', '.join(map(str, at))}]" if at else "which"
-        raise IndexError(f"{place} is {found[at]}, but there are {sets[0]} sets: 0 to {sets[0] - 1}")
-    return np.array(found, dtype=np.intp)
+        raise IndexError(f"{place} is {numbers[at]}, but there are {sets[0]} sets: 0 to {sets[0] - 1}")
+    return np.array(numbers, dtype=np.intp)
 
 
 def padded(which: np.ndarray) -> np.ndarray:
@@ -61,8 +63,8 @@ def index_of(rows) -> Any:
         return tuple(index_of(part) for part in rows)
     if rows is None or isinstance(rows, Integral | slice):
         return rows
-    found = as_array(rows, "rows")
-    return found if found.size else found.astype(int)  # an empty list has numbers of no kind
+    numbers = as_array(rows, "rows")
+    return numbers if numbers.size else numbers.astype(int)  # an empty list has numbers of no kind
 
 
 def same_motions(one: Model, other: Model) -> bool:

@@ -144,10 +144,10 @@ cpdef Bodies bodies_of(model):
     """Return the compiled bodies of a Model; raise TypeError for any other object."""
     if isinstance(model, CompiledParts) and (<CompiledParts> model).bodies is not None:
         return <Bodies> (<CompiledParts> model).bodies
-    found = getattr(model, "bodies", None)
-    if not isinstance(found, Bodies):
+    bodies = getattr(model, "bodies", None)
+    if not isinstance(bodies, Bodies):
         raise TypeError(not_a_model(model))
     if isinstance(model, CompiledParts):
         with cython.critical_section(model):         # threads read it without: what is kept must never change
-            (<CompiledParts> model).bodies = (<CompiledParts> model).bodies or found
-    return found
+            (<CompiledParts> model).bodies = (<CompiledParts> model).bodies or bodies
+    return bodies

@@ -103,11 +103,13 @@ def _permutations(axes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def turned_parameters(layout: Layout, pi: np.ndarray) -> np.ndarray:
     """Return the parameters (..., njoints, 10) of bodies in their own axes."""
-    found = np.take(pi.reshape(*pi.shape[:-2], 10 * pi.shape[-2]), layout.source, axis=-1)
-    found *= layout.sign
+    turned = np.take(pi.reshape(*pi.shape[:-2], 10 * pi.shape[-2]), layout.source, axis=-1)
+    turned *= layout.sign
     if layout.turned.size:
-        found[..., layout.turned, :] = moved_parameters(pi[..., layout.turned, :], layout.axes[layout.turned])
-    return found
+        turned[..., layout.turned, :] = moved_parameters(
+            pi[..., layout.turned, :], layout.axes[layout.turned]
+        )
+    return turned
 
 
 def structs_with(layout: Layout, pi: np.ndarray) -> np.ndarray:
@@ -218,11 +220,11 @@ def _take_inertias(table: list[dict], model) -> None:
 
 def _carried(mass: list[float], parents: list[int]) -> list[float]:
     """Return the mass of the subtree of every body."""
-    found = list(mass)
-    for i in range(len(found) - 1, -1, -1):
+    carried = list(mass)
+    for i in range(len(carried) - 1, -1, -1):
         if parents[i] >= 0:
-            found[parents[i]] += found[i]
-    return found
+            carried[parents[i]] += carried[i]
+    return carried
 
 
 def _number_angles(table: list[dict]) -> None:
@@ -234,11 +236,11 @@ def _number_angles(table: list[dict]) -> None:
 
 def _name_children(table: list[dict]) -> None:
     """Store whether a body has children, and whether it is the last child of its parent."""
-    found: set[int] = set()
+    parents: set[int] = set()
     for i in range(len(table) - 1, -1, -1):
-        table[i]["leaf"] = i not in found
-        table[i]["last"] = table[i]["parent"] not in found
-        found.add(table[i]["parent"])
+        table[i]["leaf"] = i not in parents
+        table[i]["last"] = table[i]["parent"] not in parents
+        parents.add(table[i]["parent"])
 
 
 def _choose_origins(table: list[dict]) -> None:
@@ -280,12 +282,12 @@ def _radii(table: list[dict]) -> list[float]:
 
 def _structs(table: list[dict]) -> np.ndarray:
     """Return the bodies as an array of C structs, matrices column by column."""
-    found = np.zeros(len(table), dtype=BODY)
-    for struct, body in zip(found, table, strict=True):
+    structs = np.zeros(len(table), dtype=BODY)
+    for struct, body in zip(structs, table, strict=True):
         for name in BODY.names:
             value = body[name]
             struct[name] = value.T.ravel() if np.ndim(value) == 2 else value
-    return found
+    return structs
 
 
 def sets_of(layout: Layout, pi: np.ndarray, rotors: np.ndarray) -> np.ndarray:
@@ -303,19 +305,19 @@ def sets_of(layout: Layout, pi: np.ndarray, rotors: np.ndarray) -> np.ndarray:
     -------
     ndarray, shape (..., 10 bodies + n)
     """
-    found = np.zeros((*pi.shape[:-2], len(layout.structs), 10))
-    found[..., layout.massive, :] = turned_parameters(layout, pi)
-    return np.concatenate([found.reshape(*pi.shape[:-2], 10 * len(layout.structs)), rotors], axis=-1)
+    inertias = np.zeros((*pi.shape[:-2], len(layout.structs), 10))
+    inertias[..., layout.massive, :] = turned_parameters(layout, pi)
+    return np.concatenate([inertias.reshape(*pi.shape[:-2], 10 * len(layout.structs)), rotors], axis=-1)
 
 
 def units(model) -> np.ndarray:
     """Return first entry and number of entries of every unit vector in q."""
-    found = [
+    places = [
         (q + ROTATIONS[joint.kind].start, ROTATIONS[joint.kind].stop - ROTATIONS[joint.kind].start)
         for joint, q in zip(model.joints, model.idx_q, strict=True)
         if joint.kind in ROTATIONS
     ]
-    return np.array(found, dtype=np.intp).reshape(-1, 2)
+    return np.array(places, dtype=np.intp).reshape(-1, 2)
 
 
 def coupling_of(model) -> tuple | None:

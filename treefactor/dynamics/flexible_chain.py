@@ -241,8 +241,8 @@ class FlexibleChain(Sealed):
         R : ndarray, shape (..., n + 1, 3, 3)
         origin : ndarray, shape (..., n + 1, 3)
         """
-        found = self._frames(self._arrays(q=q)["q"])
-        return found.R, found.origin
+        frames = self._frames(self._arrays(q=q)["q"])
+        return frames.R, frames.origin
 
     # ------------------------------------------------------------------------------------ one or many states
 
@@ -256,9 +256,9 @@ class FlexibleChain(Sealed):
 
     def _amplitudes(self, q: np.ndarray) -> np.ndarray:
         """Return entries of q or v that belong to modes, (..., n, S), zeros where a link has fewer."""
-        found = np.zeros((*q.shape[:-1], *self._used.shape))
-        found[..., self._used] = q[..., self.n :]
-        return found
+        displacements = np.zeros((*q.shape[:-1], *self._used.shape))
+        displacements[..., self._used] = q[..., self.n :]
+        return displacements
 
     def _selected(self, padded: np.ndarray, axes: int) -> np.ndarray:
         """Return the rows, and of a matrix the columns, of modes that exist."""

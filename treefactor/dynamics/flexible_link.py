@@ -114,7 +114,7 @@ class FlexibleLink(ReadOnly):
         S = len(momentum) if momentum.ndim else 0
         shapes = {"second": (3, 3), "momentum": (S, 3), "mixed": (S, 3, 3), "modal": (S, S, 3, 3)}
         shapes |= {"tip": (S, 3), "rotation": (S, 3), "stiffness": (S, S), "damping": (S, S)}
-        found: dict[str, Any] = {}
+        matrices: dict[str, Any] = {}
         for name, shape in shapes.items():
             array = as_real(getattr(self, name), name)
             if name == "damping" and array.size == 0:
@@ -122,13 +122,13 @@ class FlexibleLink(ReadOnly):
             if array.shape != shape:
                 raise ShapeError(f"{name} must have shape {shape}, got {array.shape}", array.shape, shape)
             require_finite(array, name)
-            found[name] = array.copy()
+            matrices[name] = array.copy()
         for name in ("stiffness", "damping", "second"):
-            array = found[name]
+            array = matrices[name]
             if np.abs(array - array.T).max(initial=0.0) > ORTHONORMAL * np.abs(array).max(initial=0.0):
                 raise InvalidChainError(f"{name} is not symmetric")
         for name in ("stiffness", "damping"):
-            sizes = np.linalg.eigvalsh(found[name])
+            sizes = np.linalg.eigvalsh(matrices[name])
             if sizes.min(initial=0.0) < -ORTHONORMAL * np.abs(sizes).max(initial=0.0):
                 raise InvalidChainError(f"{name} must not have a negative eigenvalue, got {sizes.min():.6g}")
         vectors = {name: as_vector(getattr(self, name), 3, name).copy() for name in ("axis", "end", "first")}
@@ -139,7 +139,9 @@ class FlexibleLink(ReadOnly):
         if mass < 0.0:
             raise InvalidChainError(f"mass must not be negative, got {mass}")
         return (
-            found | vectors | {"mass": mass, "R": _rotation(self.R, "R"), "prismatic": bool(self.prismatic)}
+            matrices
+            | vectors
+            | {"mass": mass, "R": _rotation(self.R, "R"), "prismatic": bool(self.prismatic)}
         )
 
     @property
@@ -280,15 +282,15 @@ def _beam_sizes(sizes: dict, modes) -> tuple[list[float], int]:
             f"modes must be at most {MOST_MODES}, got {count}: with more, the condition number of the "
             "inertia matrix exceeds 1e12; join shorter beams"
         )
-    found = {name: as_number(size, name) for name, size in sizes.items()}
+    numbers = {name: as_number(size, name) for name, size in sizes.items()}
     positive = {"length": "", "bending": " for a beam with modes" if count else None}
-    positive["radius"] = " for a tube with torsion" if found["torsion"] > 0.0 else None
-    for name, size in found.items():
+    positive["radius"] = " for a tube with torsion" if numbers["torsion"] > 0.0 else None
+    for name, size in numbers.items():
         why = positive.get(name)
         if size < 0.0 or (size == 0.0 and why is not None):
             wanted = "not be negative" if why is None else f"be positive{why}"
             raise InvalidChainError(f"{name} must {wanted}, got {size}")
-    return list(found.values()), count
+    return list(numbers.values()), count
 
 
 def _of_shape(values, shape: tuple, name: str) -> np.ndarray:

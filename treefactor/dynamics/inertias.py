@@ -154,9 +154,9 @@ class Inertias(Sealed):
     @property
     def armature(self) -> np.ndarray:
         """Return a copy of the armature, shape (..., nv), with the axes of ``sets``."""
-        found = self.model.armature if self._armature is None else self._armature
-        found = np.broadcast_to(found, (len(self._pi), self.model.nv))
-        return found.reshape(*self.sets, self.model.nv).copy()
+        armature = self.model.armature if self._armature is None else self._armature
+        armature = np.broadcast_to(armature, (len(self._pi), self.model.nv))
+        return armature.reshape(*self.sets, self.model.nv).copy()
 
     def arguments(self) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
         """Return copies of pi, armature and which, with which the constructor makes the same inertias."""
@@ -264,12 +264,12 @@ class Inertias(Sealed):
         A row is a number, a tuple if the sets have several axes, or None if there is one set.
         """
         joints = self.model.joints
-        found = [(at[0], joints[at[1]].name, reason) for at, reason in faults(self._pi)]
+        faulty = [(at[0], joints[at[1]].name, reason) for at, reason in faults(self._pi)]
         armature = self.armature.reshape(len(self._pi), self.model.nv)
         for row, freedom in np.argwhere(armature < 0.0).tolist():
             value = armature[row, freedom]
-            found.append((row, self.model.tree.names[freedom], f"armature {value:.3g} is negative"))
-        return [(self._row(row), name, reason) for row, name, reason in found]
+            faulty.append((row, self.model.tree.names[freedom], f"armature {value:.3g} is negative"))
+        return [(self._row(row), name, reason) for row, name, reason in faulty]
 
     def _row(self, number: int) -> Any:
         """Return the index of a set: a number, a tuple, or None for one set."""
@@ -349,17 +349,17 @@ class Inertias(Sealed):
 
 def _variant(model: Model, bodies, batch: tuple[int, ...]) -> Model:
     """Return a model for compiled functions: the same but for the constants of the compiled bodies."""
-    found = Model.__new__(Model)
-    found.__dict__.update(model.__dict__, bodies=bodies, _elements=batch, _requests={}, _state_functions={})
-    found.__dict__.pop("_without_gravity", None)
-    return found
+    variant = Model.__new__(Model)
+    variant.__dict__.update(model.__dict__, bodies=bodies, _elements=batch, _requests={}, _state_functions={})
+    variant.__dict__.pop("_without_gravity", None)
+    return variant
 
 
 def inertias_of(model: Model, parameters) -> Inertias:
     """Return the Inertias of parameters that a user has passed as the argument ``inertias``."""
-    found = Inertias.__new__(Inertias)
-    found._take(model, parameters, None, None, "inertias")
-    return found
+    inertias = Inertias.__new__(Inertias)
+    inertias._take(model, parameters, None, None, "inertias")
+    return inertias
 
 
 def with_inertias(model: Model, inertias) -> Model:
@@ -376,13 +376,13 @@ def with_inertias(model: Model, inertias) -> Model:
 
 def bindable_model(model: Model, inertias) -> Model:
     """Return the model to which a call with these inertias, one set or None, can be bound."""
-    found = with_inertias(model, inertias)
-    if found._elements:
+    variant = with_inertias(model, inertias)
+    if variant._elements:
         raise ValueError(
-            f"inertias for a batch of shape {found._elements} cannot be bound: a bound call has one "
+            f"inertias for a batch of shape {variant._elements} cannot be bound: a bound call has one "
             "configuration"
         )
-    return found
+    return variant
 
 
 def changed_model(model: Model, inertias) -> Model:

@@ -31,7 +31,7 @@ def bind(function, model: Model, *arguments: Any, out: Any, **options: Any) -> B
     ----------
     function
         A function of a model and one configuration that returns real arrays: of the dynamics (`rnea`,
-        `step`, ...), of the kinematics (`frame_jacobian`, `constraints.jacobian`, ...), of configurations
+        `step`, ...), of the kinematics (`frame_jacobian`, `center_of_mass`, ...), of configurations
         (`integrate`, `distance`, `d_difference`, ...); not `is_same_configuration` and those
         of the operational space.
     model : Model
@@ -40,7 +40,7 @@ def bind(function, model: Model, *arguments: Any, out: Any, **options: Any) -> B
         referenced, not copied. u of `interpolate` is an array without axes, h of `step` a number.
     out : ndarray of float64, or tuple of them
         Contiguous; a tuple where the function returns one. Of energies and `distance` without axes; that of
-        `step` may be the state itself; that of `constraints.placement` has shape (3, 4).
+        `step` may be the state itself.
     **options
         Arguments by name: fext, layout, method, reference and so on. Layouts are "dense" and "packed". Later
         changes of ``inertias``, one set, take effect.
@@ -48,7 +48,7 @@ def bind(function, model: Model, *arguments: Any, out: Any, **options: Any) -> B
     Returns
     -------
     callable
-        Returns ``out``, and `constraints.placement` views of it; raises what the function raises.
+        Returns ``out``; raises what the function raises.
 
     Raises
     ------

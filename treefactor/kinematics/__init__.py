@@ -3,66 +3,13 @@
 treefactor/quantities/kinematics.py declares the public functions, `requests` returns their compiled
 functions. `fused` has the class `Kinematics` that computes many results together, and `terms` the terms of
 the equation of motion. `plans` compiles requests, and says how to add an output.
-`operational_space` has the inertia, inverse, null space and bias of tasks.
+`tasks` has the inertia, inverse, null space and bias of tasks.
 
-`jacobians` has the functions of `treefactor.constraints`, the class `BodyMotions` that holds placements,
-velocities and unit motions of all bodies, and the class `Support`, which lists the freedoms with an entry in
-a row.
+`jacobians` has the class `BodyMotions` that holds placements, velocities and unit motions of all bodies, and
+the class `Support`, which lists the freedoms with an entry in a row.
 """
 
-from ..quantities.functions import (
-    all_terms,
-    center_of_mass,
-    center_of_mass_jacobian,
-    centroidal_inertia,
-    centroidal_map,
-    centroidal_map_dot,
-    centroidal_momentum,
-    centroidal_momentum_rate,
-    frame_acceleration,
-    frame_jacobian,
-    frame_jacobian_dot,
-    frame_placement,
-    frame_velocity,
-    joint_jacobian,
-    joint_placements,
-)
-from .delassus import delassus
-from .fused import Kinematics
-from .jacobians import BodyMotions, acceleration_bias, jacobian, placement
-from .operational_space import (
-    OperationalSpace,
-    operational_bias,
-    operational_inertia,
-    operational_space,
-    task_bias,
-)
+from .._util.lazy_names import lazy_names
+from ..quantities.table import section
 
-__all__ = [
-    "BodyMotions",
-    "Kinematics",
-    "OperationalSpace",
-    "acceleration_bias",
-    "all_terms",
-    "center_of_mass",
-    "center_of_mass_jacobian",
-    "centroidal_inertia",
-    "centroidal_map",
-    "centroidal_map_dot",
-    "centroidal_momentum",
-    "centroidal_momentum_rate",
-    "delassus",
-    "frame_acceleration",
-    "frame_jacobian",
-    "frame_jacobian_dot",
-    "frame_placement",
-    "frame_velocity",
-    "jacobian",
-    "joint_jacobian",
-    "joint_placements",
-    "operational_bias",
-    "operational_inertia",
-    "operational_space",
-    "placement",
-    "task_bias",
-]
+__all__, __getattr__ = lazy_names(__name__, __file__, [one.name for one in section("Kinematics")])

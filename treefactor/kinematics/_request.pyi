@@ -11,7 +11,8 @@ TURN: np.dtype
 FREEDOM: np.dtype
 COLUMN: np.dtype
 OUTPUT: np.dtype
-OUTPUTS: tuple[str, ...]
+KINDS: dict[str, int]
+NEEDS: dict[str, tuple[int, int, int]]
 REFERENCES: tuple[str, ...]
 
 class Request(CompiledFunction):

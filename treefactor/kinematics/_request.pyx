@@ -16,7 +16,15 @@ cdef extern from *:
     #include "kernels/kinematics/request.h"
     #include "kernels/common/choose.h"
     CHOOSE(RequestTable, requests)
+    typedef struct { const char *name; int order, sums, ways; } KindOfOutput;
+    #define KIND_OF_OUTPUT(name, order, sums, ways) {#name, order, sums, ways},
+    static const KindOfOutput output_kinds[] = {OUTPUT_KINDS(KIND_OF_OUTPUT)};
     """
+    ctypedef struct KindOfOutput:
+        const char *name
+        int order, sums, ways
+    const KindOfOutput output_kinds[]
+    int OUTPUT_KIND_COUNT
     const RequestTable *requests_for(const char *name) nogil
 
 cdef const RequestTable *kernels = requests_for(active.name)
@@ -32,12 +40,12 @@ OUTPUT = np.asarray(<Output[:1]> &empty_output).dtype
 assert TURN.itemsize == sizeof(Turn) and FREEDOM.itemsize == sizeof(Freedom)
 assert COLUMN.itemsize == sizeof(Column) and OUTPUT.itemsize == sizeof(Output)
 
-OUTPUTS = (  # order of request.h
-    *("placement", "velocity", "acceleration", "jacobian", "jacobian_dot"),
-    *("center", "center_velocity", "center_acceleration", "center_jacobian"),
-    *("map", "map_dot", "momentum", "momentum_rate", "inertia"),
-    *("center_derivatives", "momentum_derivatives", "frame_derivatives"),
-)
+KINDS = {}  # number of each kind of output
+NEEDS = {}  # its needs: derivative of positions, sums over subtrees, ways from the centre of mass
+for _number in range(OUTPUT_KIND_COUNT):
+    _name = output_kinds[_number].name.decode().lower()
+    KINDS[_name] = _number
+    NEEDS[_name] = (output_kinds[_number].order, output_kinds[_number].sums, output_kinds[_number].ways)
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 
 

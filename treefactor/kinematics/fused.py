@@ -16,14 +16,9 @@ from .._util.validation import Sealed, as_tuple
 from ..exceptions import ShapeError
 from ..model.frames import Frame, frame_of
 from ..model.model import Model, require_model
-from ._request import Request
-from .masses import CENTER, CENTER_ACCELERATION, CENTER_JACOBIAN, CENTER_VELOCITY, INERTIA
+from ._request import NEEDS, Request
+from .masses import MASSES
 from .plans import (
-    ACCELERATION,
-    JACOBIAN,
-    JACOBIAN_DOT,
-    PLACEMENT,
-    VELOCITY,
     Item,
     View,
     item_of,
@@ -33,20 +28,12 @@ from .plans import (
     request_of,
 )
 
-MOTIONS = {"placements": PLACEMENT, "velocities": VELOCITY, "accelerations": ACCELERATION}
-JACOBIANS = {"jacobians": JACOBIAN, "jacobian_dots": JACOBIAN_DOT}
-OF_SUBTREES = (CENTER, CENTER_VELOCITY, CENTER_ACCELERATION, CENTER_JACOBIAN)
-OF_MASSES = dict(
-    zip(
-        (
-            *("center_of_mass", "center_of_mass_velocity", "center_of_mass_acceleration"),
-            *("center_of_mass_jacobian", "centroidal_map", "centroidal_map_dot", "centroidal_momentum"),
-            *("centroidal_momentum_rate", "centroidal_inertia"),
-        ),
-        range(CENTER, INERTIA + 1),
-        strict=True,
-    )
-)
+MOTIONS = {
+    "placements": "frame_placement",
+    "velocities": "frame_velocity",
+    "accelerations": "frame_acceleration",
+}
+JACOBIANS = {"jacobians": "frame_jacobian", "jacobian_dots": "frame_jacobian_dot"}
 
 
 class Kinematics(Sealed):
@@ -101,8 +88,8 @@ class Kinematics(Sealed):
     >>> import numpy as np, treefactor as tf
     >>> arm = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1])]).add_frame("tip", "hinge", p=[1, 0, 0])
     >>> request = tf.Kinematics(arm, placements=["tip"], jacobians=[("tip", "WORLD", "packed")])
-    >>> found = request([0.0])
-    >>> found.placements[0, :, 3], found.jacobians[0].T
+    >>> motion = request([0.0])
+    >>> motion.placements[0, :, 3], motion.jacobians[0].T
     (array([1., 0., 0.]), array([[0., 0., 0., 0., 0., 1.]]))
     """
 
@@ -133,20 +120,20 @@ class Kinematics(Sealed):
     ):
         asked = {name: given for name, given in locals().items() if name not in ("self", "model")}
         require_model(model)
-        found: dict[str, Item | list[Item]] = {}  # a list: the field is a tuple
+        items_of: dict[str, Item | list[Item]] = {}  # a list: the field is a tuple
         for name, given in asked.items():
             asked[name] = bool(given) if isinstance(given, bool | np.bool_) else _entries(given, name)
             if asked[name]:
-                found[name] = _items(model, name, asked[name])
-        if not found:
+                items_of[name] = _items(model, name, asked[name])
+        if not items_of:
             raise ValueError("no result is requested: pass placements, velocities, jacobians, ...")
-        items = [item for part in found.values() for item in (part if isinstance(part, list) else [part])]
+        items = [item for part in items_of.values() for item in (part if isinstance(part, list) else [part])]
         self._keep(
             model=model,
-            fields=tuple(found),
+            fields=tuple(items_of),
             _request=request_of(model, items),
-            _counts=tuple(len(part) if isinstance(part, list) else None for part in found.values()),
-            _result=_results_of(tuple(found)),
+            _counts=tuple(len(part) if isinstance(part, list) else None for part in items_of.values()),
+            _result=_results_of(tuple(items_of)),
             _asked=tuple(asked.values()),
         )
 
@@ -179,15 +166,15 @@ class Kinematics(Sealed):
         ShapeError, DtypeError, NonFiniteError, ConfigurationError
         """
         flat = None if out is None else self._flat(out)
-        found = self._request.run_arrays((q, v, a), flat, num_threads)
-        if found is None:
-            found = run(self.model, self._request, (q, v, a), flat, num_threads)
-        return self._nested(found) if out is None else out
+        arrays = self._request.run_arrays((q, v, a), flat, num_threads)
+        if arrays is None:
+            arrays = run(self.model, self._request, (q, v, a), flat, num_threads)
+        return self._nested(arrays) if out is None else out
 
     def empty(self, *batch: int):
         """Return a result with uninitialized arrays for batches of that shape, to be passed as ``out``."""
-        found = [np.empty((*batch, *shape)) for shape in self._request.shapes]
-        return self._nested(tuple(found) if len(found) > 1 else found[0])
+        arrays = [np.empty((*batch, *shape)) for shape in self._request.shapes]
+        return self._nested(tuple(arrays) if len(arrays) > 1 else arrays[0])
 
     def bind(self, q, v=None, a=None, *, out) -> BoundFunction:
         """Bind the request to fixed arrays: returns a call without arguments that overwrites and returns out.
@@ -222,9 +209,9 @@ class Kinematics(Sealed):
             flat += arrays
         return tuple(flat) if len(flat) > 1 else flat[0]
 
-    def _nested(self, found):
+    def _nested(self, arrays):
         """Return arrays as a result."""
-        parts = iter(found if isinstance(found, tuple) else (found,))
+        parts = iter(arrays if isinstance(arrays, tuple) else (arrays,))
         return self._result._make(
             [next(parts) if one is None else tuple([next(parts) for _ in range(one)]) for one in self._counts]
         )
@@ -233,9 +220,9 @@ class Kinematics(Sealed):
 @lru_cache(maxsize=256)
 def _results_of(fields: tuple[str, ...]) -> type:
     """Return the class of results with these fields; they can be pickled."""
-    found = namedtuple("Results", fields)
-    found.__reduce__ = lambda results: (_restored, (fields, tuple(results)))  # type: ignore[method-assign]
-    return found
+    results_class = namedtuple("Results", fields)
+    results_class.__reduce__ = lambda results: (_restored, (fields, tuple(results)))  # type: ignore[method-assign]
+    return results_class
 
 
 def _restored(fields: tuple[str, ...], values: tuple):
@@ -254,12 +241,12 @@ def _items(model: Model, name: str, given) -> Item | list[Item]:
     """Return the item of a field, or the items of a field that is a tuple of arrays."""
     if name == "joint_placements":
         return item_of_joints(model)
-    if name in OF_MASSES:
+    if name in MASSES:
         if given is True:
-            return items_of_masses(model, OF_MASSES[name], -1)[0]
-        if OF_MASSES[name] not in OF_SUBTREES:
+            return items_of_masses(model, name, -1)[0]
+        if NEEDS[name][2]:  # ways from the centre of mass of the whole model
             raise TypeError(f"{name} must be True or False, got {received(given)}")
-        return [items_of_masses(model, OF_MASSES[name], root)[0] for root in given]
+        return [items_of_masses(model, name, root)[0] for root in given]
     if given is True:
         raise TypeError(f"{name} must be a list of frames, got True")
     if name in MOTIONS:

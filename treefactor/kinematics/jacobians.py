@@ -6,25 +6,16 @@ joints. Only freedoms that move one of the two bodies relative to the other have
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
-from .._functions._bound_function import BoundFunction
-from .._functions.binding import bound
-from .._functions.general_path import run
-from .._util.bindable import register
 from .._util.validation import ReadOnly, Sealed
 from ..dynamics._recursions import BODY_MOTION, ENTRY
-from ..model.frames import Frame
-from ..model.model import Model, require_model
+from ..model.model import Model
 from ..quantities.functions import frames
-from ._placed_frames import call_placed
-from ._request import Request
-from .plans import ACCELERATION, JACOBIAN, PLACEMENT
-from .requests import placed_request
 
-__all__ = ["BodyMotions", "Support", "acceleration_bias", "jacobian", "placement"]
+__all__ = ["BodyMotions", "Support"]
 
 RECORD = BODY_MOTION.itemsize // 8  # numbers of a kinematics record
 FIELDS = {  # ranges of its fields
@@ -32,7 +23,6 @@ FIELDS = {  # ranges of its fields
     for name, (kind, start) in BODY_MOTION.fields.items()
 }
 
-ORIGIN = (0.0, 0.0, 0.0)
 NEXT, LAST = [1, 2, 0], [2, 0, 1]
 
 
@@ -81,8 +71,8 @@ class BodyMotions(Sealed):
     batch: tuple[int, ...]
 
     def __init__(self, model: Model, q, v=None):
-        found = frames(model, q, np.zeros(model.nv) if v is None else v)
-        self._keep(model=model, frames=found, batch=found.shape[:-1])
+        records = frames(model, q, np.zeros(model.nv) if v is None else v)
+        self._keep(model=model, frames=records, batch=records.shape[:-1])
 
     @cached_property
     def _bodies(self) -> np.ndarray:
@@ -177,11 +167,11 @@ class Support(Sealed, ReadOnly):
 
     def entries(self, model: Model) -> np.ndarray:
         """Return the entries as an array of the kernels' struct."""
-        found = np.zeros(len(self.row), dtype=ENTRY)
-        found["freedom"], found["side"] = self.freedom, self.side
-        found["place"] = self.place - self.indptr[self.row]
-        found["ratio"] = ratios(model)[self.freedom]
-        return found
+        entries = np.zeros(len(self.row), dtype=ENTRY)
+        entries["freedom"], entries["side"] = self.freedom, self.side
+        entries["place"] = self.place - self.indptr[self.row]
+        entries["ratio"] = ratios(model)[self.freedom]
+        return entries
 
     def ranges(self, rows: np.ndarray) -> list[np.ndarray]:
         """Return the first entries of rows, and the ends of their ranges."""
@@ -198,120 +188,6 @@ class Support(Sealed, ReadOnly):
         J = np.zeros((*data.shape[:-1], *self.shape))
         J[..., np.repeat(np.arange(self.shape[0]), np.diff(self.indptr)), self.indices] = data
         return J
-
-
-def jacobian(model: Model, q, body: int | str | Frame, R=None, p=ORIGIN) -> np.ndarray:
-    """Compute the Jacobian of a frame on a body: rows of linear velocity, then rows of angular velocity.
-
-    Parameters
-    ----------
-    model : Model
-    q : array_like, shape (..., nq)
-    body : int, str or Frame
-        Number of its joint, -1 for the base, or name of the joint or body; or a frame of the model, by name
-        or as a `treefactor.Frame`.
-    R : array_like, shape (3, 3), optional
-        Rotation of the frame in that of the joint, or in ``body`` if this is a frame: rows are expressed in
-        the frame's own axes, Pinocchio's LOCAL. Without it they are expressed in the base's axes,
-        LOCAL_WORLD_ALIGNED.
-    p : array_like, shape (3,)
-        Origin of the frame in that of the joint (or of ``body``), m.
-
-    Returns
-    -------
-    ndarray, shape (..., 6, nv)
-        m, rad per unit of v.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, ConfigurationError, InvalidModelError
-        If q is not a configuration, R is not a rotation, or the model has no joint, body or frame of that
-        name.
-    IndexError, ValueError, DtypeError
-        If body is not the number of a body.
-
-    Notes
-    -----
-    Featherstone (2008), section 4.4.
-    """
-    return _of_body(model, JACOBIAN, q, None, body, R, p)
-
-
-def acceleration_bias(model: Model, q, v, body: int | str | Frame, R=None, p=ORIGIN) -> np.ndarray:
-    """Compute J-dot v of a frame on a body: its acceleration at zero acceleration of the joints.
-
-    Parameters
-    ----------
-    model, q, body, R, p
-        As for `jacobian`.
-    v : array_like, shape (..., nv)
-
-    Returns
-    -------
-    ndarray, shape (..., 6)
-        Classical acceleration of the origin (as Pinocchio names it), m/s^2, then angular acceleration,
-        rad/s^2; in the axes of the frame, or of the base.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, ConfigurationError, InvalidModelError, IndexError
-    """
-    return _of_body(model, ACCELERATION, q, v, body, R, p)
-
-
-def placement(model: Model, q, body: int | str | Frame, R=None, p=ORIGIN) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the placement of a frame on a body in the base.
-
-    Parameters
-    ----------
-    model, q, body, p
-        As for `jacobian`.
-    R : array_like, shape (3, 3), optional
-        Rotation in the joint, or in the frame ``body``; by default the frame has their axes.
-
-    Returns
-    -------
-    ndarray, shape (..., 3, 3)
-        Rotation.
-    ndarray, shape (..., 3)
-        Origin, m.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, ConfigurationError, InvalidModelError, IndexError
-    """
-    T = _of_body(model, PLACEMENT, q, None, body, R, p)
-    return T[..., :3], T[..., 3]
-
-
-KINDS = {jacobian: JACOBIAN, acceleration_bias: ACCELERATION, placement: PLACEMENT}
-
-
-def _request(model: Model, kind: int, body, R, p) -> Request:
-    """Return the compiled request of a frame on a body, in its own axes if it has any."""
-    require_model(model)
-    return placed_request(
-        model, kind, kind == ACCELERATION, body, "LOCAL_WORLD_ALIGNED" if R is None else "LOCAL", R, p
-    )
-
-
-def _of_body(model: Model, kind: int, q, v, body, R, p) -> np.ndarray:
-    """Return the result of a frame on a body."""
-    p = None if p is ORIGIN and R is None else p
-    result = call_placed(model, kind, "LOCAL_WORLD_ALIGNED" if R is None else "LOCAL", body, R, p, q, v)
-    return run(model, _request(model, kind, body, R, p), (q, v, None), None, 1) if result is None else result
-
-
-def _bound(function, model: Model, given: dict, out) -> BoundFunction:
-    """Return the bound call of a function of a body; that of `placement` returns views of out."""
-    q, v = given["q"], given.get("v")
-    request = _request(model, KINDS[function], given["body"], given["R"], given["p"])
-    general = partial(run, model, request, (q, v, None), out, 1)
-    views = (out[..., :3], out[..., 3]) if function is placement and isinstance(out, np.ndarray) else None
-    return bound(request, {"q": q, "v": v, "a": None}, out, general, views)
-
-
-register(_bound, KINDS)
 
 
 def ratios(model: Model) -> np.ndarray:

@@ -2,8 +2,7 @@
 
 A request is a list of `Item`s, one for every result. A new kind of output needs
 
-1. its name, in the `OutputKind` of kernels/kinematics/request.h, in `OUTPUTS` of _request.pyx and in `NEEDS`
-   below, in the same order;
+1. a line in ``OUTPUT_KINDS`` of kernels/kinematics/request.h: its name and needs;
 2. a case in ``write_output`` (kernels/kinematics/frames.h) that writes it from the places ``w->X`` of the
    bodies, their velocities ``w->V`` and accelerations ``w->A``, entry 0 first, with `AT`; or in
    ``write_masses`` (kernels/kinematics/centroidal.h), from sums over subtrees; or in ``write_derivatives``
@@ -17,6 +16,7 @@ declaration.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -25,20 +25,13 @@ import numpy as np
 
 from .._util.validation import Sealed, check_choice
 from ..dynamics import bodies as compiled
-from ..dynamics._recursions import KINDS
-from ..model.frames import Frame, body_number, frame_of, frame_of_joint, located
+from ..dynamics._recursions import KINDS as JOINT_KINDS
+from ..model.frames import Frame, body_number, frame_of, frame_of_joint
 from ..model.joints import SIZES
 from ..model.model import Model
-from ._request import COLUMN, FREEDOM, OUTPUT, REFERENCES, TURN, Request
-from .masses import MASSES, MATRICES, NEEDS_OF_MASSES, add_masses, moved_by, places, require_mass
+from ._request import COLUMN, FREEDOM, KINDS, NEEDS, OUTPUT, REFERENCES, TURN, Request
+from .masses import MASSES, add_masses, moved_by, places, require_mass, results_of
 
-PLACEMENT, VELOCITY, ACCELERATION, JACOBIAN, JACOBIAN_DOT = range(5)
-FRAME_DERIVATIVES = MASSES.stop
-NEEDS = (  # of an output: derivative of positions, sums over subtrees, ways from the centre of mass
-    *((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 0, 0), (1, 0, 0)),
-    *NEEDS_OF_MASSES,
-    (2, 0, 0),
-)
 LAYOUTS = ("dense", "packed")
 ONE_ULP = 2.0**-52  # a rotation as close to a permutation is one
 AXES = {  # of the freedoms of every kind: axis of the body, and whether it moves along it
@@ -65,14 +58,15 @@ class Item:
 
     Parameters
     ----------
-    kind : int
+    kind : str
+        Name of an output, one of `KINDS`.
     views : tuple of View
     many : bool
         The result has an axis for the frames.
     layout : str
     """
 
-    kind: int
+    kind: str
     views: tuple[View, ...]
     many: bool = False
     layout: str = "dense"
@@ -108,11 +102,11 @@ class Tables(Sealed):
 
     def path(self, body: int) -> list[int]:
         """Return the bodies between the base and a body, which comes first."""
-        found = []
+        path = []
         while body >= 0:
-            found.append(body)
+            path.append(body)
             body = self.parents[body]
-        return found
+        return path
 
 
 def _tables(model: Model) -> Tables:
@@ -127,13 +121,13 @@ def _freedoms(model: Model, table: list[dict]) -> np.ndarray:
         for joint, v in zip(model.joints, model.idx_v, strict=True)
         for k in range(SIZES[joint.kind][1])
     ]
-    found = np.zeros(len(columns), FREEDOM)
+    freedoms = np.zeros(len(columns), FREEDOM)
     for body in table:
-        kind = KINDS[body["kind"]]
+        kind = JOINT_KINDS[body["kind"]]
         pitch = body["pitch"] if kind == "helical" else 0.0
         for k, (axis, linear) in enumerate(AXES.get(kind, ((2, 0),)), body["v"]):
-            found[k] = (0, axis, linear, *columns[k], pitch)
-    return found
+            freedoms[k] = (0, axis, linear, *columns[k], pitch)
+    return freedoms
 
 
 def turn_of(R: np.ndarray) -> tuple:
@@ -205,20 +199,20 @@ class Layout:
 
     def add(self, item: Item) -> None:
         """Place the entries of a result."""
-        if item.kind in (JACOBIAN, JACOBIAN_DOT, FRAME_DERIVATIVES):
-            self._add_jacobians(item)
-            return
         if item.kind in MASSES:
             add_masses(self, item)
             return
-        tail = (3, 4) if item.kind == PLACEMENT else (6,)
-        size = 12 if item.kind == PLACEMENT else 6
+        tail, count = results_of(item.kind)
+        if "nv" in tail:
+            self._add_jacobians(item, count)
+            return
+        size = math.prod(map(int, tail))
         for j, view in enumerate(item.views):
             self._output(item, view, (j * size, j * size), (0, 0), 0)
         lead = (len(item.views),) if item.many else ()
         self.items.append(((*lead, *tail), len(item.views) * size, None))
 
-    def _add_jacobians(self, item: Item) -> None:
+    def _add_jacobians(self, item: Item, count: int) -> None:
         """Place Jacobians: dense rows of nv entries or packed ones, in lanes always packed."""
         nv, packed, to = self.model.nv, 0, []
         for j, view in enumerate(item.views):
@@ -233,20 +227,19 @@ class Layout:
         lead = (len(item.views),) if item.many else ()
         dense = item.layout == "dense"
         shape = (*lead, 6, nv) if dense else (6, len(support))
-        count = MATRICES if item.kind == FRAME_DERIVATIVES else 1
         self.items += [(shape, packed, places(to, len(item.views) * 6 * nv) if dense else None)] * count
 
     def _entries(self, bodies: list[int]) -> tuple[list[tuple[int, int, int]], list[int]]:
         """Return the freedoms of bodies (number, whether to add, place), and their columns of v."""
-        found = sorted(
+        ordered = sorted(
             (int(self.freedoms["column"][k]), int(k))
             for body in bodies
             for k in range(self.first[self.number[body]], self.first[self.number[body] + 1])
         )
-        support = sorted({column for column, _ in found})
+        support = sorted({column for column, _ in ordered})
         entries = [
-            (k, int(i > 0 and found[i - 1][0] == column), support.index(column))
-            for i, (column, k) in enumerate(found)
+            (k, int(i > 0 and ordered[i - 1][0] == column), support.index(column))
+            for i, (column, k) in enumerate(ordered)
         ]
         return entries, support
 
@@ -261,7 +254,7 @@ class Layout:
         start = len(self.columns)
         self.outputs.append(
             (
-                *(item.kind, reference, view.classical, body, root, len(self.items), first, row),
+                *(KINDS[item.kind], reference, view.classical, body, root, len(self.items), first, row),
                 *(start, columns, R.T.ravel(), axes @ frame.p, turn_of(R)),
             )
         )
@@ -272,7 +265,7 @@ def request_of(model: Model, items: list[Item], gather: Callable[[tuple], Any] |
     return Layout(model, items).request(np.max([NEEDS[item.kind] for item in items], axis=0), gather)
 
 
-def item_of(model: Model, kind: int, frame, reference, layout: str = "dense", classical=False) -> Item:
+def item_of(model: Model, kind: str, frame, reference, layout: str = "dense", classical=False) -> Item:
     """Return the item of a frame or a list of frames, validated."""
     many = isinstance(frame, list | tuple)
     name = reference_name(reference)
@@ -289,15 +282,16 @@ def item_of(model: Model, kind: int, frame, reference, layout: str = "dense", cl
 def item_of_joints(model: Model) -> Item:
     """Return the item of the placements of all joints."""
     joints = [frame_of_joint(model, number) for number in range(model.njoints)]
-    return item_of(model, PLACEMENT, joints, "LOCAL")
+    return item_of(model, "frame_placement", joints, "LOCAL")
 
 
-def items_of_masses(model: Model, kind: int, root, order: int = 0) -> list[Item]:
+def items_of_masses(model: Model, kind: str, root, order: int = 0) -> list[Item]:
     """Return the item of a result of masses, or the items of a centre of mass and its first derivatives."""
     number = body_number(model, root, "root")
     require_mass(model, number)
     view = View(frame_of_joint(model, number))
-    return [Item(one, (view,)) for one in range(kind, kind + order + 1)]
+    kinds = (kind, f"{kind}_velocity", f"{kind}_acceleration")
+    return [Item(one, (view,)) for one in kinds[: order + 1]]
 
 
 def reference_name(reference) -> str:
@@ -305,9 +299,3 @@ def reference_name(reference) -> str:
     name = reference if isinstance(reference, str) else getattr(reference, "name", reference)
     check_choice("reference", name, REFERENCES)
     return name
-
-
-def frame_on(model: Model, body, R=None, p=(0.0, 0.0, 0.0), argument: str = "body") -> Frame:
-    """Return the frame placed at R, p in a body or frame; a name is first that of a joint or body."""
-    joint, R, p = located(model, body, np.eye(3) if R is None else R, np.asarray(p), argument)
-    return Frame("placed", joint, R, p)

@@ -6,23 +6,11 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
-import numpy as np
-
 from .._functions.general_path import forget_oldest
-from .._util.validation import as_vector
-from ..model.frames import ZERO, Frame, body_number, frame_of, frame_of_joint
-from ..model.joints import _rotation
+from ..model.frames import Frame, body_number, frame_of, frame_of_joint
 from ..model.model import Model
-from . import masses
-from ._placed_frames import key_of_placed
 from ._request import Request
 from .plans import (
-    ACCELERATION,
-    JACOBIAN,
-    JACOBIAN_DOT,
-    PLACEMENT,
-    VELOCITY,
-    frame_on,
     item_of,
     item_of_joints,
     items_of_masses,
@@ -35,7 +23,7 @@ _changing = Lock()
 
 def of_frames(
     model: Model,
-    kind: int,
+    kind: str,
     frame,
     reference: str = "LOCAL",
     classical: bool = False,
@@ -48,7 +36,7 @@ def of_frames(
     def compiled(one) -> Request:
         items = [item_of(model, kind, one, reference, layout, classical)]
         if placement:
-            items.append(item_of(model, PLACEMENT, one, reference))
+            items.append(item_of(model, "frame_placement", one, reference))
         return request_of(model, items, gather)
 
     if not isinstance(frame, Frame):
@@ -69,32 +57,34 @@ def moved(model: Model, request: Request, frame: Frame) -> Request:
 
 def frame_placement(model: Model, frame) -> Request:
     """Return the request of placements of frames."""
-    return of_frames(model, PLACEMENT, frame)
+    return of_frames(model, "frame_placement", frame)
 
 
 def frame_velocity(model: Model, frame, reference: str) -> Request:
     """Return the request of velocities of frames."""
-    return of_frames(model, VELOCITY, frame, reference)
+    return of_frames(model, "frame_velocity", frame, reference)
 
 
 def frame_acceleration(model: Model, frame, reference: str, classical: bool) -> Request:
     """Return the request of accelerations of frames."""
-    return of_frames(model, ACCELERATION, frame, reference, classical)
+    return of_frames(model, "frame_acceleration", frame, reference, classical)
 
 
 def frame_jacobian(model: Model, frame, reference: str, layout: str, placement: bool) -> Request:
     """Return the request of Jacobians of frames, and of their placements if asked for."""
-    return of_frames(model, JACOBIAN, frame, reference, layout=layout, placement=placement)
+    return of_frames(model, "frame_jacobian", frame, reference, layout=layout, placement=placement)
 
 
 def frame_jacobian_dot(model: Model, frame, reference: str, layout: str) -> Request:
     """Return the request of time derivatives of Jacobians of frames."""
-    return of_frames(model, JACOBIAN_DOT, frame, reference, layout=layout)
+    return of_frames(model, "frame_jacobian_dot", frame, reference, layout=layout)
 
 
 def joint_jacobian(model: Model, joint, reference: str) -> Request:
     """Return the request of the Jacobian of a joint's own frame."""
-    return of_frames(model, JACOBIAN, frame_of_joint(model, body_number(model, joint, "joint")), reference)
+    return of_frames(
+        model, "frame_jacobian", frame_of_joint(model, body_number(model, joint, "joint")), reference
+    )
 
 
 def joint_placements(model: Model) -> Request:
@@ -107,61 +97,42 @@ def center_of_mass(model: Model, root, v, a) -> Request:
     if a is not None and v is None:
         raise TypeError("v is needed for accelerations of a centre of mass, got None")
     order = 2 if a is not None else 1 if v is not None else 0
-    return of_masses(model, masses.CENTER, root, order)
+    return of_masses(model, "center_of_mass", root, order)
 
 
 def center_of_mass_jacobian(model: Model, root) -> Request:
     """Return the request of the Jacobian of a centre of mass."""
-    return of_masses(model, masses.CENTER_JACOBIAN, root)
+    return of_masses(model, "center_of_mass_jacobian", root)
 
 
-def of_masses(model: Model, kind: int, root=None, order: int = 0, gather=None) -> Request:
+def of_masses(model: Model, kind: str, root=None, order: int = 0, gather=None) -> Request:
     """Return the request of a result of masses; of a centre of mass also of its first derivatives."""
     return request_of(model, items_of_masses(model, kind, -1 if root is None else root, order), gather)
 
 
 def centroidal_map(model: Model) -> Request:
     """Return the request of the centroidal momentum matrix."""
-    return of_masses(model, masses.MAP)
+    return of_masses(model, "centroidal_map")
 
 
 def centroidal_map_dot(model: Model) -> Request:
     """Return the request of the time derivative of the centroidal momentum matrix."""
-    return of_masses(model, masses.MAP_DOT)
+    return of_masses(model, "centroidal_map_dot")
 
 
 def centroidal_momentum(model: Model) -> Request:
     """Return the request of the momentum about the centre of mass."""
-    return of_masses(model, masses.MOMENTUM)
+    return of_masses(model, "centroidal_momentum")
 
 
 def centroidal_momentum_rate(model: Model) -> Request:
     """Return the request of the rate of that momentum."""
-    return of_masses(model, masses.MOMENTUM_RATE)
+    return of_masses(model, "centroidal_momentum_rate")
 
 
 def centroidal_inertia(model: Model) -> Request:
     """Return the request of the inertia tensor about the centre of mass."""
-    return of_masses(model, masses.INERTIA)
-
-
-def placed_request(model: Model, kind: int, classical: bool, body, reference: str, R, p) -> Request:
-    """Return the compiled request of a frame placed at R, p on a body, or at its origin, and keep it."""
-
-    def compiled() -> Request:
-        rotation = None if R is None else _rotation(R, "R")
-        origin = ZERO if p is None else as_vector(p, 3, "p")
-        frame = frame_on(model, body, rotation, origin)
-        return of_frames(model, kind, frame, reference, classical)
-
-    key = key_of_placed(kind, reference, body, R, p)
-    if key is None:
-        key = kind, reference, type(body), body, _contents(R), _contents(p)
-    try:
-        hash(key)
-    except TypeError:  # lists are not hashed
-        return compiled()
-    return _kept(model, key, compiled)
+    return of_masses(model, "centroidal_inertia")
 
 
 def _kept(model: Model, key, compiled: Callable[[], Request]) -> Request:
@@ -174,8 +145,3 @@ def _kept(model: Model, key, compiled: Callable[[], Request]) -> Request:
                 forget_oldest(model._requests)
             model._requests[key] = request
     return request
-
-
-def _contents(x):
-    """Return what tells an array from others, or the argument itself."""
-    return (x.dtype.char, x.shape, x.tobytes()) if type(x) is np.ndarray else x

@@ -73,11 +73,11 @@ def faults(pi) -> list[tuple[tuple[int, ...], str]]:
         excess = moments[..., 2] - moments[..., 0] - moments[..., 1]
         sound = finite & known & (moments[..., 0] >= -least) & (excess <= least)
         sound &= (pi[..., 0] > 0.0) | (pi == 0.0).all(-1)
-    found = []
+    reasons = []
     for place in np.argwhere(~sound):
         at = tuple(place.tolist())
-        found.append((at, _reason(pi[at], finite[at], moments[at], least[at])))
-    return found
+        reasons.append((at, _reason(pi[at], finite[at], moments[at], least[at])))
+    return reasons
 
 
 def _reason(pi: np.ndarray, finite: bool, moments: np.ndarray, tolerance: float) -> str:
@@ -137,5 +137,5 @@ def fault_of(pi) -> str | None:
     if pi.ndim > 1:
         text = f"pi must have shape (10,), got {pi.shape}: `faults` checks many bodies"
         raise ShapeError(text, pi.shape, (10,))
-    found = faults(pi)
-    return found[0][1] if found else None
+    reasons = faults(pi)
+    return reasons[0][1] if reasons else None

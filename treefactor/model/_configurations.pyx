@@ -132,13 +132,13 @@ cpdef Configurations configurations_of(model):
     """Return the compiled coordinates of a Model; raise TypeError for any other object."""
     if isinstance(model, CompiledParts) and (<CompiledParts> model).configurations is not None:
         return <Configurations> (<CompiledParts> model).configurations
-    found = getattr(model, "configurations", None)
-    if type(found) is not Configurations:
+    compiled = getattr(model, "configurations", None)
+    if type(compiled) is not Configurations:
         raise TypeError(not_a_model(model))
     if isinstance(model, CompiledParts):
         with cython.critical_section(model):         # threads read it without: what is kept must never change
-            (<CompiledParts> model).configurations = (<CompiledParts> model).configurations or found
-    return found
+            (<CompiledParts> model).configurations = (<CompiledParts> model).configurations or compiled
+    return compiled
 
 
 def neutral_configuration(model):

@@ -47,11 +47,13 @@ def entries_of(
     joints: tuple[Joint, ...], idx_q: tuple[int, ...], idx_v: tuple[int, ...]
 ) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
     """Return by kind the entries of the free joints in q and in v, read-only."""
-    found: dict[str, list] = {}
+    ranges_of: dict[str, list] = {}
     for joint, q, v in zip(joints, idx_q, idx_v, strict=True):
         if not joint.mimic:
-            found.setdefault(joint.kind, []).append((range(q, q + joint.nq), range(v, v + joint.nv)))
-    made = {kind: [np.array(part) for part in zip(*ranges, strict=True)] for kind, ranges in found.items()}
+            ranges_of.setdefault(joint.kind, []).append((range(q, q + joint.nq), range(v, v + joint.nv)))
+    made = {
+        kind: [np.array(part) for part in zip(*ranges, strict=True)] for kind, ranges in ranges_of.items()
+    }
     for part in chain.from_iterable(made.values()):
         part.flags.writeable = False
     return MappingProxyType({kind: (q, v) for kind, (q, v) in made.items()})

@@ -23,26 +23,26 @@ def parameters_of_joints(joints: tuple[Joint, ...]) -> np.ndarray:
     mass = np.array([inertia.mass for inertia in inertias], dtype=float)
     com = np.array([inertia.com for inertia in inertias]).reshape(-1, 3)
     tensor = np.array([inertia.tensor for inertia in inertias]).reshape(-1, 3, 3)
-    found = parameters_of(mass, com, tensor)
-    found.flags.writeable = False
-    return found
+    parameters = parameters_of(mass, com, tensor)
+    parameters.flags.writeable = False
+    return parameters
 
 
 def as_parameters(pi, model) -> np.ndarray:
     """Return a copy of the parameters (njoints, 10) of a model's bodies; errors name the joint."""
-    found = as_real(pi, "pi").copy()
-    if found.shape != (model.njoints, 10):
+    parameters = as_real(pi, "pi").copy()
+    if parameters.shape != (model.njoints, 10):
         joints = f"10 numbers for each of {model.njoints} joints"
         raise ShapeError(
-            f"expected pi of shape ({model.njoints}, 10), got {found.shape}: {joints}",
-            found.shape,
+            f"expected pi of shape ({model.njoints}, 10), got {parameters.shape}: {joints}",
+            parameters.shape,
             (model.njoints, 10),
         )
-    if not np.isfinite(found).all():
-        i, k = np.argwhere(~np.isfinite(found))[0]
+    if not np.isfinite(parameters).all():
+        i, k = np.argwhere(~np.isfinite(parameters))[0]
         joint = (model._source or model).joints[i].name
         raise NonFiniteError(f"pi is not finite: {PARAMETERS[k]} of joint {joint!r}", row=int(i))
-    return found
+    return parameters
 
 
 def model_with_parameters(model, pi, armature, strict: bool):
@@ -71,25 +71,25 @@ def changed_model(source, pi: np.ndarray, armature: np.ndarray, rotors: np.ndarr
 
 def rotors_of(model, armature: np.ndarray) -> np.ndarray:
     """Return the armature (..., n) of all joints' freedoms for that of v: mimic joints add nothing to it."""
-    found = np.zeros((*armature.shape[:-1], model.extended.n))
+    rotors = np.zeros((*armature.shape[:-1], model.extended.n))
     kept, k = np.zeros(model.extended.n, dtype=bool), 0
     for joint in (model._source or model).joints:
         count = SIZES[joint.kind][1]
         kept[k : k + count] = joint.mimic is None
         k += count
-    found[..., kept] = armature
-    return found
+    rotors[..., kept] = armature
+    return rotors
 
 
 def joints_with_parameters(model) -> tuple[Joint, ...]:
     """Return the joints of a model's source with the inertias and armature of the model."""
-    found, k = [], 0
+    joints, k = [], 0
     numbers = model.parameters[:, 0].tolist(), *central(model.parameters)
     for joint, *own in zip(model._source.joints, *numbers, strict=True):
         count = SIZES[joint.kind][1]
-        found.append(with_numbers(joint, *own, model._rotors[k : k + count]))
+        joints.append(with_numbers(joint, *own, model._rotors[k : k + count]))
         k += count
-    return tuple(found)
+    return tuple(joints)
 
 
 def faults_by_name(model) -> dict[str, str]:
@@ -97,8 +97,8 @@ def faults_by_name(model) -> dict[str, str]:
     if model._source is None:
         each = ((joint.name, joint.inertia.fault()) for joint in model.joints)
         return {name: fault for name, fault in each if fault}
-    found = {model.joints[at].name: reason for (at,), reason in faults(model.parameters)}
+    faults_of = {model.joints[at].name: reason for (at,), reason in faults(model.parameters)}
     for joint in model.joints if (model._rotors < 0.0).any() else ():
         if joint.armature.min() < 0.0:
-            found.setdefault(joint.name, f"armature {joint.armature.min():.3g} is negative")
-    return found
+            faults_of.setdefault(joint.name, f"armature {joint.armature.min():.3g} is negative")
+    return faults_of

@@ -68,10 +68,10 @@ class Robot:
 
 def joints_by_parent(joints: list[Joint]) -> dict[str, list[Joint]]:
     """Return the joints of every parent link, in their order."""
-    found: dict[str, list[Joint]] = {}
+    children: dict[str, list[Joint]] = {}
     for joint in joints:
-        found.setdefault(joint.parent, []).append(joint)
-    return found
+        children.setdefault(joint.parent, []).append(joint)
+    return children
 
 
 def without_fixed_joints(robot: Robot) -> Robot:

@@ -77,10 +77,10 @@ def number_of(*content: Any) -> int:
     >>> number_of("forward_dynamics", ("factor",)) == number_of("forward_dynamics", ["factor"])
     True
     """
-    found = hashlib.sha256()
+    sha = hashlib.sha256()
     for part in _parts(content):
-        found.update(part)
-    return int.from_bytes(found.digest()[:8], "little", signed=True)
+        sha.update(part)
+    return int.from_bytes(sha.digest()[:8], "little", signed=True)
 
 
 def _parts(content: Any) -> Iterable[bytes]:

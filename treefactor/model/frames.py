@@ -106,33 +106,33 @@ class Frame(ReadOnly):
 
 def frames_of_joints(joints: Iterable[Joint]) -> tuple[Frame, ...]:
     """Return a frame for every joint, and one for its body if that has a name of its own."""
-    found = []
+    frames = []
     for i, joint in enumerate(joints):
-        found.append(Frame(joint.name, i, type="joint"))
+        frames.append(Frame(joint.name, i, type="joint"))
         if joint.body and joint.body != joint.name:
-            found.append(Frame(joint.body, i, type="body", parent=joint.name))
-    return tuple(found)
+            frames.append(Frame(joint.body, i, type="body", parent=joint.name))
+    return tuple(frames)
 
 
 def distinct_names(names: Iterable[str], types: Iterable) -> list[str]:
     """Return the names of an engine's frames; " (frame k)" ends an empty one, and one taken in its type."""
-    found: list[str] = []
+    distinct: list[str] = []
     taken = set()
     for k, (name, type) in enumerate(zip(names, types, strict=True)):
         own = name
         while not own or (own, type) in taken:
             own = f"{own} (frame {k})".lstrip()
         taken.add((own, type))
-        found.append(own)
-    return found
+        distinct.append(own)
+    return distinct
 
 
 def frames_by_name(frames: Iterable[Frame]) -> dict[str, list[Frame]]:
     """Return the frames of every name."""
-    found: dict[str, list[Frame]] = {}
+    named: dict[str, list[Frame]] = {}
     for frame in frames:
-        found.setdefault(frame.name, []).append(frame)
-    return found
+        named.setdefault(frame.name, []).append(frame)
+    return named
 
 
 def checked_frames(frames: Iterable[Frame], numbers: dict[str, int], njoints: int) -> tuple[Frame, ...]:
@@ -140,7 +140,7 @@ def checked_frames(frames: Iterable[Frame], numbers: dict[str, int], njoints: in
 
     Two frames may share a name if their types differ, as in Pinocchio.
     """
-    found, seen = [], set()
+    checked, seen = [], set()
     for frame in frames:
         if (frame.name, frame.type) in seen:
             raise InvalidModelError(
@@ -157,8 +157,8 @@ def checked_frames(frames: Iterable[Frame], numbers: dict[str, int], njoints: in
                 f"frame {frame.name!r} is on joint {joint}, there are {njoints} and the base, -1",
                 joint=frame.name,
             )
-        found.append(frame if joint is frame.joint else replace(frame, joint=joint))
-    return tuple(found)
+        checked.append(frame if joint is frame.joint else replace(frame, joint=joint))
+    return tuple(checked)
 
 
 def frame_of(model, frame, type: str | None = None, argument: str = "frame") -> Frame:
@@ -228,11 +228,11 @@ def named_frame(
     argument: str = "frame",
 ) -> Frame:
     """Return the frame of a name, or that of the joint or body of this name in the model called ``owner``."""
-    found = [frame for frame in frames.get(name, ()) if type in (None, frame.type)]
-    if found:
-        first, *others = found
+    matching = [frame for frame in frames.get(name, ()) if type in (None, frame.type)]
+    if matching:
+        first, *others = matching
         if any(other.joint != first.joint or (other.placement != first.placement).any() for other in others):
-            types = ", ".join(repr(frame.type) for frame in found)
+            types = ", ".join(repr(frame.type) for frame in matching)
             raise InvalidModelError(
                 f"{argument} {name!r}: frames of types {types} have this name and lie at different places: "
                 "pass model.frame(name, type)",

@@ -23,8 +23,8 @@ def without_gravity(model: Model) -> Model:
     -----
     Thread-safe.
     """
-    found = model.__dict__.get("_without_gravity")
-    if found is None:
+    weightless = model.__dict__.get("_without_gravity")
+    if weightless is None:
         made = model._replaced(gravity=np.zeros(3))
-        found = model.__dict__.setdefault("_without_gravity", made)
-    return found
+        weightless = model.__dict__.setdefault("_without_gravity", made)
+    return weightless

@@ -320,9 +320,11 @@ def moved_parameters(pi, R=None, p=None) -> np.ndarray:
         shift = p[ROWS] * h[COLUMNS] + moved[ROWS] * p[COLUMNS]
         shift[DIAGONAL] -= shift[0] + shift[2] + shift[5]
         h, tensor = moved, tensor - shift
-    found = np.empty((*h.shape[1:], 10))
-    found[..., 0], found[..., 1:4], found[..., 4:] = mass, np.moveaxis(h, 0, -1), np.moveaxis(tensor, 0, -1)
-    return found
+    parameters = np.empty((*h.shape[1:], 10))
+    parameters[..., 0] = mass
+    parameters[..., 1:4] = np.moveaxis(h, 0, -1)
+    parameters[..., 4:] = np.moveaxis(tensor, 0, -1)
+    return parameters
 
 
 def _numbers_first(array: np.ndarray, count: int, axes: int) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from ..tolerances import SAME_CONFIGURATION
 from .arrays import Q, V
-from .declaration import Array, Counterpart, Option, Quantity
+from .declaration import Array, Counterpart, Option, Quantity, Timed
 
 FUNCTIONS = "kinematics._configuration_functions"
 Q0 = Q._replace(name="q0")
@@ -42,8 +42,12 @@ integrate = Quantity(
     (Q, V),
     (REACHED,),
     f"{FUNCTIONS}:Integrate",
+    timed=(
+        Timed("pin.integrate(model, q, v)", convention="of a free-flyer *M* exp *v*, with *v* in body axes"),
+    ),
     spoiled=NAN_ALL,
     counterparts=(Counterpart("integrate"),),
+    other_names="integratepos mjintegratepos integrateconfiguration",
     notes="For a free joint, q ∘ exp v with v in body axes (Lie group SE(3)).",
 )
 difference = Quantity(
@@ -52,8 +56,10 @@ difference = Quantity(
     (Q0, Q1),
     (Array("v", ("nv",), "m/s, rad/s"),),
     f"{FUNCTIONS}:Difference",
+    timed=(Timed("pin.difference(model, q, r)", convention="`integrate(q0, difference(q0, q1))` is *q1*"),),
     spoiled=NAN_ALL,
     counterparts=(Counterpart("difference"),),
+    other_names="mjdifferentiatepos differentiatepos subtract",
 )
 interpolate = Quantity(
     "interpolate",
@@ -70,6 +76,9 @@ interpolate = Quantity(
     ),
     (REACHED,),
     f"{FUNCTIONS}:Interpolate",
+    timed=(
+        Timed("pin.interpolate(model, q, r, 0.25)", convention="`integrate(q0, u * difference(q0, q1))`"),
+    ),
     spoiled=NAN_ALL,
     counterparts=(Counterpart("interpolate"),),
     notes="A path along the geodesics of every joint.",
@@ -87,6 +96,13 @@ squared_distance = Quantity(
         ),
     ),
     f"{FUNCTIONS}:SquaredDistance",
+    timed=(
+        Timed(
+            "pin.squaredDistance(model, q, r)",
+            convention="one entry per joint, without mimic joints",
+            shape="(joints)",
+        ),
+    ),
     spoiled=NAN_ALL,
     counterparts=(Counterpart("squaredDistance"),),
 )
@@ -96,6 +112,7 @@ distance = Quantity(
     (Q0, Q1),
     (Array("distance", axes="Metres and radians count alike.", type="float or ndarray"),),
     f"{FUNCTIONS}:Distance",
+    timed=(Timed("pin.distance(model, q, r)", convention="length of `difference`"),),
     spoiled=NAN_ALL,
     counterparts=(Counterpart("distance"),),
     notes="Zero for quaternions q and -q, which are the same rotation.",
@@ -124,6 +141,21 @@ is_same_configuration = Quantity(
     f"{FUNCTIONS}:IsSameConfiguration",
     bound=False,
     has_out=False,
+    timed=(
+        Timed(
+            "pin.isSameConfiguration(model, q, s, 1e-12)",
+            ours="tf.is_same_configuration(robot, q, s)",
+            note="an entry may differ by tolerance times max(1, entry)",
+            convention="quaternions *q* and -*q* are the same",
+            shape="truth value",
+        ),
+        Timed(
+            "pin.isSameConfiguration(model, q, r, 1e-12)",
+            what="isSameConfiguration of different ones",
+            note="the same, of different configurations",
+            shape="truth value",
+        ),
+    ),
     spoiled="In a batch, False for configurations that are not finite or whose rotations have another length than 1.",
     counterparts=(
         Counterpart(
@@ -139,8 +171,10 @@ normalize = Quantity(
     (Q._replace(axes=f"{Q.axes} Rotations may have any length but zero."),),
     (REACHED,),
     f"{FUNCTIONS}:Normalize",
+    timed=(Timed("pin.normalize(model, q)"),),
     spoiled="In a batch, NaN throughout for configurations that are not finite or with a rotation of length zero.",
     counterparts=(Counterpart("normalize", note="which leaves (cos, sin) = (0, 0) as it is"),),
+    other_names="mjnormalizequat normalizeconfiguration",
     notes="After many steps of `integrate` it is not needed: every step corrects the length.",
     examples="""
 >>> import treefactor as tf
@@ -156,6 +190,20 @@ d_integrate = Quantity(
     f"{FUNCTIONS}:IntegrateDerivatives",
     (ARGUMENT,),
     gathered="ndarray, or tuple of two of them",
+    timed=(
+        Timed(
+            "pin.dIntegrate(model, q, v)",
+            note="both derivatives",
+            convention="velocity of the result, in its own axes, per velocity of the argument",
+        ),
+        Timed(
+            "pin.dIntegrate(model, q, v, pin.ARG1)",
+            what="dIntegrate by v",
+            ours="tf.d_integrate(robot, q, v, 'ARG1')",
+            note='one derivative, by `"ARG1"`',
+            shape="(nv, nv)",
+        ),
+    ),
     spoiled=NAN_ALL,
     counterparts=(Counterpart("dIntegrate"),),
     source="Solà, Deray & Atchuthan (2018), equations 177 to 180",
@@ -169,6 +217,16 @@ d_difference = Quantity(
     f"{FUNCTIONS}:DifferenceDerivatives",
     (ARGUMENT,),
     gathered="ndarray, or tuple of two of them",
+    timed=(
+        Timed("pin.dDifference(model, q, r)", note="both derivatives"),
+        Timed(
+            "pin.dDifference(model, q, r, pin.ARG1)",
+            what="dDifference by q1",
+            ours="tf.d_difference(robot, q, r, 'ARG1')",
+            note='one derivative, by `"ARG1"`',
+            shape="(nv, nv)",
+        ),
+    ),
     spoiled=NAN_ALL,
     counterparts=(Counterpart("dDifference"),),
 )
@@ -179,6 +237,13 @@ integrate_derivatives = Quantity(
     (BY_Q, BY_V),
     f"{FUNCTIONS}:IntegrateDerivatives",
     gathered="tuple of two ndarrays",
+    timed=(
+        Timed(
+            "pin.dIntegrate(model, q, v)",
+            what="integrate_derivatives",
+            note="`d_integrate` computes one of them",
+        ),
+    ),
     spoiled=NAN_ALL,
     counterparts=(Counterpart("dIntegrate"),),
     notes="`d_integrate` computes one of them. Both are the identity but for blocks of joints that turn in more than one "
@@ -201,6 +266,13 @@ difference_derivatives = Quantity(
     (BY_Q0, BY_Q1),
     f"{FUNCTIONS}:DifferenceDerivatives",
     gathered="tuple of two ndarrays",
+    timed=(
+        Timed(
+            "pin.dDifference(model, q, r)",
+            what="difference_derivatives",
+            note="`d_difference` computes one of them",
+        ),
+    ),
     spoiled=NAN_ALL,
     counterparts=(Counterpart("dDifference"),),
     notes="`d_difference` computes one of them.",

@@ -107,6 +107,60 @@ class Counterpart(NamedTuple):
     note: str = ""
 
 
+class Timed(NamedTuple):
+    """A line of the page *From Pinocchio to treefactor*: what Pinocchio has, and its call that is timed.
+
+    Attributes
+    ----------
+    call : str
+        Simple statements of Pinocchio's Python, separated by semicolons; empty: not timed. Variables are those
+        of docs/code/pinocchio_declared.py.
+    names : str
+        Pinocchio's names, separated by commas, if they are not that of the first counterpart alone.
+    what : str
+        Name of the measurement, if it is not the first of the names.
+    ours : str
+        Our call, if it is not that with the arguments that are needed.
+    note, convention : str
+        Text of the page, with code between backticks: what differs; axes, order and sign.
+    shape : str
+        Of our result, if it is not that of the results that are always there.
+    """
+
+    call: str = ""
+    names: str = ""
+    what: str = ""
+    ours: str = ""
+    note: str = ""
+    convention: str = ""
+    shape: str = ""
+
+
+class Generated(NamedTuple):
+    """How `treefactor.generate` writes a quantity, or one of its results.
+
+    Attributes
+    ----------
+    group : {"dynamics", "reactions", "geometry", "kinematics", "derivatives", "frames"}
+        Functions of the dynamics can take inertial parameters as inputs; reactions need the mass of every body;
+        masses do not change functions of geometry and of frames, and those of frames have a frame in their name.
+    text : str
+        Meaning of the result, in the generated C.
+    name : str
+        Name in programs, if it is not that of the quantity.
+    result : str
+        Name of the result, if it is not all that are always there.
+    methods : tuple of str
+        Ways to compute it, if there are several; the cheapest is kept.
+    """
+
+    group: str
+    text: str
+    name: str = ""
+    result: str = ""
+    methods: tuple[str, ...] = ()
+
+
 class Derivative(NamedTuple):
     """Names of a quantity's products with its derivatives, or of the quantity that it is a case of."""
 
@@ -150,9 +204,13 @@ class Quantity(NamedTuple):
     spoiled : str
         Sentence on configurations of a batch that are not valid, in the place of the usual one.
     derivative : Derivative, optional
-    program : str
-        Routine of `treefactor.generate`; empty: cannot be generated.
+    generated : tuple of Generated
+        Functions of `treefactor.generate`.
     counterparts : tuple of Counterpart
+    timed : tuple of Timed
+        In turns with Pinocchio.
+    other_names : str
+        By which people look for it, besides counterparts: without capitals and underscores.
     oracle : str
         "module:function" below tests that computes the same in another way.
     source : str
@@ -184,8 +242,10 @@ class Quantity(NamedTuple):
     invalid: tuple[str, ...] = ()
     spoiled: str = ""
     derivative: Derivative | None = None
-    program: str = ""
+    generated: tuple[Generated, ...] = ()
     counterparts: tuple[Counterpart, ...] = ()
+    timed: tuple[Timed, ...] = ()
+    other_names: str = ""
     oracle: str = ""
     source: str = ""
     notes: str = ""

@@ -1,8 +1,8 @@
 """Declarations of derivatives of the dynamics: matrices, products, and second derivatives of weighted sums."""
 
 from .arrays import FEXT, LAYOUT, TAU, A, Q, V
-from .declaration import Array, Counterpart, Option, Quantity
-from .dynamics import HINGE, NO_MASS
+from .declaration import Array, Counterpart, Generated, Option, Quantity, Timed
+from .dynamics import BY_FACTOR, HINGE, NO_MASS
 
 FIRST, PRODUCTS, SECOND = (f"derivatives.{name}" for name in ("_first_order", "_products", "_second_order"))
 NO_SOLUTION = "In a batch, NaN where there is no solution."
@@ -102,6 +102,8 @@ SYMMETRIC_BLOCK = SYMMETRIC._replace(
     "derivative of the gradient: entry (k, l) is that of entry k of the gradient by q along the l-th unit vector. They "
     "differ by the Lie bracket, within spherical, planar and free-flyer joints only; see `rnea_hvp`.",
 )
+IN_NUMPY = "with Pinocchio, products of the matrices in NumPy"
+BY_DIFFERENCES = "with Pinocchio, central differences of the products, without error bounds; batches of 64"
 CONDITION = "Errors grow with the condition number of H."
 PER_QQ, PER_QV, PER_VV, PER_QA = (
     f"that of the sum per {unit}"
@@ -134,7 +136,28 @@ rnea_derivatives = Quantity(
     ),
     inertias=True,
     gathered="RneaDerivatives",
+    generated=(
+        Generated(
+            "derivatives",
+            "derivatives of the forces for accelerations a by q and v, packed: lower triangle like H, then the upper one without diagonal, transposed; packed rows of H",
+            methods=("pairs", "columns"),
+        ),
+    ),
     counterparts=(Counterpart("computeRNEADerivatives", note="which refuses mimic joints"),),
+    timed=(
+        Timed(
+            "pin.computeRNEADerivatives(model, data, q, v, a)",
+            note='`layout="packed"` and `"lanes"` have only entries of the pattern; with mimic joints, too',
+            convention="*∂τ/∂q*, *∂τ/∂v* and *H*, by *q* along `integrate`, (nv) columns; Pinocchio's are wrong for universal and spherical-ZYX joints, and views that the next call overwrites",
+        ),
+        Timed(
+            names="computeGeneralizedGravityDerivatives, computeStaticTorqueDerivatives",
+            note="at *v* = *a* = 0, with `fext=` for the second",
+            convention="the first matrix",
+        ),
+    ),
+    other_names="computernreaderivatives inversedynamicsderivatives drnea computegeneralizedgravityderivatives "
+    "computestatictorquederivatives",
     oracle="oracles.derivatives:rnea_derivatives",
     source=SINGH,
     notes="Column k of dtau_dq is the derivative along `integrate`: of tau at integrate(q, t e_k) by t, for the k-th "
@@ -162,7 +185,20 @@ forward_dynamics_derivatives = Quantity(
     inertias=True,
     fails=NO_MASS,
     gathered="ForwardDynamicsDerivatives",
+    generated=(
+        Generated(
+            "derivatives", "derivatives of the accelerations by q, v and tau, all entries", methods=BY_FACTOR
+        ),
+    ),
     counterparts=(Counterpart("computeABADerivatives", note="which refuses mimic joints"),),
+    timed=(
+        Timed(
+            "pin.computeABADerivatives(model, data, q, v, tau)",
+            note="`with_value=True` returns the acceleration, too; with mimic joints, too",
+            convention="*∂a/∂q*, *∂a/∂v* and *H⁻¹*; Pinocchio's are wrong for the same joints",
+        ),
+    ),
+    other_names="abaderivatives daba fdderivatives",
     oracle="oracles.derivatives:forward_dynamics_derivatives",
     source=CARPENTIER,
     notes="With ID the inverse dynamics, da_dq = -H^-1 dID/dq and da_dv = -H^-1 dID/dv at the acceleration that forward "
@@ -184,6 +220,15 @@ rnea_jvp = Quantity(
     f"{PRODUCTS}:RneaJvp",
     (WITH_FORCES,),
     inertias=True,
+    generated=(Generated("derivatives", "derivative of the forces for accelerations a along dq, dv, da"),),
+    timed=(
+        Timed(
+            "matrices = pin.computeRNEADerivatives(model, data, q, v, a); matrices[0] @ dq + matrices[1] @ dv + matrices[2] @ da",
+            names="computeRNEADerivatives",
+            what="rnea_jvp",
+            note=IN_NUMPY,
+        ),
+    ),
     oracle="oracles.derivatives:rnea_derivatives",
     source=CARPENTIER,
     notes=f"Their derivative recursions, summed over the directions from the start: no matrix is formed. {SEVERAL}",
@@ -209,6 +254,16 @@ rnea_vjp = Quantity(
     (*WANTED, WITH_FORCES),
     inertias=True,
     gathered="RneaGradients",
+    generated=(Generated("derivatives", "gradients of w^T forces by q, v and a"),),
+    timed=(
+        Timed(
+            "matrices = pin.computeRNEADerivatives(model, data, q, v, a); w @ matrices[0], w @ matrices[1], w @ matrices[2]",
+            names="computeRNEADerivatives",
+            what="rnea_vjp",
+            note=IN_NUMPY,
+            convention="gradient of *w* · *τ*; on request by `fext` and by all inertial parameters, which is the transposed `computeJointTorqueRegressor` times *w*",
+        ),
+    ),
     oracle="oracles.derivatives:rnea_derivatives",
     source=CARPENTIER,
     notes="Their derivative recursions, summed over the weights from the start: every body carries one force and moment "
@@ -231,6 +286,17 @@ forward_dynamics_jvp = Quantity(
     (WITH_ACCELERATION,),
     inertias=True,
     fails=NO_MASS,
+    generated=(
+        Generated("derivatives", "derivative of the accelerations along dq, dv, dtau", methods=BY_FACTOR),
+    ),
+    timed=(
+        Timed(
+            "matrices = pin.computeABADerivatives(model, data, q, v, tau); matrices[0] @ dq + matrices[1] @ dv + matrices[2] @ dtau",
+            names="computeABADerivatives",
+            what="forward_dynamics_jvp",
+            note=IN_NUMPY,
+        ),
+    ),
     oracle="oracles.derivatives:forward_dynamics_derivatives",
     source=CARPENTIER,
     notes="H^-1 (dtau - rnea_jvp(dq, dv, 0)) at the acceleration of `forward_dynamics`; one factorization of H serves "
@@ -258,6 +324,18 @@ forward_dynamics_vjp = Quantity(
     inertias=True,
     fails=NO_MASS,
     gathered="ForwardDynamicsGradients",
+    generated=(
+        Generated("derivatives", "gradients of w^T accelerations by q, v and tau", methods=BY_FACTOR),
+    ),
+    timed=(
+        Timed(
+            "matrices = pin.computeABADerivatives(model, data, q, v, tau); w @ matrices[0], w @ matrices[1], w @ matrices[2]",
+            names="computeABADerivatives",
+            what="forward_dynamics_vjp",
+            note=IN_NUMPY,
+            convention="gradient of *w* · *a*",
+        ),
+    ),
     oracle="oracles.derivatives:forward_dynamics_derivatives",
     source=CARPENTIER,
     notes="The gradient by tau is H^-1 w, the others are those of `rnea_vjp` for -H^-1 w at the acceleration of "
@@ -282,6 +360,16 @@ rnea_hvp = Quantity(
     (SYMMETRIC,),
     inertias=True,
     gathered="RneaHvp",
+    generated=(Generated("derivatives", "symmetric Hessian of w^T forces times dq, dv, da"),),
+    timed=(
+        Timed(
+            "peers.rnea_hvp(q, v, a, w, dq, dv, da)",
+            names="computeRNEADerivatives",
+            what="rnea_hvp",
+            note=BY_DIFFERENCES,
+            convention="Hessian of *w* · *τ* times a direction; symmetric by default",
+        ),
+    ),
     oracle="oracles.derivatives:hessian_differences",
     source=CARPENTIER,
     notes="The derivative of their reverse recursion along the direction, in the axes of the root body. The gradient g "
@@ -319,6 +407,16 @@ rnea_hessian = Quantity(
     ),
     inertias=True,
     gathered="RneaHessian",
+    timed=(
+        Timed(
+            "peers.rnea_hessian(q, v, a, w)",
+            names="computeRNEADerivatives",
+            what="rnea_hessian",
+            note=BY_DIFFERENCES,
+            convention="symmetric by default: of the displacement, not the derivative of the gradient",
+        ),
+    ),
+    other_names="computerneasecondorderderivatives",
     oracle="oracles.derivatives:hessian_differences",
     source="Singh, Russell and Wensing (2023), On second-order derivatives of rigid-body dynamics",
     notes="Those are the derivatives without w; here sums over composite bodies are contracted with w before any entry "
@@ -341,6 +439,14 @@ forward_dynamics_hvp = Quantity(
     inertias=True,
     fails=NO_MASS,
     gathered="ForwardDynamicsHvp",
+    timed=(
+        Timed(
+            "peers.forward_dynamics_hvp(q, v, tau, w, dq, dv, dtau)",
+            names="computeABADerivatives",
+            what="forward_dynamics_hvp",
+            note=BY_DIFFERENCES,
+        ),
+    ),
     oracle="oracles.derivatives:forward_hessian_differences",
     source=CARPENTIER,
     notes="With the factor of H, the acceleration a and its change da along the direction: minus `rnea_hvp` with "
@@ -369,6 +475,14 @@ forward_dynamics_hessian = Quantity(
     inertias=True,
     fails=NO_MASS,
     gathered="ForwardDynamicsHessian",
+    timed=(
+        Timed(
+            "peers.forward_dynamics_hessian(q, v, tau, w)",
+            names="computeABADerivatives",
+            what="forward_dynamics_hessian",
+            note=BY_DIFFERENCES,
+        ),
+    ),
     oracle="oracles.derivatives:forward_hessian_differences",
     notes="From `rnea_hessian` with weights H^-1 w at the acceleration that forward dynamics gives, and the matrices of "
     f"`forward_dynamics_derivatives`, in O(nv^2 depth). {CONDITION} The matrices are dense where the model is connected, "

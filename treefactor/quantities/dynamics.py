@@ -1,7 +1,7 @@
 """Declarations of the dynamics: inertia, inverse and forward dynamics, energies, statics, reactions."""
 
 from .arrays import FEXT, LAYOUT, TAU, A, Q, V
-from .declaration import Array, Counterpart, Derivative, Option, Quantity
+from .declaration import Array, Counterpart, Derivative, Generated, Option, Quantity, Timed
 
 FUNCTIONS = "dynamics._dynamics_functions"
 FORCES = Array("tau", ("nv",), "N, N m")
@@ -11,6 +11,7 @@ HINGE = """
 >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
 >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
 """
+BY_FACTOR = "factor", "aba"  # methods: from H and its factor, or by articulated bodies
 NO_MASS = "If a freedom moves no mass; names the joint. Only for a single configuration."
 
 crba = Quantity(
@@ -22,8 +23,23 @@ crba = Quantity(
     (LAYOUT._replace(text=f"{LAYOUT.text} `treefactor.factor` accepts all of them."),),
     parameters=("q", "out", "layout"),
     inertias=True,
-    program="crba",
+    generated=(
+        Generated(
+            "dynamics",
+            "packed rows of the lower triangle of H: ancestors of a freedom from the root on, itself last",
+        ),
+    ),
     counterparts=(Counterpart("crba", note="of which Pinocchio's has the upper triangle only"),),
+    timed=(
+        Timed(
+            "pin.crba(model, data, q)",
+            note="`layout=` for packed entries",
+            convention="both triangles, armature included",
+        ),
+    ),
+    other_names="massmatrix inertiamatrix jointspaceinertia jointspaceinertiamatrix fullm getmassmatrix "
+    "computemassmatrix calcmassmatrix calculatemassmatrix mjfullm mjcrb generalizedinertia "
+    "compositerigidbodyalgorithm freefloatingmassmatrix",
     oracle="oracles.dynamics:crba",
     source="Featherstone (2008), table 6.2",
     notes="Composite-rigid-body algorithm, every body in its own axes and about its own origin.",
@@ -36,8 +52,17 @@ rnea = Quantity(
     f"{FUNCTIONS}:Rnea",
     inertias=True,
     derivative=Derivative("rnea_jvp", "rnea_vjp", "rnea_hvp"),
-    program="rnea",
+    generated=(Generated("dynamics", "forces for accelerations a"),),
     counterparts=(Counterpart("rnea"),),
+    timed=(
+        Timed(
+            "pin.rnea(model, data, q, v, a)",
+            names="rnea, rneaInParallel",
+            convention="`fext=` (njoints, 6): force and moment at the origin and in the axes of each joint",
+        ),
+    ),
+    other_names="inversedynamics id idyn rne newtoneuler recursivenewtoneuler computeinversedynamics mjrne "
+    "mjinverse calcinversedynamics calculateinversedynamics rneainparallel",
     oracle="oracles.dynamics:rnea",
     source="Luh, Walker and Paul (1980)",
     notes="Recursive Newton-Euler algorithm, every body in its own axes.",
@@ -50,8 +75,17 @@ bias = Quantity(
     f"{FUNCTIONS}:Bias",
     inertias=True,
     derivative=Derivative(case_of="rnea"),
-    program="bias",
+    generated=(Generated("dynamics", "forces at zero acceleration, of gravity and velocities"),),
     counterparts=(Counterpart("nonLinearEffects"),),
+    timed=(
+        Timed(
+            "pin.nle(model, data, q, v)",
+            names="nle, nonLinearEffects",
+            convention="Coriolis, centrifugal and gravity forces",
+        ),
+    ),
+    other_names="nle nonlinearterms biasforce biasforces biasterm h calcbiasterm qfrcbias coriolisandgravity "
+    "generalizedbiasforces computebias",
     oracle="oracles.dynamics:bias",
     source="Featherstone (2008), table 5.1",
     notes="Without accelerations. Pinocchio calls these forces ``nle``, MuJoCo ``qfrc_bias``.",
@@ -64,6 +98,14 @@ h_times = Quantity(
     f"{FUNCTIONS}:HTimes",
     inertias=True,
     derivative=Derivative(case_of="rnea"),
+    timed=(
+        Timed(
+            "pin.crba(model, data, q) @ a",
+            names="crba",
+            what="crba @ a",
+            note="*H x* without *H*, timed with `crba(...) @ x`",
+        ),
+    ),
     oracle="oracles.dynamics:h_times",
     source="Featherstone (2008), table 6.1",
     notes="Inverse dynamics without velocities, gravity and external forces.",
@@ -78,8 +120,16 @@ aba = Quantity(
     fails=NO_MASS,
     mimic=False,
     derivative=Derivative(case_of="forward_dynamics"),
-    program="aba",
+    generated=(Generated("dynamics", "accelerations under forces tau"),),
     counterparts=(Counterpart("aba"),),
+    timed=(
+        Timed(
+            "pin.aba(model, data, q, v, tau)",
+            what="aba of bodies",
+            note="articulated-body algorithm; no mimic joints",
+        ),
+    ),
+    other_names="articulatedbody articulatedbodyalgorithm forwarddynamicsaba",
     oracle="oracles.dynamics:forward_dynamics",
     source="Featherstone (2008), table 7.1",
     notes="One freedom after the other.",
@@ -93,15 +143,18 @@ forward_dynamics = Quantity(
     (
         Option(
             "method",
-            ("factor", "aba"),
+            BY_FACTOR,
             text='"factor" solves ``H a = tau - bias``; models with mimic joints need it.',
         ),
     ),
     inertias=True,
     fails=NO_MASS,
     derivative=Derivative("forward_dynamics_jvp", "forward_dynamics_vjp", "forward_dynamics_hvp"),
-    program="forward_dynamics",
+    generated=(Generated("dynamics", "accelerations under forces tau", methods=BY_FACTOR),),
     counterparts=(Counterpart("aba"),),
+    timed=(Timed("pin.aba(model, data, q, v, tau)", names="aba, abaInParallel", note="factorizes *H*"),),
+    other_names="fd fdyn directdynamics accel forwarddynamicscrba calcforwarddynamics computeforwarddynamics "
+    "mjforward abainparallel solveforwarddynamics",
     oracle="oracles.dynamics:forward_dynamics",
     source="Featherstone (2008), section 6.1",
     notes='With "factor", a single state and the same state in a batch may differ in their last bits, '
@@ -125,8 +178,19 @@ joint_forces = Quantity(
     ),
     f"{FUNCTIONS}:JointForces",
     inertias=True,
-    program="joint_forces",
+    generated=(
+        Generated(
+            "reactions", "force and moment in every joint, at its origin and in its axes, for accelerations a"
+        ),
+    ),
     counterparts=(Counterpart("rnea", "data.f", "without its first entry"),),
+    timed=(
+        Timed(
+            "pin.rnea(model, data, q, v, a); data.f",
+            names="Data.f",
+            convention="force, moment in the axes of each joint; after `rnea`, without the universe's entry",
+        ),
+    ),
     oracle="oracles.dynamics:joint_forces",
     source="Featherstone (2008), table 5.1",
     notes="Along its free axes a joint transmits the actuator force: for a revolute joint about z, the "
@@ -153,7 +217,16 @@ base_force = Quantity(
     ),
     f"{FUNCTIONS}:BaseForce",
     inertias=True,
-    program="base_force",
+    generated=(Generated("reactions", "force and moment on the base, at its origin, for accelerations a"),),
+    timed=(
+        Timed(
+            "pin.rnea(model, data, q, v, a); data.f[1].vector",
+            names="Data.f",
+            what="Data.f[1]",
+            note="timed with `data.f[1]`",
+            convention="force, moment on the base, in its axes: the opposite of the sum of `joint_forces` of the joints on it",
+        ),
+    ),
     oracle="oracles.dynamics:base_force",
     source="Featherstone (2008), table 5.1",
     notes="Equal to the external forces and gravity less the rate of the momentum.",
@@ -169,8 +242,16 @@ generalized_gravity = Quantity(
     f"{FUNCTIONS}:GeneralizedGravity",
     inertias=True,
     derivative=Derivative(case_of="rnea"),
-    program="generalized_gravity",
+    generated=(Generated("kinematics", "forces that hold the robot at rest"),),
     counterparts=(Counterpart("computeGeneralizedGravity"),),
+    timed=(
+        Timed(
+            "pin.computeGeneralizedGravity(model, data, q)",
+            convention="`bias` at *v* = 0: the gradient of the potential energy",
+        ),
+    ),
+    other_names="gravity g gravityforces gravityforce gravityvector gravload gravitytorques gravitytorque "
+    "gravityterm gravitycompensation calcgravitygeneralizedforces",
     oracle="oracles.dynamics:generalized_gravity",
     source="Featherstone (2008), table 5.1",
     notes="Without velocities and accelerations.",
@@ -194,6 +275,13 @@ static_torque = Quantity(
     inertias=True,
     derivative=Derivative(case_of="rnea"),
     counterparts=(Counterpart("computeStaticTorque"),),
+    timed=(
+        Timed(
+            "pin.computeStaticTorque(model, data, q, forces)",
+            convention="gravity less *Jᵀ f* of the joints; `fext` without the universe's entry",
+        ),
+    ),
+    other_names="statictorques",
     oracle="oracles.dynamics:static_torque",
     source="Featherstone (2008), table 5.1",
     notes="Without velocities and accelerations.",
@@ -211,8 +299,10 @@ kinetic_energy = Quantity(
     (ENERGY,),
     f"{FUNCTIONS}:KineticEnergy",
     inertias=True,
-    program="kinetic_energy",
+    generated=(Generated("kinematics", "kinetic energy, armature included", methods=("bodies", "inertia")),),
     counterparts=(Counterpart("computeKineticEnergy"),),
+    timed=(Timed("pin.computeKineticEnergy(model, data, q, v)", convention="½ *vᵀ H v*, armature included"),),
+    other_names="calckineticenergy kinetic",
     oracle="oracles.dynamics:kinetic_energy",
     source="Featherstone (2008), section 2.14",
     notes="The sum over all bodies, in their own axes.",
@@ -227,8 +317,12 @@ potential_energy = Quantity(
     (ENERGY,),
     f"{FUNCTIONS}:PotentialEnergy",
     inertias=True,
-    program="potential_energy",
+    generated=(
+        Generated("kinematics", "potential energy, 0 with the centre of mass at the origin of the base"),
+    ),
     counterparts=(Counterpart("computePotentialEnergy"),),
+    timed=(Timed("pin.computePotentialEnergy(model, data, q)", convention="zero at the origin of the base"),),
+    other_names="calcpotentialenergy potential",
     oracle="oracles.dynamics:potential_energy",
     source="Featherstone (2008), section 2.14",
     examples=f"""{HINGE}>>> tf.potential_energy(model, [0.0])
@@ -243,6 +337,8 @@ mechanical_energy = Quantity(
     f"{FUNCTIONS}:MechanicalEnergy",
     inertias=True,
     counterparts=(Counterpart("computeMechanicalEnergy"),),
+    timed=(Timed("pin.computeMechanicalEnergy(model, data, q, v)", convention="the sum of both"),),
+    other_names="energy totalenergy",
     oracle="oracles.dynamics:mechanical_energy",
     source="Featherstone (2008), section 2.14",
     examples=f"""{HINGE}>>> tf.mechanical_energy(model, [0.0], [2.0]).round(3)
@@ -275,6 +371,14 @@ coriolis_matrix = Quantity(
     parameters=("q", "v", "out", "layout"),
     inertias=True,
     counterparts=(Counterpart("computeCoriolisMatrix"),),
+    timed=(
+        Timed(
+            "pin.computeCoriolisMatrix(model, data, q, v)",
+            note="`layout=` for packed entries",
+            convention="*C v* is `nle` less gravity; *Ḣ = C + Cᵀ*",
+        ),
+    ),
+    other_names="coriolis coriolisterm getcoriolismatrix",
     source="Echeandia and Wensing (2021), algorithm 1",
     notes="Many matrices C satisfy the first equation; with the second, the rate of H minus 2 C is "
     "skew-symmetric, as passivity-based control needs. With universal or mimic joints Pinocchio 4.1's C "
@@ -305,8 +409,17 @@ inverse_inertia = Quantity(
     f"{FUNCTIONS}:InverseInertia",
     inertias=True,
     fails=NO_MASS,
-    program="minv",
+    generated=(Generated("dynamics", "inverse of H, all entries", name="minv", methods=BY_FACTOR),),
     counterparts=(Counterpart("computeMinverse", note="which refuses mimic joints"),),
+    timed=(
+        Timed(
+            "pin.computeMinverse(model, data, q)",
+            what="inverse_inertia",
+            note="with mimic joints, too",
+            convention="both triangles, armature included",
+        ),
+    ),
+    other_names="minv inversemassmatrix massmatrixinverse",
     oracle="oracles.dynamics:inverse_inertia",
     source="Featherstone (2008), sections 6.2 and 6.5",
     notes="H by composite rigid bodies, its branch-sparse LTDL factor, and the inverse of that. To apply "

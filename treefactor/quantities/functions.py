@@ -7,14 +7,10 @@ from importlib import import_module
 
 from .._functions._entry import Entry
 from .._functions.binding import make_bindable
-from . import configurations, derivatives, dynamics, kinematics, regressors
 from .declaration import NEEDED, Quantity
 from .docstrings import docstring
+from .table import QUANTITIES
 
-TABLE = (configurations, dynamics, derivatives, regressors, kinematics)
-QUANTITIES: dict[str, Quantity] = {
-    one.name: one for module in TABLE for one in vars(module).values() if isinstance(one, Quantity)
-}
 ENTRIES: dict[str, Entry] = {}
 
 

@@ -7,9 +7,8 @@ from numpy.typing import ArrayLike
 
 from .._functions._entry import Entry
 from ..model.model import Model
-from .declaration import Quantity
+from .table import QUANTITIES as QUANTITIES
 
-QUANTITIES: dict[str, Quantity]
 ENTRIES: dict[str, Entry]
 
 # declared in quantities; compiled class kinematics._configuration_functions:Integrate

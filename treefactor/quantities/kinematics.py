@@ -1,7 +1,7 @@
 """Declarations of kinematics: frames and joints, centres of mass, momentum and inertia about them."""
 
 from .arrays import A, Q, V
-from .declaration import NEEDED, Array, Counterpart, Option, Quantity
+from .declaration import NEEDED, Array, Counterpart, Generated, Option, Quantity, Timed
 
 REQUESTS = "kinematics.requests"
 REFERENCE = Option(
@@ -90,9 +90,23 @@ frame_placement = Quantity(
     (PLACEMENT,),
     f"{REQUESTS}:frame_placement",
     (FRAME,),
-    program="frame_placement",
     errors=(NO_FRAME, NO_NUMBER),
+    generated=(
+        Generated(
+            "frames", "rows [R | p] of the frame {frame} in the base", methods=("inward", "mixed", "outward")
+        ),
+    ),
     counterparts=(Counterpart("updateFramePlacement", "data.oMf"),),
+    timed=(
+        Timed(
+            "pin.framesForwardKinematics(model, data, q); data.oMf[frame]",
+            names="framesForwardKinematics, updateFramePlacement, updateFramePlacements, Data.oMf",
+            note="a name, or a list of frames; Pinocchio's computes all frames",
+            convention="[R | p] of the frame in the world",
+        ),
+    ),
+    other_names="placement framesforwardkinematics updateframeplacements framepose bodypose getlinkstate framepositions "
+    "calcbodytobasecoordinates getbodyplacement getframeplacement linkpose",
     source=FEATHERSTONE,
     examples=f"""{ARM}>>> tf.frame_placement(arm, [np.pi / 2], "tip").round(3) + 0.0
 array([[ 0., -1.,  0.,  0.],
@@ -106,7 +120,15 @@ joint_placements = Quantity(
     (Q,),
     (PLACEMENT._replace(name="placements", shape=("njoints", 3, 4)),),
     f"{REQUESTS}:joint_placements",
+    generated=(Generated("geometry", "rows [R | p] of the frames of all joints in the base"),),
     counterparts=(Counterpart("forwardKinematics", "data.oMi", "without the universe"),),
+    timed=(
+        Timed(
+            "pin.forwardKinematics(model, data, q)",
+            names="forwardKinematics, Data.oMi",
+            convention="joint i is `data.oMi[i + 1]`",
+        ),
+    ),
     source=FEATHERSTONE,
     examples=f"""{SLIDER}>>> tf.joint_placements(slider, [0.5])[0, :, 3]
 array([0. , 0. , 0.5])
@@ -119,9 +141,18 @@ frame_velocity = Quantity(
     (Array("velocity", ("frames", 6), "m/s, rad/s", "Equal to `frame_jacobian` times v."),),
     f"{REQUESTS}:frame_velocity",
     (FRAME, REFERENCE),
-    program="frame_velocity",
     errors=(NO_FRAME, NO_NUMBER),
+    generated=(Generated("frames", "velocity of the frame {frame}, linear first, {options}"),),
     counterparts=(Counterpart("getFrameVelocity"),),
+    timed=(
+        Timed(
+            "pin.forwardKinematics(model, data, q, v); pin.getFrameVelocity(model, data, frame, pin.LOCAL)",
+            names="getFrameVelocity, getVelocity",
+            note="`reference=` is LOCAL by default and accepts the enum of Pinocchio; frames and joints by name",
+            convention="LOCAL: of the origin, in the axes of the frame; LOCAL_WORLD_ALIGNED: of the origin, in world axes; WORLD: of the point at the origin of the world, in world axes",
+        ),
+    ),
+    other_names="getvelocity framevel bodyvelocity",
     source=FEATHERSTONE,
     examples=f"""{ARM}>>> tf.frame_velocity(arm, [0.0], [2.0], "tip")
 array([0., 2., 0., 0., 0., 2.])
@@ -135,7 +166,25 @@ frame_acceleration = Quantity(
     f"{REQUESTS}:frame_acceleration",
     (FRAME, REFERENCE, CLASSICAL),
     errors=(NO_FRAME, NO_NUMBER),
+    generated=(
+        Generated("frames", "acceleration of the frame {frame} without gravity, linear first, {options}"),
+    ),
     counterparts=(Counterpart("getFrameAcceleration"), Counterpart("getFrameClassicalAcceleration")),
+    timed=(
+        Timed(
+            "pin.forwardKinematics(model, data, q, v, a); pin.getFrameAcceleration(model, data, frame, pin.LOCAL)",
+            names="getFrameAcceleration, getAcceleration",
+            convention="spatial; without gravity; `a=None` is zero",
+        ),
+        Timed(
+            "pin.forwardKinematics(model, data, q, v, a); pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL)",
+            names="getFrameClassicalAcceleration, getClassicalAcceleration",
+            ours="tf.frame_acceleration(robot, q, v, a, name, 'LOCAL', True)",
+            note="with `classical=True`",
+            convention="spatial plus *ω* × *v*; in LOCAL_WORLD_ALIGNED the second derivative of the position",
+        ),
+    ),
+    other_names="getacceleration frameaccel",
     source=FEATHERSTONE,
     examples=f"""{ARM}>>> tf.frame_acceleration(arm, [0.0], [2.0], None, "tip", classical=True)
 array([-4.,  0.,  0.,  0.,  0.,  0.])
@@ -160,13 +209,22 @@ frame_jacobian = Quantity(
             text="Return the pair of the Jacobian and of what `frame_placement` returns.",
         ),
     ),
-    program="frame_jacobian",
     errors=(NO_FRAME, NO_NUMBER),
+    generated=(Generated("frames", "Jacobian of the frame {frame}, 6 rows, linear first, {options}"),),
     counterparts=(Counterpart("computeFrameJacobian"),),
+    timed=(
+        Timed(
+            "pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL)",
+            names="computeFrameJacobian, getFrameJacobian",
+            note='`placement=True` returns the placement, too; `layout="packed"` only columns of `Model.support`',
+            convention="`J v` is the velocity in the same reference",
+        ),
+    ),
+    other_names="jacobian jac jacob jacob0 jacobe jacobian0 computejacobian getframejacobian geometricjacobian "
+    "calculatejacobian mjjac mjjacbody mjjacsite bodyjacobian calcpointjacobian calcpointjacobian6d "
+    "calcbodyspatialjacobian spatialjacobian",
     source=FEATHERSTONE,
-    notes="A list of frames cannot be packed. `treefactor.constraints.jacobian` is in world axes unless "
-    "it is given a "
-    "rotation.",
+    notes="A list of frames cannot be packed.",
     examples=f"""{ARM}>>> tf.frame_jacobian(arm, [0.0], "tip").T
 array([[0., 1., 0., 0., 0., 1.]])
 """,
@@ -189,6 +247,15 @@ joint_jacobian = Quantity(
     ),
     errors=(NO_FRAME, NO_JOINT),
     counterparts=(Counterpart("computeJointJacobian", note="whose joint i + 1 is joint i here"),),
+    timed=(
+        Timed(
+            "pin.computeJointJacobian(model, data, q, joint + 1)",
+            names="computeJointJacobian, getJointJacobian, computeJointJacobians",
+            note="by name or number",
+            convention="ratios of mimic joints included",
+        ),
+    ),
+    other_names="computejointjacobians getjointjacobian",
     source=FEATHERSTONE,
     examples=f"""{SLIDER}>>> tf.joint_jacobian(slider, [0.5], "slider").T
 array([[0., 0., 1., 0., 0., 0.]])
@@ -212,7 +279,20 @@ frame_jacobian_dot = Quantity(
     f"{REQUESTS}:frame_jacobian_dot",
     (FRAME, REFERENCE, COLUMNS),
     errors=(NO_FRAME, NO_NUMBER),
+    generated=(
+        Generated("frames", "time derivative of the Jacobian of the frame {frame}, 6 rows, {options}"),
+    ),
     counterparts=(Counterpart("getFrameJacobianTimeVariation"),),
+    timed=(
+        Timed(
+            "pin.computeJointJacobiansTimeVariation(model, data, q, v); pin.getFrameJacobianTimeVariation(model, data, frame, pin.LOCAL)",
+            names="computeJointJacobiansTimeVariation, getFrameJacobianTimeVariation, getJointJacobianTimeVariation",
+            what="getFrameJacobianTimeVariation",
+            convention="*J̇ v + J a* is spatial in LOCAL and WORLD, classical in LOCAL_WORLD_ALIGNED",
+        ),
+    ),
+    other_names="jacobiandot jdot jacobdot jacobiantimevariation getjointjacobiantimevariation "
+    "computejointjacobianstimevariation mjjacdot",
     source=FEATHERSTONE,
     notes="A list of frames cannot be packed.",
     examples=f"""{ARM}>>> tf.frame_jacobian_dot(arm, [0.0], [2.0], "tip", "LOCAL_WORLD_ALIGNED").T
@@ -235,13 +315,43 @@ center_of_mass = Quantity(
     f"{REQUESTS}:center_of_mass",
     (ROOT, Option("v", kind="presence"), Option("a", kind="presence")),
     parameters=("q", "v", "a", "root", "out"),
-    program="center_of_mass",
     errors=(NO_MASS, NO_JOINT, ("TypeError", "If a is given without v.")),
+    generated=(
+        Generated("kinematics", "centre of mass in the base"),
+        Generated(
+            "kinematics", "velocity of the centre of mass", name="center_of_mass_velocity", result="velocity"
+        ),
+        Generated(
+            "kinematics",
+            "acceleration of the centre of mass for accelerations a",
+            name="center_of_mass_acceleration",
+            result="acceleration",
+        ),
+    ),
     counterparts=(
         Counterpart(
             "centerOfMass", note="which leaves the centres ``data.com[k]`` of subtrees in the axes of joint k"
         ),
     ),
+    timed=(
+        Timed(
+            "pin.centerOfMass(model, data, q)",
+            names="centerOfMass, Data.com",
+            note="`root=` for a subtree",
+            convention="in world axes, subtrees too; `data.com[k]` has those of joint k after `centerOfMass`, of the world after `jacobianCenterOfMass`",
+        ),
+        Timed(
+            "pin.centerOfMass(model, data, q, v, a)",
+            names="centerOfMass, Data.vcom, Data.acom",
+            what="centerOfMass of q, v, a",
+            ours="tf.center_of_mass(robot, q, v, a)",
+            note="with `v` and `a`",
+            convention="derivatives of the position; without gravity",
+            shape="three (3)",
+        ),
+    ),
+    other_names="com centreofmass composition computecom calccenterofmass calccenterofmassposition subtreecom "
+    "computecenterofmass vcom comvelocity",
     examples=f"""{MASS}>>> tf.center_of_mass(arm, [0.0], [2.0])
 (array([1., 0., 0.]), array([0., 2., 0.]))
 """,
@@ -261,9 +371,20 @@ center_of_mass_jacobian = Quantity(
     ),
     f"{REQUESTS}:center_of_mass_jacobian",
     (ROOT,),
-    program="center_of_mass_jacobian",
     errors=(NO_MASS, NO_JOINT),
+    generated=(
+        Generated("kinematics", "Jacobian of the centre of mass, 3 rows", methods=("scaled", "momentum")),
+    ),
     counterparts=(Counterpart("jacobianCenterOfMass"), Counterpart("jacobianSubtreeCenterOfMass")),
+    timed=(
+        Timed(
+            "pin.jacobianCenterOfMass(model, data, q)",
+            names="jacobianCenterOfMass, jacobianSubtreeCenterOfMass, Data.Jcom",
+            note="`root=` for a subtree",
+            convention="for a free-flyer *R* and -*R* [*c*]×, not the identity matrix",
+        ),
+    ),
+    other_names="comjacobian jacobiancom jcom centreofmassjacobian mjjacsubtreecom",
     examples=f"""{MASS}>>> tf.center_of_mass_jacobian(arm, [0.0]).T
 array([[0., 1., 0.]])
 """,
@@ -284,7 +405,19 @@ centroidal_map = Quantity(
     ),
     f"{REQUESTS}:centroidal_map",
     errors=(WITHOUT_MASS,),
+    generated=(
+        Generated("kinematics", "map from v to the momentum about the centre of mass, 6 rows, linear first"),
+    ),
     counterparts=(Counterpart("computeCentroidalMap"),),
+    timed=(
+        Timed(
+            "pin.computeCentroidalMap(model, data, q)",
+            names="computeCentroidalMap, ccrba, Data.Ag",
+            note="with mimic joints, too",
+            convention="linear rows, then angular ones about the centre of mass, in world axes",
+        ),
+    ),
+    other_names="ccrba centroidalmomentummatrix cmm ag",
     source="Orin, Goswami, Lee (2013), Centroidal dynamics of a humanoid robot",
     notes="The linear rows are the mass of the model times `center_of_mass_jacobian`.",
     examples=f"""{MASS}>>> tf.centroidal_map(arm, [0.0]).T.round(12)
@@ -298,7 +431,18 @@ centroidal_map_dot = Quantity(
     (Array("map_dot", (6, "nv"), "N, then N m per unit of v", "Rows as those of `centroidal_map`."),),
     f"{REQUESTS}:centroidal_map_dot",
     errors=(WITHOUT_MASS,),
+    generated=(
+        Generated("kinematics", "time derivative of the map from v to the momentum about the centre of mass"),
+    ),
     counterparts=(Counterpart("dccrba"),),
+    timed=(
+        Timed(
+            "pin.dccrba(model, data, q, v)",
+            names="dccrba, Data.dAg, computeCentroidalMapTimeVariation",
+            convention="derivative of the map",
+        ),
+    ),
+    other_names="computecentroidalmaptimevariation dag",
     examples=f"""{MASS}>>> tf.centroidal_map_dot(arm, [0.0], [3.0]).T.round(12) + 0.0
 array([[-6.,  0.,  0.,  0.,  0.,  0.]])
 """,
@@ -309,9 +453,19 @@ centroidal_momentum = Quantity(
     (Q, V),
     (Array("momentum", (6,), "kg m/s, then kg m^2/s", "In world axes."),),
     f"{REQUESTS}:centroidal_momentum",
-    program="centroidal_momentum",
     errors=(WITHOUT_MASS,),
+    generated=(
+        Generated("kinematics", "momentum about the centre of mass, linear first", methods=("bodies", "map")),
+    ),
     counterparts=(Counterpart("computeCentroidalMomentum"),),
+    timed=(
+        Timed(
+            "pin.computeCentroidalMomentum(model, data, q, v)",
+            names="computeCentroidalMomentum, Data.hg",
+            convention="the map times *v*",
+        ),
+    ),
+    other_names="momentum calcmomentum",
     notes="Momenta of bodies are added up about the centre of mass, at velocities relative to it: no "
     "digit is lost far "
     "from the base.",
@@ -333,7 +487,17 @@ centroidal_momentum_rate = Quantity(
     ),
     f"{REQUESTS}:centroidal_momentum_rate",
     errors=(WITHOUT_MASS,),
+    generated=(
+        Generated("kinematics", "time derivative of the momentum about the centre of mass, linear first"),
+    ),
     counterparts=(Counterpart("computeCentroidalMomentumTimeVariation"),),
+    timed=(
+        Timed(
+            "pin.computeCentroidalMomentumTimeVariation(model, data, q, v, a)",
+            names="computeCentroidalMomentumTimeVariation, Data.dhg",
+            convention="linear part is mass times acceleration; without gravity",
+        ),
+    ),
     notes="The linear part is the mass of the model times the acceleration of `center_of_mass`.",
     examples=f"""{MASS}>>> tf.centroidal_momentum_rate(arm, [0.0], [3.0], [1.0]).round(12)
 array([-18. ,   2. ,   0. ,   0. ,   0. ,   0.1])
@@ -347,6 +511,13 @@ centroidal_inertia = Quantity(
     f"{REQUESTS}:centroidal_inertia",
     errors=(WITHOUT_MASS,),
     counterparts=(Counterpart("ccrba", "data.Ig.inertia"),),
+    timed=(
+        Timed(
+            "pin.ccrba(model, data, q, v); data.Ig.inertia",
+            names="Data.Ig",
+            convention="tensor about the centre of mass, in world axes",
+        ),
+    ),
     examples=f"""{MASS}>>> tf.centroidal_inertia(arm, [0.0]).round(12).diagonal()
 array([0.1, 0.2, 0.1])
 """,
@@ -375,6 +546,12 @@ all_terms = Quantity(
     gathered="AllTerms",
     errors=(WITHOUT_MASS,),
     counterparts=(Counterpart("computeAllTerms", note="but for Jacobians of joints"),),
+    timed=(
+        Timed(
+            "pin.computeAllTerms(model, data, q, v)",
+            note="without the Jacobians of joints; `Kinematics` computes what a script reads",
+        ),
+    ),
     notes="The results are those of the functions of these names and of `crba`, but for rounding; "
     "energies are arrays. "
     "`treefactor.Kinematics` computes the Jacobians that are wanted. One pass over the bodies gives H "
@@ -404,6 +581,21 @@ frame_derivatives = Quantity(
     gathered="MotionDerivatives",
     errors=(NO_FRAME, NO_NUMBER),
     counterparts=(Counterpart("getFrameVelocityDerivatives"), Counterpart("getFrameAccelerationDerivatives")),
+    timed=(
+        Timed(
+            "pin.computeForwardKinematicsDerivatives(model, data, q, v, a); pin.getFrameAccelerationDerivatives(model, data, frame, pin.LOCAL)",
+            names="computeForwardKinematicsDerivatives, getFrameAccelerationDerivatives, getFrameVelocityDerivatives, getJointAccelerationDerivatives, getJointVelocityDerivatives",
+            what="getFrameAccelerationDerivatives",
+            note="timed with `getFrameAccelerationDerivatives`, which has those of velocities, too",
+            convention="of `frame_velocity` and `frame_acceleration` in the same reference; in LOCAL_WORLD_ALIGNED Pinocchio's are its WORLD matrices in other axes, which are not derivatives of these quantities",
+        ),
+        Timed(
+            names="getPointClassicAccelerationDerivatives, getPointVelocityDerivatives",
+            note="with `classical=True`; the first three rows",
+        ),
+    ),
+    other_names="computeforwardkinematicsderivatives getjointvelocityderivatives getjointaccelerationderivatives "
+    "getpointvelocityderivatives getpointclassicaccelerationderivatives",
     source="Singh, Russell & Wensing (2022)",
     notes="Of what `frame_velocity` and `frame_acceleration` return in the same reference, by q along "
     "`integrate`; "
@@ -444,6 +636,14 @@ com_derivatives = Quantity(
     gathered="MotionDerivatives",
     errors=(NO_MASS, NO_JOINT),
     counterparts=(Counterpart("getCenterOfMassVelocityDerivatives", note="which computes ``velocity_q``"),),
+    timed=(
+        Timed(
+            "pin.computeForwardKinematicsDerivatives(model, data, q, v, a); pin.centerOfMass(model, data, q, v); pin.getCenterOfMassVelocityDerivatives(model, data)",
+            ours="tf.com_derivatives(robot, q, v, a)",
+            note="also those of the acceleration, and `root=` for a subtree",
+            convention="in world axes",
+        ),
+    ),
     examples=f"""{MASS}>>> tf.com_derivatives(arm, [0.0], [2.0]).velocity_q.T + 0.0
 array([[-2.,  0.,  0.]])
 """,
@@ -470,6 +670,14 @@ centroidal_derivatives = Quantity(
             "universal joints are wrong (4.1)",
         ),
     ),
+    timed=(
+        Timed(
+            "pin.computeCentroidalDynamicsDerivatives(model, data, q, v, a)",
+            names="computeCentroidalDynamicsDerivatives, getCentroidalDynamicsDerivatives",
+            convention="of the momentum about the centre of mass and its rate, without gravity",
+        ),
+    ),
+    other_names="getcentroidaldynamicsderivatives",
     notes="Gravity is not included.",
     examples=f"""{MASS}>>> tf.centroidal_derivatives(arm, [0.0], [3.0], [0.0]).dhdot_dv.T.round(12) + 0.0
 array([[-12.,   0.,   0.,   0.,   0.,   0.]])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .declaration import Quantity
-from .functions import QUANTITIES, TABLE
+from .table import QUANTITIES, TABLE
 
 ROOT = Path(__file__).parents[1]
 CALLED = re.compile(r"(?:recursions|kernels)(?:\(lanes\))?\.(\w+)\(")  # kernels in the text of a class
@@ -25,8 +25,9 @@ def places(quantity: Quantity) -> Iterator[tuple[str, str]]:
     if quantity.derivative:
         for product in dict.fromkeys(filter(None, quantity.derivative)):
             yield "derivative", f"treefactor.{product}"
-    if quantity.program:
-        yield "generated", f"treefactor.generate(model, [{quantity.program!r}])"
+    for one in quantity.generated:
+        name = f"{quantity.name}:FRAME" if one.group == "frames" else one.name or quantity.name
+        yield "generated", f"treefactor.generate(model, [{name!r}])"
     for counterpart in quantity.counterparts:
         yield "Pinocchio", f"pinocchio.{counterpart.name}"
     if quantity.oracle:

@@ -1,7 +1,7 @@
 """Declarations of regressors: matrices that multiply the inertial parameters of all bodies."""
 
 from .arrays import LAYOUT, A, Q, V
-from .declaration import Array, Counterpart, Option, Quantity
+from .declaration import Array, Counterpart, Option, Quantity, Timed
 
 FUNCTIONS = "identification._regressors"
 HINGE = """
@@ -57,12 +57,21 @@ regressor = Quantity(
         ),
         COLUMNS,
     ),
+    timed=(
+        Timed(
+            "pin.computeJointTorqueRegressor(model, data, q, v, a)",
+            note='`layout="packed"` has no entries that are always zero; `columns=` adds armature and friction',
+            convention="two axes where nv = 1, too; Pinocchio's is a view that the next call overwrites",
+            shape="(nv, 10 njoints)",
+        ),
+    ),
     invalid=(NO_COLUMNS,),
     counterparts=(
         Counterpart(
             "computeJointTorqueRegressor", note="which lacks armature, and is a vector where nv is 1"
         ),
     ),
+    other_names="jointtorqueregressor inversedynamicsregressor dynamicsregressor",
     oracle="oracles.dynamics:rnea",
     source="Atkeson, An and Hollerbach (1986), Estimation of inertial parameters of manipulator loads and links",
     notes=f"{OWN} Of mimic joints, all columns of the bodies stay and their rows are added to those of their leaders; "
@@ -93,6 +102,15 @@ gravity_regressor = Quantity(
         ),
     ),
     f"{FUNCTIONS}:GravityRegressor",
+    timed=(
+        Timed(
+            "pin.computeJointTorqueRegressor(model, data, q, still, still)",
+            names="computeJointTorqueRegressor",
+            what="gravity_regressor",
+            note="timed with the regressor at *v* = *a* = 0",
+            convention="`computeStaticRegressor` is not this one",
+        ),
+    ),
     oracle="oracles.dynamics:rnea",
     notes="Pinocchio's ``computeStaticRegressor`` is another matrix: see `center_of_mass_regressor`.",
     examples=f"""{HINGE}>>> tf.gravity_regressor(model, [0.0])[0, :4]
@@ -112,6 +130,15 @@ momentum_regressor = Quantity(
         ),
     ),
     f"{FUNCTIONS}:MomentumRegressor",
+    timed=(
+        Timed(
+            "pin.computeJointTorqueRegressor(weightless, weightless_data, q, still, v)",
+            names="computeJointTorqueRegressor",
+            what="momentum_regressor",
+            note="timed with a model without gravity at *v* = 0, *a* = *v*",
+            convention="of *H v* without armature",
+        ),
+    ),
     oracle="oracles.dynamics:crba",
     examples=f"""{HINGE}>>> tf.momentum_regressor(model, [0.0], [2.0])[0, 4:]    # of I_yy: 2
 array([0., 0., 2., 0., 0., 0.])
@@ -124,6 +151,7 @@ kinetic_energy_regressor = Quantity(
     energy_row("kinetic energy", " without that of armatures."),
     f"{FUNCTIONS}:KineticEnergyRegressor",
     counterparts=(Counterpart("computeKineticEnergyRegressor"),),
+    timed=(Timed("pin.computeKineticEnergyRegressor(model, data, q, v)"),),
     oracle="oracles.dynamics:crba",
     examples=f"""{HINGE}>>> tf.kinetic_energy_regressor(model, [0.0], [2.0])[4:]    # of I_yy: 2^2 / 2
 array([0., 0., 2., 0., 0., 0.])
@@ -139,6 +167,7 @@ potential_energy_regressor = Quantity(
     ),
     f"{FUNCTIONS}:PotentialEnergyRegressor",
     counterparts=(Counterpart("computePotentialEnergyRegressor"),),
+    timed=(Timed("pin.computePotentialEnergyRegressor(model, data, q)"),),
     oracle="oracles.dynamics:place",
     examples="""
 >>> import treefactor as tf
@@ -161,8 +190,16 @@ center_of_mass_regressor = Quantity(
         ),
     ),
     f"{FUNCTIONS}:CenterOfMassRegressor",
+    timed=(
+        Timed(
+            "pin.computeStaticRegressor(model, data, q)",
+            names="computeStaticRegressor",
+            convention="times the parameters, the centre of mass; Pinocchio's has 4 columns for a joint",
+        ),
+    ),
     details="It changes with the masses: it is divided by the mass of the model, and gives the centre of mass of "
     "that model only. For unknown masses use `gravity_regressor` or `potential_energy_regressor`.",
+    other_names="computestaticregressor staticregressor",
     oracle="oracles.dynamics:place",
     notes="Pinocchio calls its first four columns of every joint ``computeStaticRegressor``; in spite of that name "
     "it is not the regressor of gravity.",
@@ -188,6 +225,17 @@ regressor_transpose_times = Quantity(
     ),
     f"{FUNCTIONS}:TransposeTimes",
     (COLUMNS,),
+    timed=(
+        Timed(
+            "pin.computeJointTorqueRegressor(model, data, q, v, a).T @ w",
+            names="computeJointTorqueRegressor",
+            what="regressor_transpose_times",
+            ours="tf.regressor_transpose_times(robot, q, v, a, w)",
+            note="with Pinocchio, a product with the matrix",
+            convention="gradient of *w* · *τ* by the parameters",
+            shape="(10 njoints)",
+        ),
+    ),
     invalid=(NO_COLUMNS,),
     oracle="oracles.dynamics:rnea",
     notes=f"{OWN} The gradient of a loss by the parameters: through inverse dynamics, with lam the gradient by tau; "

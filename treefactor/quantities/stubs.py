@@ -1,12 +1,20 @@
-"""Write the types of the functions of all quantities, `functions.pyi`, for tools that run no Python."""
+"""Write what tools and pages read without running Python: types, the list of public names, the API page.
+
+`make generate` writes them, and a test compares them with the table.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from .declaration import NEEDED, Quantity
+from .table import QUANTITIES, section
 
+PACKAGE = Path(__file__).parents[1]
+FUNCTIONS = ".quantities.functions"
+NAME = r"^   ([\w.]+)$"  # line of a table of the API page
 HEAD = '''"""Types of the functions of `functions`; written by `make generate` from the table."""
 
 from typing import Any
@@ -16,9 +24,8 @@ from numpy.typing import ArrayLike
 
 from .._functions._entry import Entry
 from ..model.model import Model
-from .declaration import Quantity
+from .table import QUANTITIES as QUANTITIES
 
-QUANTITIES: dict[str, Quantity]
 ENTRIES: dict[str, Entry]
 
 '''
@@ -65,7 +72,45 @@ def _result(quantity: Quantity) -> str:
     return "Any" if quantity.gathered or not quantity.results[0].shape else "np.ndarray"
 
 
-if __name__ == "__main__":
-    from .functions import QUANTITIES
+def public_names(text: str) -> str:
+    """Return the list of public names of the package with those of all quantities, in the order of modules."""
+    public, dunder, others = text.partition("\ndef __dir__")
+    lines = [line for line in public.splitlines() if not line.startswith(f"from {FUNCTIONS} ")]
+    listed = set(re.findall(r" as (\w+)$", others, re.MULTILINE))  # reachable, but not public
+    own = [
+        f"from {FUNCTIONS} import {one.name} as {one.name}"
+        for one in QUANTITIES.values()
+        if one.module == "treefactor" and one.name not in listed
+    ]
+    first = next(k for k, line in enumerate(lines) if line.startswith("from ") and line > f"from {FUNCTIONS}")
+    return "\n".join([*lines[:first], *sorted(own), *lines[first:]]) + f"\n{dunder}{others}"
 
-    Path(__file__).with_name("functions.pyi").write_text(stubs(QUANTITIES), encoding="utf-8")
+
+def api_page(text: str) -> str:
+    """Return the API page with the quantities of every section before the other names of the section."""
+    return re.sub(r"^## (\w+)\n.*?(?=^## |\Z)", _section, text, flags=re.MULTILINE | re.DOTALL)
+
+
+def _section(match: re.Match) -> str:
+    """Return a section of the API page."""
+    declared = [one.name for one in section(match[1])]
+    if not declared:
+        return match[0]
+    others = [name for name in re.findall(NAME, match[0], re.MULTILINE) if name not in QUANTITIES]
+    names = "".join(f"   {name}\n" for name in [*declared, *others])
+    return re.sub(rf"({NAME}\n)+", names, match[0], count=1, flags=re.MULTILINE)
+
+
+def files() -> dict[Path, str]:
+    """Return the texts that follow from the table, by their files."""
+    names, page = PACKAGE / "__init__.pyi", PACKAGE.parent / "docs" / "api" / "index.md"
+    return {
+        PACKAGE / "quantities" / "functions.pyi": stubs(QUANTITIES),
+        names: public_names(names.read_text(encoding="utf-8")),
+        page: api_page(page.read_text(encoding="utf-8")),
+    }
+
+
+if __name__ == "__main__":
+    for path, text in files().items():
+        path.write_text(text, encoding="utf-8")

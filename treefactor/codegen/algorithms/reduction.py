@@ -28,8 +28,6 @@ from .inverses import SingularError, inverse, is_zero, matching, ordered
 from .matrices import ZERO, cross, transposed, weighted
 from .recursions import Recursions
 
-# Choices of the axes of the rows: common ancestor, first or second body, axes of J_d.
-AXES = ("top", "first", "second", "own")
 TWIST = 6  # coordinates of a hub
 
 
@@ -149,7 +147,7 @@ class Reduction:
     reduced : callable
         Maps a row for the freedoms of all joints to a row for the coordinates.
     axes : str
-        One of `AXES`.
+        One of `program.names.AXES`.
 
     Attributes
     ----------

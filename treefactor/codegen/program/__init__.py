@@ -17,7 +17,6 @@ from .program import (
     argument_sizes,
     available,
     operation_count,
-    shape_of,
 )
 
 __all__ = [
@@ -37,5 +36,4 @@ __all__ = [
     "argument_sizes",
     "available",
     "operation_count",
-    "shape_of",
 ]

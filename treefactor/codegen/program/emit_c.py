@@ -15,7 +15,7 @@ from . import passes
 from .blocks import Block, Trig, split_into_blocks
 from .expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SQRT, SUB
 from .limbs import limbs_of, pairs
-from .names import FrameFunction, identifier
+from .names import FrameFunction, identifier, routine
 from .single import Single
 
 ABI = 1
@@ -24,48 +24,6 @@ SHORT, LEAST_WIDTH = 1000, 4  # lines; longer ones are slower than blocks where 
 WORTH = 0.9  # part of the lines of a long form that must be left with limbs in registers
 COLUMNS = 100  # longest expression that single-use operands are inlined into
 SUM, PRODUCT, ATOM = range(3)  # precedence of an expression
-RESULTS = {
-    "crba": "packed rows of the lower triangle of H: ancestors of a freedom from the root on, itself last",
-    "rnea": "forces for accelerations a",
-    "bias": "forces at zero acceleration, of gravity and velocities",
-    "aba": "accelerations under forces tau",
-    "forward_dynamics": "accelerations under forces tau",
-    "minv": "inverse of H, all entries",
-    "jacobian": "J, linear and angular velocities in the axes of the joints {tips}",
-    "loops": "accelerations under forces tau with all loops closed; reads {free} of v, the others follow",
-    "loop_velocity": "v with all loops closed, computed from {free}",
-    "loop_step": "Newton step in v that closes the loops, to be integrated; 0 for {free}",
-    "loop_gap": "residual of the loops: translations in the first frame of each, then cosines",
-    "joint_forces": "force and moment in every joint, at its origin and in its axes, for accelerations a",
-    "base_force": "force and moment on the base, at its origin, for accelerations a",
-    "position_closure": "q with all loops closed, computed from {free}; NaN if they cannot be closed",
-    "delassus": "J H^-1 J^T, velocities in the axes of the joints {tips}",
-    "joint_placements": "rows [R | p] of the frames of all joints in the base",
-    "center_of_mass": "centre of mass in the base",
-    "center_of_mass_velocity": "velocity of the centre of mass",
-    "center_of_mass_acceleration": "acceleration of the centre of mass for accelerations a",
-    "center_of_mass_jacobian": "Jacobian of the centre of mass, 3 rows",
-    "centroidal_map": "map from v to the momentum about the centre of mass, 6 rows, linear first",
-    "centroidal_map_dot": "time derivative of the map from v to the momentum about the centre of mass",
-    "centroidal_momentum": "momentum about the centre of mass, linear first",
-    "centroidal_momentum_rate": "time derivative of the momentum about the centre of mass, linear first",
-    "kinetic_energy": "kinetic energy, armature included",
-    "potential_energy": "potential energy, 0 with the centre of mass at the origin of the base",
-    "generalized_gravity": "forces that hold the robot at rest",
-    "rnea_derivatives": "derivatives of the forces for accelerations a by q and v, packed: lower triangle "
-    "like H, then the upper one without diagonal, transposed; packed rows of H",
-    "rnea_jvp": "derivative of the forces for accelerations a along dq, dv, da",
-    "rnea_vjp": "gradients of w^T forces by q, v and a",
-    "rnea_hvp": "symmetric Hessian of w^T forces times dq, dv, da",
-    "forward_dynamics_derivatives": "derivatives of the accelerations by q, v and tau, all entries",
-    "forward_dynamics_jvp": "derivative of the accelerations along dq, dv, dtau",
-    "forward_dynamics_vjp": "gradients of w^T accelerations by q, v and tau",
-    "frame_placement": "rows [R | p] of the frame {frame} in the base",
-    "frame_velocity": "velocity of the frame {frame}, linear first, {options}",
-    "frame_acceleration": "acceleration of the frame {frame} without gravity, linear first, {options}",
-    "frame_jacobian": "Jacobian of the frame {frame}, 6 rows, linear first, {options}",
-    "frame_jacobian_dot": "time derivative of the Jacobian of the frame {frame}, 6 rows, {options}",
-}
 SUPPORT = Path(__file__).parents[1] / "c"  # files that are the same for all programs
 COMMON = SUPPORT.parents[1] / "kernels" / "common"  # files that programs share with the interpreter
 VARIABLES = {"w": "weight"}  # C names of arguments with other names
@@ -132,7 +90,7 @@ def _result(program, function) -> str:
         of, given = FrameFunction.of(name), {"tips": tips, "free": free}
         if of is not None:
             given |= {"frame": plain(of.frame), "options": ", ".join(of.options)}
-        results.append(RESULTS[name if of is None else of.kind].format(**given))
+        results.append(routine(name).text.format(**given))
     return "; ".join(results)
 
 

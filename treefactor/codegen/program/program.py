@@ -36,7 +36,6 @@ from .names import (
     shapes_of,
 )
 from .names import available as available
-from .names import shape_of as shape_of
 from .parameter_map import ParameterMap
 
 FORMAT = 2

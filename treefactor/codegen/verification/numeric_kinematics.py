@@ -60,21 +60,50 @@ class NumericKinematics:
     def _of_frame(self, function: FrameFunction) -> np.ndarray:
         """Return the result of a function of a frame."""
         frame = frame_of(self.model, function.frame)
-        i, (R, p), motion, columns = -1, (frame.R, frame.p), np.zeros((2, 6)), np.zeros((2, 6, self.size))
+        i, R, p = -1, frame.R, frame.p
         if frame.joint >= 0:
             i, axes, origin = self._joint(frame.joint)
             self.numeric.columns(i, axes @ frame.R, origin + axes @ frame.p, frame.name)
             R, p = self.R[i] @ axes @ frame.R, self.p[i] + self.R[i] @ (origin + axes @ frame.p)
-            motion, columns = (self.V[i], self.A[i]), (self.columns[i], self.dcolumns[i])
-        if function.kind == "frame_placement":
-            return np.column_stack([R, p])
-        if function.kind in ("frame_velocity", "frame_acceleration"):
-            V, A = (self._referred(x, function.reference, R, p) for x in motion)
-            if "classical" in function.options:
-                A = A + np.append(np.cross(V[3:], V[:3]), np.zeros(3))
-            return V if function.kind == "frame_velocity" else A
-        jacobian = self._jacobian(function, i, R, p, *columns) @ self.numeric.G
-        return jacobian[:, self.model.support(frame)] if "packed" in function.options else jacobian
+        result = getattr(self, function.kind)(function, i, R, p)
+        return result[:, self.model.support(frame)] if "packed" in function.options else result
+
+    def _motion(self, function: FrameFunction, i: int, R, p) -> np.ndarray:
+        """Return velocity and acceleration of a frame on body i."""
+        motion = (self.V[i], self.A[i]) if i >= 0 else np.zeros((2, 6))
+        return np.stack([self._referred(x, function.reference, R, p) for x in motion])
+
+    def frame_placement(self, function: FrameFunction, i: int, R, p) -> np.ndarray:
+        """Return rows [R | p] of a frame."""
+        return np.column_stack([R, p])
+
+    def frame_velocity(self, function: FrameFunction, i: int, R, p) -> np.ndarray:
+        """Return the velocity of a frame on body i."""
+        return self._motion(function, i, R, p)[0]
+
+    def frame_acceleration(self, function: FrameFunction, i: int, R, p) -> np.ndarray:
+        """Return the acceleration of a frame on body i."""
+        V, A = self._motion(function, i, R, p)
+        return A + np.append(np.cross(V[3:], V[:3]), np.zeros(3)) if "classical" in function.options else A
+
+    def frame_jacobian(self, function: FrameFunction, i: int, R, p) -> np.ndarray:
+        """Return the Jacobian of a frame on body i."""
+        J = self.columns[i] if i >= 0 else np.zeros((6, self.size))
+        return self._referred(J, function.reference, R, p) @ self.numeric.G
+
+    def frame_jacobian_dot(self, function: FrameFunction, i: int, R, p) -> np.ndarray:
+        """Return the time derivative of the Jacobian of a frame on body i, by the product rule."""
+        dJ = self.dcolumns[i] if i >= 0 else np.zeros((6, self.size))
+        if i < 0 or function.reference == "WORLD":
+            return dJ @ self.numeric.G
+        V, shift = _transform(np.eye(3), -p) @ self.V[i], np.zeros((6, 6))
+        shift[:3, 3:] = -tilde(V[:3])
+        J = _transform(np.eye(3), -p) @ self.columns[i]
+        aligned = _transform(np.eye(3), -p) @ dJ + shift @ self.columns[i]
+        if function.reference == "LOCAL_WORLD_ALIGNED":
+            return aligned @ self.numeric.G
+        turning = np.kron(np.eye(2), R.T) @ (aligned - np.kron(np.eye(2), tilde(V[3:])) @ J)
+        return turning @ self.numeric.G
 
     @property
     def size(self) -> int:
@@ -92,19 +121,6 @@ class NumericKinematics:
             return x
         x = _transform(np.eye(3), -p) @ x
         return x if reference == "LOCAL_WORLD_ALIGNED" else np.kron(np.eye(2), R.T) @ x
-
-    def _jacobian(self, function: FrameFunction, i: int, R, p, J, dJ) -> np.ndarray:
-        """Return the Jacobian of a frame, or its derivative by the product rule."""
-        if function.kind == "frame_jacobian":
-            return self._referred(J, function.reference, R, p)
-        if i < 0 or function.reference == "WORLD":
-            return dJ
-        V, shift = _transform(np.eye(3), -p) @ self.V[i], np.zeros((6, 6))
-        shift[:3, 3:] = -tilde(V[:3])
-        aligned, J = _transform(np.eye(3), -p) @ dJ + shift @ J, _transform(np.eye(3), -p) @ J
-        if function.reference == "LOCAL_WORLD_ALIGNED":
-            return aligned
-        return np.kron(np.eye(2), R.T) @ (aligned - np.kron(np.eye(2), tilde(V[3:])) @ J)
 
     @cached_property
     def joint_placements(self) -> np.ndarray:

@@ -18,12 +18,12 @@ from ...quantities.functions import integrate
 from ...tolerances import SNAP
 from ..algorithms.partition import OPEN as OPEN
 from ..algorithms.partition import nearest, sample_configurations
-from ..algorithms.reduction import AXES, Reduction
+from ..algorithms.reduction import Reduction
 from ..backends.numpy_ import evaluate
 from ..choices import VARIANTS, Choice, default_functions, groups_of
 from ..program import passes
 from ..program._table import Scalar, use_counts
-from ..program.names import CLOSURES, DERIVATIVES, KINEMATICS, LOOP_FUNCTIONS, ORDER, PI
+from ..program.names import AXES, CLOSURES, DERIVATIVES, KINEMATICS, LOOP_FUNCTIONS, ORDER, PI
 from ..program.program import Function
 from ..writer import Writer
 from .numeric import Numeric

@@ -188,14 +188,14 @@ INLINE void NAME(write_inertia)(const Plan *plan, const Work *w, double *x)
 INLINE void NAME(write_masses)(const Plan *plan, const Work *w, const Output *o, double *x)
 {
     switch (o->kind) {
-    case CENTER: NAME(write_center)(plan, w, o, x); return;
-    case CENTER_VELOCITY: NAME(write_center_motion)(plan, o, w->P, x); return;
-    case CENTER_ACCELERATION: NAME(write_center_motion)(plan, o, w->F, x); return;
-    case CENTER_JACOBIAN: NAME(write_center_jacobian)(plan, w, o, x); return;
-    case MAP: NAME(write_map)(plan, w, o, x); return;
-    case MAP_DOT: NAME(write_map_dot)(plan, w, o, x); return;
-    case MOMENTUM: NAME(write_momentum)(plan, w, x); return;
-    case MOMENTUM_RATE: NAME(write_momentum_rate)(plan, w, x); return;
-    case INERTIA: NAME(write_inertia)(plan, w, x); return;
+    case CENTER_OF_MASS: NAME(write_center)(plan, w, o, x); return;
+    case CENTER_OF_MASS_VELOCITY: NAME(write_center_motion)(plan, o, w->P, x); return;
+    case CENTER_OF_MASS_ACCELERATION: NAME(write_center_motion)(plan, o, w->F, x); return;
+    case CENTER_OF_MASS_JACOBIAN: NAME(write_center_jacobian)(plan, w, o, x); return;
+    case CENTROIDAL_MAP: NAME(write_map)(plan, w, o, x); return;
+    case CENTROIDAL_MAP_DOT: NAME(write_map_dot)(plan, w, o, x); return;
+    case CENTROIDAL_MOMENTUM: NAME(write_momentum)(plan, w, x); return;
+    case CENTROIDAL_MOMENTUM_RATE: NAME(write_momentum_rate)(plan, w, x); return;
+    case CENTROIDAL_INERTIA: NAME(write_inertia)(plan, w, x); return;
     }
 }

@@ -267,8 +267,8 @@ INLINE void NAME(write_derivatives)(const Plan *plan, const Work *w, const Outpu
     double *to[MATRICES];
     EACH(j, MATRICES) to[j] = x[o->item + j] + o->first[LANES > 1] * LANES + k * PART;
     switch (o->kind) {
-    case CENTER_DERIVATIVES: NAME(write_center_derivatives)(plan, w, o, to); return;
-    case MOMENTUM_DERIVATIVES: NAME(write_momentum_derivatives)(plan, w, o, to); return;
+    case COM_DERIVATIVES: NAME(write_center_derivatives)(plan, w, o, to); return;
+    case CENTROIDAL_DERIVATIVES: NAME(write_momentum_derivatives)(plan, w, o, to); return;
     case FRAME_DERIVATIVES: NAME(write_frame_derivatives)(plan, w, o, to); return;
     }
 }

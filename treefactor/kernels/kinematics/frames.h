@@ -199,9 +199,9 @@ INLINE void NAME(write_output)(const Plan *plan, const Work *w, const Output *o,
     View view;
     NAME(view_frame)(w, o, &view);
     switch (o->kind) {
-    case PLACEMENT: NAME(write_placement)(w, o, &view, x); return;
-    case VELOCITY: NAME(write_velocity)(w, o, &view, x); return;
-    case ACCELERATION: NAME(write_acceleration)(w, o, &view, x); return;
-    case JACOBIAN_DOT: NAME(write_jacobian_dot)(plan, w, o, &view, x); return;
+    case FRAME_PLACEMENT: NAME(write_placement)(w, o, &view, x); return;
+    case FRAME_VELOCITY: NAME(write_velocity)(w, o, &view, x); return;
+    case FRAME_ACCELERATION: NAME(write_acceleration)(w, o, &view, x); return;
+    case FRAME_JACOBIAN_DOT: NAME(write_jacobian_dot)(plan, w, o, &view, x); return;
     }
 }

@@ -5,15 +5,32 @@
 
 #include "../dynamics/bodies.h"
 
-typedef enum {
-    PLACEMENT, VELOCITY, ACCELERATION, JACOBIAN, JACOBIAN_DOT,
-    CENTER, CENTER_VELOCITY, CENTER_ACCELERATION, CENTER_JACOBIAN,
-    MAP, MAP_DOT, MOMENTUM, MOMENTUM_RATE, INERTIA,
-    CENTER_DERIVATIVES, MOMENTUM_DERIVATIVES, FRAME_DERIVATIVES
-} OutputKind;
-
 /* Sums over subtrees that outputs read; each includes the ones before. */
 typedef enum { NO_SUMS, FIRST_MOMENTS, TENSORS, TENSOR_RATES, MOMENTS } Sums;
+
+/* Kinds of outputs, and what they need: the highest derivative of positions, sums over subtrees, and 1 for ways from
+ * the centre of mass of the whole model. Names are those of quantities. Kinds of frames come first, then those of
+ * masses, which read sums, and those of several derivatives at the end. */
+#define OUTPUT_KINDS(KIND) \
+    KIND(FRAME_PLACEMENT, 0, NO_SUMS, 0) \
+    KIND(FRAME_VELOCITY, 1, NO_SUMS, 0) \
+    KIND(FRAME_ACCELERATION, 2, NO_SUMS, 0) \
+    KIND(FRAME_JACOBIAN, 0, NO_SUMS, 0) \
+    KIND(FRAME_JACOBIAN_DOT, 1, NO_SUMS, 0) \
+    KIND(CENTER_OF_MASS, 0, FIRST_MOMENTS, 0) \
+    KIND(CENTER_OF_MASS_VELOCITY, 1, FIRST_MOMENTS, 0) \
+    KIND(CENTER_OF_MASS_ACCELERATION, 2, FIRST_MOMENTS, 0) \
+    KIND(CENTER_OF_MASS_JACOBIAN, 0, FIRST_MOMENTS, 0) \
+    KIND(CENTROIDAL_MAP, 0, TENSORS, 1) \
+    KIND(CENTROIDAL_MAP_DOT, 1, TENSOR_RATES, 1) \
+    KIND(CENTROIDAL_MOMENTUM, 1, FIRST_MOMENTS, 1) \
+    KIND(CENTROIDAL_MOMENTUM_RATE, 2, FIRST_MOMENTS, 1) \
+    KIND(CENTROIDAL_INERTIA, 0, FIRST_MOMENTS, 1) \
+    KIND(COM_DERIVATIVES, 2, FIRST_MOMENTS, 0) \
+    KIND(CENTROIDAL_DERIVATIVES, 2, MOMENTS, 1) \
+    KIND(FRAME_DERIVATIVES, 2, NO_SUMS, 0)
+#define KIND_NUMBER(name, order, sums, ways) name,
+typedef enum { OUTPUT_KINDS(KIND_NUMBER) OUTPUT_KIND_COUNT } OutputKind;
 
 /* Point at which the linear part of a motion is taken, and its axes: those of the frame at its origin; those of the
  * base at the origin of the base; or those of the base at the origin of the frame. */

@@ -64,10 +64,10 @@ SCALAR static void NAME(compute)(const Plan *plan, const double *q, const double
     }
     for (const Output *o = plan->output; o < plan->output + plan->outputs; o++) {
         double *to = x[o->item] + o->first[LANES > 1] * LANES;
-        if (o->kind >= CENTER_DERIVATIVES)
+        if (o->kind >= COM_DERIVATIVES)
             for (int k = 0; k < PARTS; k++) NAME(write_derivatives)(plan, w + k, o, k, x);
-        else if (o->kind == JACOBIAN) NAME(write_jacobian)(plan, w, o, to);
-        else if (o->kind < CENTER) for (int k = 0; k < PARTS; k++) NAME(write_output)(plan, w + k, o, to + k * PART);
+        else if (o->kind == FRAME_JACOBIAN) NAME(write_jacobian)(plan, w, o, to);
+        else if (o->kind < CENTER_OF_MASS) for (int k = 0; k < PARTS; k++) NAME(write_output)(plan, w + k, o, to + k * PART);
         else for (int k = 0; k < PARTS; k++) NAME(write_masses)(plan, w + k, o, to + k * PART);
     }
 }

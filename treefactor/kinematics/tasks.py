@@ -27,7 +27,7 @@ from ..linalg.factors import Factor
 from ..model.model import Model
 from ..quantities.functions import bias
 from ._task_rows import jacobian_dot_v, row_name
-from .delassus import compute, parts
+from .delassus_of_frames import compute, parts
 
 __all__ = ["OperationalSpace", "operational_bias", "operational_inertia", "operational_space", "task_bias"]
 
@@ -100,9 +100,9 @@ class OperationalSpace(Sealed):
         self, factor: Factor, J: np.ndarray, damping: float, name: Callable[[int], str] | None
     ) -> OperationalSpace:
         """Set the attributes; `name` gives rows a name in messages."""
-        found, status = inertia(factor, J, damping)
+        Lambda, status = inertia(factor, J, damping)
         _require_regular(status, name)
-        self._keep(factor=factor, J=J, inertia=found, status=status)
+        self._keep(factor=factor, J=J, inertia=Lambda, status=status)
         return self
 
     @cached_property
@@ -236,15 +236,15 @@ def operational_inertia(
     Khatib (1987).
     """
     damping = require_damping(damping)
-    found = compute(model, q, frame, reference, out, num_threads, damping)
-    if found is not None:
-        return found
+    Lambda = compute(model, q, frame, reference, out, num_threads, damping)
+    if Lambda is not None:
+        return Lambda
     f, J = parts(model, q, frame, reference, num_threads)
-    found, status = inertia(f, J, damping, out if f.batch else None)
+    Lambda, status = inertia(f, J, damping, out if f.batch else None)
     _require_regular(status, partial(row_name, frame))
-    if out is None or found is out:
-        return found
-    as_output(out, found.shape)[...] = found
+    if out is None or Lambda is out:
+        return Lambda
+    as_output(out, Lambda.shape)[...] = Lambda
     return out
 
 

@@ -63,9 +63,9 @@ def delassus(model: Model, q, frame, reference="LOCAL", out=None, num_threads: i
     >>> float(tf.delassus(tf.Model([slider]), [0.0], "slide")[0, 0])
     0.5
     """
-    found = compute(model, q, frame, reference, out, num_threads)
-    if found is not None:
-        return found
+    matrix = compute(model, q, frame, reference, out, num_threads)
+    if matrix is not None:
+        return matrix
     f, J = parts(model, q, frame, reference, num_threads)
     return f.delassus(J, out)
 

@@ -1,6 +1,0 @@
-"""Types of the search for frames that are placed on bodies."""
-
-from typing import Any
-
-def key_of_placed(kind: int, reference: Any, body: Any, R: Any, p: Any) -> Any: ...
-def call_placed(model: Any, kind: int, reference: Any, body: Any, R: Any, p: Any, q: Any, v: Any) -> Any: ...

@@ -1,0 +1,28 @@
+"""The table: all declared quantities by name. Reading it compiles and imports nothing else."""
+
+from __future__ import annotations
+
+from . import configurations, derivatives, dynamics, kinematics, regressors
+from .declaration import Quantity
+
+TABLE = {  # modules of declarations, with the sections of the documentation
+    configurations: "Configurations",
+    dynamics: "Dynamics",
+    derivatives: "Derivatives",
+    regressors: "Identification",
+    kinematics: "Kinematics",
+}
+QUANTITIES: dict[str, Quantity] = {
+    one.name: one for module in TABLE for one in vars(module).values() if isinstance(one, Quantity)
+}
+
+
+def section(name: str) -> list[Quantity]:
+    """Return the public quantities of a section; derivatives of kinematics are beside those of dynamics."""
+    return [
+        one
+        for module, title in TABLE.items()
+        for one in vars(module).values()
+        if isinstance(one, Quantity) and not one.module.endswith("functions")
+        if ("Derivatives" if one.kernel.startswith("derivatives.") else title) == name
+    ]
