@@ -109,7 +109,7 @@ lint: $(READY)
 	$(BIN)/python -m mypy.stubtest treefactor.linalg._factor_methods treefactor.quantities.functions --mypy-config-file pyproject.toml \
 	  --ignore-missing-stub --ignore-disjoint-bases
 
-# Write the types of the public functions from the declarations in treefactor/quantities.
+# Write the types of the public functions, of JAX and PyTorch, too, from the declarations in treefactor/quantities.
 generate: $(READY)
 	$(BIN)/python -m treefactor.quantities.stubs
 

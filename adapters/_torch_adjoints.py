@@ -15,9 +15,9 @@ from ..model.configuration import neutral
 from ..model.joints import Inertia, Joint
 from ..model.model import Model
 from ..quantities.functions import d_integrate
-from ._array_functions import array_function
 from ._lie_groups import GROUPS
 from ._manifold import Manifold
+from ._maps import array_function
 
 
 class Adjoint:

@@ -7,11 +7,12 @@ the manifold of configurations, and of forward dynamics. They exist to the order
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import torch
 
-from ._manifold import Manifold
+from ._manifold import Manifold, runge_kutta
 from ._maps import ArrayFunction
 from ._torch_adjoints import Adjoint
 from ._torch_transforms import is_transformed
@@ -63,24 +64,16 @@ class Step:
         return [each.change for each in self.compute(*map(Pair, state, changes))]
 
     def _semi_implicit_euler(self, q, v, *forces):
-        after = v + self.h * self._acceleration(q, v, *forces)
+        after = v + self.h * self._acceleration(q, v, forces)
         return self._integrate(q, self.h * after), after
 
     def _rk4(self, q, v, *forces):
-        h = self.h
-        a1 = self._acceleration(q, v, *forces)
-        v2 = v + h / 2 * a1
-        a2 = self._acceleration(self._integrate(q, h / 2 * v), v2, *forces)
-        v3 = v + h / 2 * a2
-        turn = h * h / 8 * self._bracket(v, v2)
-        a3 = self._acceleration(self._integrate(q, h / 2 * v2 + turn), v3, *forces)
-        v4 = v + h * a3
-        a4 = self._acceleration(self._integrate(q, h * v3), v4, *forces)
-        u = h / 6 * (v + 2 * v2 + 2 * v3 + v4) + h * h / 12 * self._bracket(v, v4)
-        return self._integrate(q, u), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+        accelerate = partial(self._acceleration, forces=forces)
+        return runge_kutta(self.h, q, v, accelerate, self._integrate, self._bracket)
 
-    def _acceleration(self, *state):
-        if not isinstance(state[0], Pair):
+    def _acceleration(self, q, v, forces):
+        state = q, v, *forces
+        if not isinstance(q, Pair):
             return self.dynamics("value", *state)[0]
         values, (dq, *changes) = zip(*state, strict=True)
         tangent = self.manifold.to_tangent(values[0], dq)

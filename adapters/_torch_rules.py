@@ -7,7 +7,6 @@ changes along a tangent u by H u + ad_u^T vjp(x, w) / 2, because derivatives alo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 import torch
 
@@ -21,26 +20,13 @@ THIRD = (
 )
 
 
-class Rules(Protocol):
-    """Derivatives of the maps of one function.
+def rules_of(function: ArrayFunction, call: Callable, find: Callable):
+    """Return the rules of a function: derivatives of its maps.
 
     ``pull`` takes the kind of map, its inputs, its outputs if the rules keep them, a gradient for each
     output, and which inputs need gradients; it returns these. ``push`` takes changes of the inputs instead
-    and returns those of the outputs.
-    """
-
-    keeps_outputs: bool
-
-    def pull(self, kind, arrays, outputs, weights, needs) -> list: ...
-
-    def push(self, kind, arrays, outputs, changes) -> list: ...
-
-
-def rules_of(function: ArrayFunction, call: Callable, find: Callable) -> Rules:
-    """Return the rules of a function.
-
-    ``call(kind, *arrays)`` calls one of its maps, ``find(name, model, options)`` returns such a call of
-    another function.
+    and returns those of the outputs. ``call(kind, *arrays)`` calls one of the function's maps, ``find(name,
+    model, options)`` returns such a call of another function.
     """
     return ProductRules(function, call) if function.order else composition_rules(function, find)
 

@@ -22,6 +22,7 @@ crba = Quantity(
     (LAYOUT._replace(text=f"{LAYOUT.text} `treefactor.factor` accepts all of them."),),
     parameters=("q", "out", "layout"),
     inertias=True,
+    derivative=Derivative(case_of="h_times", rule="adapters._rules:Columns"),
     program="crba",
     counterparts=(Counterpart("crba", note="of which Pinocchio's has the upper triangle only"),),
     oracle="oracles.dynamics:crba",
@@ -63,7 +64,7 @@ h_times = Quantity(
     (Array("y", ("nv",), "that of x times kg, kg m, kg m^2"),),
     f"{FUNCTIONS}:HTimes",
     inertias=True,
-    derivative=Derivative(case_of="rnea"),
+    derivative=Derivative(case_of="rnea", acceleration="x"),
     oracle="oracles.dynamics:h_times",
     source="Featherstone (2008), table 6.1",
     notes="Inverse dynamics without velocities, gravity and external forces.",
@@ -99,7 +100,9 @@ forward_dynamics = Quantity(
     ),
     inertias=True,
     fails=NO_MASS,
-    derivative=Derivative("forward_dynamics_jvp", "forward_dynamics_vjp", "forward_dynamics_hvp"),
+    derivative=Derivative(
+        "forward_dynamics_jvp", "forward_dynamics_vjp", "forward_dynamics_hvp", options=("method",)
+    ),
     program="forward_dynamics",
     counterparts=(Counterpart("aba"),),
     oracle="oracles.dynamics:forward_dynamics",

@@ -1,9 +1,10 @@
 """Declarations of kinematics: frames and joints, centres of mass, momentum and inertia about them."""
 
 from .arrays import A, Q, V
-from .declaration import NEEDED, Array, Counterpart, Option, Quantity
+from .declaration import NEEDED, Array, Counterpart, Derivative, Option, Quantity
 
 REQUESTS = "kinematics.requests"
+RULES = "adapters._rules"
 REFERENCE = Option(
     "reference",
     ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"),
@@ -90,6 +91,7 @@ frame_placement = Quantity(
     (PLACEMENT,),
     f"{REQUESTS}:frame_placement",
     (FRAME,),
+    derivative=Derivative(rule=f"{RULES}:FramePlacement", options=("frame",)),
     program="frame_placement",
     errors=(NO_FRAME, NO_NUMBER),
     counterparts=(Counterpart("updateFramePlacement", "data.oMf"),),
@@ -106,6 +108,7 @@ joint_placements = Quantity(
     (Q,),
     (PLACEMENT._replace(name="placements", shape=("njoints", 3, 4)),),
     f"{REQUESTS}:joint_placements",
+    derivative=Derivative(rule=f"{RULES}:JointPlacements"),
     counterparts=(Counterpart("forwardKinematics", "data.oMi", "without the universe"),),
     source=FEATHERSTONE,
     examples=f"""{SLIDER}>>> tf.joint_placements(slider, [0.5])[0, :, 3]
@@ -119,6 +122,7 @@ frame_velocity = Quantity(
     (Array("velocity", ("frames", 6), "m/s, rad/s", "Equal to `frame_jacobian` times v."),),
     f"{REQUESTS}:frame_velocity",
     (FRAME, REFERENCE),
+    derivative=Derivative(rule=f"{RULES}:FrameVelocity", options=("frame", "reference")),
     program="frame_velocity",
     errors=(NO_FRAME, NO_NUMBER),
     counterparts=(Counterpart("getFrameVelocity"),),
@@ -160,6 +164,7 @@ frame_jacobian = Quantity(
             text="Return the pair of the Jacobian and of what `frame_placement` returns.",
         ),
     ),
+    derivative=Derivative(rule=f"{RULES}:FrameJacobian", options=("frame", "reference")),
     program="frame_jacobian",
     errors=(NO_FRAME, NO_NUMBER),
     counterparts=(Counterpart("computeFrameJacobian"),),
@@ -235,6 +240,7 @@ center_of_mass = Quantity(
     f"{REQUESTS}:center_of_mass",
     (ROOT, Option("v", kind="presence"), Option("a", kind="presence")),
     parameters=("q", "v", "a", "root", "out"),
+    derivative=Derivative(rule=f"{RULES}:CenterOfMass"),
     program="center_of_mass",
     errors=(NO_MASS, NO_JOINT, ("TypeError", "If a is given without v.")),
     counterparts=(
@@ -261,6 +267,7 @@ center_of_mass_jacobian = Quantity(
     ),
     f"{REQUESTS}:center_of_mass_jacobian",
     (ROOT,),
+    derivative=Derivative(rule=f"{RULES}:CenterOfMassJacobian"),
     program="center_of_mass_jacobian",
     errors=(NO_MASS, NO_JOINT),
     counterparts=(Counterpart("jacobianCenterOfMass"), Counterpart("jacobianSubtreeCenterOfMass")),
@@ -309,6 +316,7 @@ centroidal_momentum = Quantity(
     (Q, V),
     (Array("momentum", (6,), "kg m/s, then kg m^2/s", "In world axes."),),
     f"{REQUESTS}:centroidal_momentum",
+    derivative=Derivative(rule=f"{RULES}:CentroidalMomentum"),
     program="centroidal_momentum",
     errors=(WITHOUT_MASS,),
     counterparts=(Counterpart("computeCentroidalMomentum"),),
