@@ -60,9 +60,7 @@ class Function:
         self.value = arrays.map("value") if value is None else value
         self.key = digest, arrays.key, self.value.key
         self.hash = hash(self.key)
-        self.x = [argument.shape for argument in arrays.inputs]
-        self.dx = [argument.tangent for argument in arrays.inputs]
-        self.w = [argument.tangent for argument in arrays.outputs]
+        self.x, self.dx, self.w = arrays.x, arrays.dx, arrays.w
 
     def __hash__(self):
         return self.hash
@@ -74,21 +72,10 @@ class Function:
         """Return the positions of inputs whose tangents are not derivatives of their entries."""
         return [] if self.manifold.trivial else [k for k, x in enumerate(self.x) if x != self.dx[k]]
 
-    def groups(self, kind: str) -> list[list[tuple[int, ...]]]:
-        """Return the shapes of the inputs of a map: the function's own, then weights, then directions."""
-        x, dx, w = self.x, self.dx, self.w
-        return {"value": [x], "jvp": [x, dx], "vjp": [x, w], "hvp": [x, w, dx], "second": [x, dx, dx]}[kind]
-
-    def results(self, kind: str) -> list[tuple[int, ...]]:
-        """Return the shapes of the results of a map."""
-        if kind == "value":
-            return [argument.shape for argument in self.arrays.outputs]
-        return self.w if kind in ("jvp", "second") else self.dx
-
     def split(self, kind: str, operands) -> list[list]:
         """Return the operands of a map by groups."""
         operands, found = list(operands), []
-        for group in self.groups(kind):
+        for group in self.arrays.groups(kind):
             found.append(operands[: len(group)])
             operands = operands[len(group) :]
         return found
@@ -224,7 +211,7 @@ def _batch(operands, axes, *, function, kind):
 
 def _abstract(*operands, function, kind):
     first, lead = operands[0], function.lead(operands)
-    return [like(first, (*lead, *shape)) for shape in function.results(kind)]
+    return [like(first, (*lead, *shape)) for shape in function.arrays.results(kind)]
 
 
 def _lowered(*operands, function, kind):
