@@ -74,11 +74,11 @@ class Function:
 
     def split(self, kind: str, operands) -> list[list]:
         """Return the operands of a map by groups."""
-        operands, found = list(operands), []
+        operands, parts = list(operands), []
         for group in self.arrays.groups(kind):
-            found.append(operands[: len(group)])
+            parts.append(operands[: len(group)])
             operands = operands[len(group) :]
-        return found
+        return parts
 
     def lead(self, x: list) -> tuple[int, ...]:
         """Return the leading axes of inputs, which are the batch."""
@@ -87,15 +87,15 @@ class Function:
     def directions(self, x: list, tangents: list) -> list:
         """Return tangents of the inputs as the maps read them: those of configurations with nv entries."""
         lead, dtype = self.lead(x), x[0].dtype
-        found = []
+        directions = []
         for k, tangent in enumerate(tangents):
             if is_zero(tangent):
-                found.append(jnp.zeros((*lead, *self.dx[k]), dtype))
+                directions.append(jnp.zeros((*lead, *self.dx[k]), dtype))
             else:
-                found.append(
+                directions.append(
                     self.manifold.to_tangent(x[k], tangent) if k in self.configurations() else tangent
                 )
-        return found
+        return directions
 
     def require(self, order: int, message: str) -> None:
         """Raise if derivatives of an order are not available."""
@@ -189,11 +189,11 @@ def _transpose(cotangents, *operands, function, kind):
     into = {("jvp", 1): "vjp", ("vjp", 1): "jvp", ("hvp", 1): "second", ("hvp", 2): "hvp"}
     x, c = groups[0], _filled(cotangents)
     arguments = [x, *other, c] if kind == "hvp" else [x, c, *other]
-    found = bind(into.get((kind, at), "hvp"), function, *arguments)
+    transposed = bind(into.get((kind, at), "hvp"), function, *arguments)
     results = [[None] * len(group) for group in groups]
     results[at] = [
         value if ad.is_undefined_primal(operand) else None
-        for operand, value in zip(groups[at], found, strict=True)
+        for operand, value in zip(groups[at], transposed, strict=True)
     ]
     return [value for group in results for value in group]
 
