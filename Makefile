@@ -109,7 +109,7 @@ lint: $(READY)
 	$(BIN)/python -m mypy.stubtest treefactor.linalg._factor_methods treefactor.quantities.functions --mypy-config-file pyproject.toml \
 	  --ignore-missing-stub --ignore-disjoint-bases
 
-# Write types, public names and the API page from the declarations in treefactor/quantities.
+# Write types, of JAX and PyTorch, too, public names and the API page from the declarations in treefactor/quantities.
 generate: $(READY)
 	$(BIN)/python -m treefactor.quantities.stubs
 

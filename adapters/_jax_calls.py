@@ -1,4 +1,4 @@
-"""Call the maps of `_array_functions` from JAX programs: by XLA's foreign functions, else by callbacks."""
+"""Call the maps of `_maps` from JAX programs: by XLA's foreign functions, else by callbacks."""
 
 from __future__ import annotations
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,69 +11,47 @@ import numpy as np
 from jax.core import Tracer
 
 from .._util.messages import not_a_model, received
-from .._util.validation import require_unmasked
+from .._util.validation import as_number, require_unmasked
 from ..codegen import Kernels
 from ..exceptions import CodegenError, DtypeError, ShapeError
 from ..model.digests import digest, number_of
 from ..model.model import Model
-from ._array_functions import array_function
-from ._jax_motions import tangent_of_motion, tangent_of_text
+from ..quantities.functions import QUANTITIES
+from ..quantities.motions import MOTIONS
+from ._jax_motions import tangent_of_formula, tangent_of_motion
 from ._jax_rules import Function, bind
 from ._manifold import Manifold
+from ._maps import LIMITS, ArrayFunction, array_function
 
-TEXTS = ("difference", "integrate", "normalize")  # `Manifold` has them in operations of JAX
-OF_MODELS = (*TEXTS, "h_times")  # no program computes them
-MOTIONS = ("step", "rollout")
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 class ProgramMap:
-    """Value of a function, computed by a compiled program; see `Map`.
-
-    Parameters
-    ----------
-    kernels : Kernels
-    arrays : ArrayFunction
-        The same function of the model.
-
-    Attributes
-    ----------
-    key : tuple
-        Equal for equal programs with equal backends.
-    inputs, outputs : tuple of tuples of int
+    """Value of a function, computed by a compiled program; see `Map`. Equal keys are those of equal programs.
 
     Notes
     -----
     Thread-safe.
     """
 
-    def __init__(self, kernels: Kernels, arrays):
+    def __init__(self, kernels: Kernels, arrays: ArrayFunction):
         self.key = ("program", kernels.backend, number_of(kernels.program), *arrays.key)
         self.name = f"{arrays.name} of a program"
-        self.kernels, self.motion = kernels, arrays.name if arrays.name in MOTIONS else None
-        value = arrays.map("value")
-        self.inputs, self.outputs = value.inputs, value.outputs
-        self.options = dict(arrays.options)
-        self.generated = _generated_name(arrays.name, self.options)
-        if self.motion is None and self.generated not in kernels.program.functions:
-            known = ", ".join(kernels.program.functions)
-            raise CodegenError(f"{self.generated!r} was not generated, only {known}")
-        generated = kernels.program.functions.get(self.generated)
-        if generated and "pi" in dict(generated.inputs):
+        self.inputs, self.outputs = arrays.maps["value"].inputs, arrays.maps["value"].outputs
+        self.run: Callable
+        if arrays.name in MOTIONS:
+            motion = partial(getattr(kernels, arrays.name), **arrays.fixed)
+            self.run = lambda inputs, outputs: motion(*inputs, out=tuple(outputs))
+            return
+        generated, functions = _generated_name(arrays.name, arrays.given), kernels.program.functions
+        if generated not in functions:
+            raise CodegenError(f"{generated!r} was not generated, only {', '.join(functions)}")
+        if "pi" in dict(functions[generated].inputs):
             raise CodegenError(
-                f"{self.generated!r} was generated with parameters as inputs, which JAX cannot pass: pass "
+                f"{generated!r} was generated with parameters as inputs, which JAX cannot pass: pass "
                 "the model, and the parameters as inertias"
             )
-
-    def run(self, inputs, outputs) -> None:
-        """Compute outputs (batch, ...) from inputs (batch, ...)."""
-        if self.motion == "step":
-            self.kernels.step(*inputs, self.options["h"], self.options["method"], out=tuple(outputs))
-        elif self.motion == "rollout":
-            options = self.options
-            self.kernels.rollout(*inputs, options["h"], None, options["method"], out=tuple(outputs))
-        else:
-            self.kernels.call(self.generated, *inputs, out=outputs[0])
+        self.run = lambda inputs, outputs: kernels.call(generated, *inputs, out=outputs[0])
 
 
 def _generated_name(name: str, options: dict) -> str:
@@ -85,36 +62,36 @@ def _generated_name(name: str, options: dict) -> str:
     return ":".join([name, str(options["frame"]), *[reference] * (reference != "LOCAL")])
 
 
-def function_of(name: str, model: Model | Kernels, **options: Any) -> Function:
+def function_of(name: str, model: Model | Kernels, options: tuple = ()) -> Function:
     """Return a function for JAX; a model or program keeps those that were used."""
     if not isinstance(model, (Model, Kernels)):
         raise TypeError(not_a_model(model, others=" or treefactor.Kernels"))
     if "_jax_functions" not in model.__dict__:
         model._keep(_jax_functions={})
-    kept, key = model.__dict__["_jax_functions"], (name, tuple(options.items()))
-    found = kept.get(key)
-    if found is None:
-        found = kept.setdefault(key, _make(name, model, options))
-    return found
+    kept, key = model.__dict__["_jax_functions"], (name, options)
+    function = kept.get(key)
+    if function is None:
+        function = kept.setdefault(key, _make(name, model, dict(options)))
+    return function
 
 
 def _make(name: str, given: Model | Kernels, options: dict) -> Function:
     model = given if isinstance(given, Model) else _model_of(given)
     arrays, manifold = array_function(name, model, **options), Manifold(model, jnp)
     value = None
-    if isinstance(given, Kernels) and name not in OF_MODELS:
+    if isinstance(given, Kernels) and (name in MOTIONS or QUANTITIES[name].generated):
         for key, words in (("fext", "external forces"), ("inertias", "inertias as inputs")):
             if options.get(key):
                 raise CodegenError(f"programs have no {words} inside JAX: pass the model to use {key}")
         value = ProgramMap(given, arrays)
     _try(value or arrays.map("value"))
     tangent = None
-    if name in TEXTS:
-        tangent = tangent_of_text(getattr(manifold, name))
-    elif name in MOTIONS:
-        extras = {key: True for key in ("fext", "inertias") if options.get(key)}
-        dynamics = function_of("forward_dynamics", model, **extras)
+    if name in MOTIONS:
+        extras = tuple((key, True) for key in LIMITS if options.get(key))
+        dynamics = function_of("forward_dynamics", model, extras)
         tangent = tangent_of_motion(name, dynamics, options["h"], options["method"])
+    elif not arrays.order:
+        tangent = tangent_of_formula(getattr(manifold, name))
     return Function(arrays, manifold, digest(model), value, tangent)
 
 
@@ -132,28 +109,11 @@ def _model_of(kernels: Kernels) -> Model:
     return kernels._model
 
 
-def evaluate(name: str, model: Model | Kernels, given: Sequence, **options: Any):
-    """Return the value of a function: one array, or a tuple.
-
-    Parameters
-    ----------
-    name : str
-    model : Model or Kernels
-    given : sequence of array_like
-        In the order of the function's inputs, with leading axes that broadcast.
-    **options
-        Of `array_function`.
-
-    Raises
-    ------
-    ShapeError
-        If a shape does not fit the model, or leading axes do not broadcast.
-    DtypeError
-        If arrays are not all float32 or all float64.
-    """
-    function = function_of(name, model, **options)
+def evaluate(name: str, model: Model | Kernels, given: Sequence, options: tuple) -> list:
+    """Return the results of a function for arrays whose leading axes broadcast, see `Adapter`."""
+    function = function_of(name, model, options)
     arrays = [as_array(x, one.name, one.shape) for x, one in zip(given, function.arrays.inputs, strict=True)]
-    names = [one.name for one in function.arrays.inputs]
+    names = function.arrays.names
     if any(array.dtype != arrays[0].dtype for array in arrays):
         types = ", ".join(f"{name} {array.dtype}" for name, array in zip(names, arrays, strict=True))
         raise DtypeError(f"expected arrays of one type, float32 or float64, got {types}: convert with astype")
@@ -164,8 +124,7 @@ def evaluate(name: str, model: Model | Kernels, given: Sequence, **options: Any)
         except ValueError:
             shapes = ", ".join(f"{name} {array.shape}" for name, array in zip(names, arrays, strict=True))
             raise ShapeError(f"leading axes do not broadcast: {shapes}") from None
-    results = _evaluate(function, *arrays)
-    return results[0] if len(results) == 1 else tuple(results)
+    return _evaluate(function, *arrays)
 
 
 def as_array(x, name: str, shape: tuple[int, ...]) -> jax.Array:
@@ -194,3 +153,13 @@ def _evaluate(function: Function, *arrays) -> list:
     lead = np.broadcast_shapes(*(x.shape[: x.ndim - k] for x, k in zip(arrays, tails, strict=True)))
     spread = [jnp.broadcast_to(x, (*lead, *s)) for x, s in zip(arrays, function.x, strict=True)]
     return bind("value", function, spread)
+
+
+def as_length(h) -> float:
+    """Return the length of a step; it is a constant."""
+    if isinstance(h, Tracer):
+        raise TypeError(
+            "h must be a number of Python, got a tracer of JAX: the length of a step can be neither "
+            "differentiated nor mapped; close over it, or name it in static_argnums"
+        )
+    return as_number(h, "h")

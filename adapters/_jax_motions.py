@@ -10,14 +10,14 @@ import jax
 import jax.numpy as jnp
 
 from ._jax_rules import Function, bind
+from ._manifold import runge_kutta
 
 
-def tangent_of_text(text):
+def tangent_of_formula(formula):
     """Return the tangent of a function that is known in JAX's operations."""
 
     def tangent(x, results, tangents):
-        found = jax.jvp(text, tuple(x), tuple(_filled(x, tangents)))[1]
-        return [found]
+        return [jax.jvp(formula, tuple(x), tuple(_filled(x, tangents)))[1]]
 
     return tangent
 
@@ -88,22 +88,10 @@ class Motion:
         return jax.jvp(self._runge_kutta_step, tuple(x), tuple(tangents))[1]
 
     def _runge_kutta_step(self, q, v, *forces):
-        """Return the state after a step, as `treefactor.rollout` describes it."""
-        h, manifold = self.h, self.manifold
-        commutator = (lambda a, b: 0.0) if manifold.trivial else manifold.bracket
+        def accelerate(q, v):
+            return bind("value", self.dynamics, [q, v, *forces])[0]
 
-        def accelerate(u, v):
-            return bind("value", self.dynamics, [manifold.integrate(q, u), v, *forces])[0]
-
-        a1 = bind("value", self.dynamics, [q, v, *forces])[0]
-        v2 = v + h / 2 * a1
-        a2 = accelerate(h / 2 * v, v2)
-        v3 = v + h / 2 * a2
-        a3 = accelerate(h / 2 * v2 + h**2 / 8 * commutator(v, v2), v3)
-        v4 = v + h * a3
-        a4 = accelerate(h * v3, v4)
-        u = h / 6 * (v + 2 * v2 + 2 * v3 + v4) + h**2 / 12 * commutator(v, v4)
-        return manifold.integrate(q, u), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+        return runge_kutta(self.h, q, v, accelerate, self.manifold.integrate, self.manifold.bracket)
 
 
 def tangent_of_motion(name: str, dynamics: Function, h: float, method: str):

@@ -130,6 +130,19 @@ class Manifold:
         return joined if order is None else joined[..., order]
 
 
+def runge_kutta(h: float, q, v, accelerate, integrate, bracket) -> tuple:
+    """Return the state after a step, as `treefactor.rollout` describes it, by functions of arrays."""
+    a1 = accelerate(q, v)
+    v2 = v + h / 2 * a1
+    a2 = accelerate(integrate(q, h / 2 * v), v2)
+    v3 = v + h / 2 * a2
+    a3 = accelerate(integrate(q, h / 2 * v2 + h * h / 8 * bracket(v, v2)), v3)
+    v4 = v + h * a3
+    a4 = accelerate(integrate(q, h * v3), v4)
+    u = h / 6 * (v + 2 * v2 + 2 * v3 + v4) + h * h / 12 * bracket(v, v4)
+    return integrate(q, u), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+
+
 class _Part:
     """Joints of one kind that turn, or all plain entries (no group), with their places in q and v."""
 

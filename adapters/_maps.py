@@ -1,4 +1,4 @@
-"""Describe functions of arrays for JAX and PyTorch: values, shapes, and products with derivatives.
+"""Functions of arrays for JAX and PyTorch: values, shapes, and products with derivatives.
 
 Both frameworks differentiate a function by the same four maps, all over one leading axis, with tangents of
 configurations as `integrate` reads them:
@@ -12,13 +12,21 @@ hvp     x, w, dx -> dg          the symmetric second derivative of w . y along d
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._functions.general_path import imported
+from .._util.messages import not_a_model
+from ..dynamics.inertias import Inertias
 from ..model.model import Model
+from ..quantities.declaration import Array, Quantity
+from ..quantities.frameworks import DIFFERENTIABLE, INERTIAS, inputs_of
+from ..quantities.functions import ENTRIES
 
 WORDS = {"value": "value", "jvp": "derivatives", "vjp": "derivatives", "hvp": "second derivatives"}
+LIMITS = {"fext": "external forces", "inertias": "inertias"}  # without second derivatives
 Shapes = tuple[tuple[int, ...], ...]
 
 
@@ -48,12 +56,9 @@ class Map:
     __slots__ = ("function", "inputs", "kind", "outputs", "run")
 
     def __init__(self, function: ArrayFunction, kind: str, run: Callable):
-        x = tuple(argument.shape for argument in function.inputs)
-        dx = tuple(argument.tangent for argument in function.inputs)
-        y = tuple(argument.shape for argument in function.outputs)
         self.function, self.kind, self.run = function, kind, run
-        self.inputs: Shapes = {"value": x, "jvp": x + dx, "vjp": x + y, "hvp": x + y + dx}[kind]
-        self.outputs: Shapes = y if kind in ("value", "jvp") else dx
+        self.inputs: Shapes = tuple(shape for group in function.groups(kind) for shape in group)
+        self.outputs: Shapes = tuple(function.results(kind))
 
     @property
     def key(self) -> tuple:
@@ -65,25 +70,102 @@ class Map:
 
 
 class ArrayFunction:
-    """Function of arrays, for one model and options.
+    """Function of arrays, for one model and options; this class has only values, subclasses also products.
+
+    Parameters
+    ----------
+    quantity : Quantity
+        With a derivative.
+    model : Model
+    options : tuple of (str, value)
+        Sorted by name, hashable; those of the quantity, and True for extra inputs: fext, inertias.
 
     Attributes
     ----------
-    name : str
-        Of the function of `treefactor`.
-    model : Model
-    options : tuple of (str, value)
-        Sorted by name, hashable.
     inputs, outputs : tuple of Argument
+    names : list of str
+        Of the inputs.
+    x, dx, w : list of tuples of int
+        Shapes of the inputs, of their directions, and of weights of the results.
     order : int
         Of the derivatives that its maps give: 2, 1 (no "hvp") or 0 (only "value").
     """
 
-    def __init__(self, name: str, model: Model, options: tuple, inputs, outputs, runs: dict[str, Callable]):
-        self.name, self.model, self.options = name, model, options
-        self.inputs, self.outputs = tuple(inputs), tuple(outputs)
-        self.maps = {kind: Map(self, kind, run) for kind, run in runs.items()}
-        self.order = 2 if "hvp" in runs else 1 if "vjp" in runs else 0
+    def __init__(self, quantity: Quantity, model: Model, options: tuple):
+        self.name, self.model, self.options = quantity.name, model, options
+        self.quantity, self.given = quantity, dict(options)
+        self.frame = self.given.get("frame")
+        arrays = inputs_of(quantity, self.given)
+        self.inputs, self.needed = tuple(map(self._argument, arrays)), len(inputs_of(quantity, {}))
+        self.outputs = tuple(self._argument(one) for one in quantity.results if not one.when)
+        self.names, self.x, self.dx = (list(each) for each in zip(*self.inputs, strict=True))
+        self.w = [one.tangent for one in self.outputs]
+        self.fixed = self._fixed()
+        function = ENTRIES[self.name].function if self.name in ENTRIES else imported(quantity.kernel)
+        self.compute = partial(function, model, **self.fixed)
+        kinds = [kind for kind in WORDS if hasattr(self, kind)]
+        if set(self.names) & set(LIMITS):
+            kinds = [kind for kind in kinds if kind != "hvp"]
+        self.maps = {kind: Map(self, kind, getattr(self, kind)) for kind in kinds}
+        self.order = 2 if "hvp" in kinds else 1 if "vjp" in kinds else 0
+        self._last: tuple = np.empty((0, model.njoints, 10)), None  # inertias of the last call
+
+    def _fixed(self) -> dict[str, Any]:
+        """Return the options of the function that computes the values."""
+        fixed = {name: value for name, value in self.given.items() if name not in LIMITS}
+        return fixed | ({"frame": list(self.frame)} if isinstance(self.frame, tuple) else {})
+
+    def _argument(self, array: Array) -> Argument:
+        """Return name and shapes of an argument or a result."""
+        sizes = {"frames": len(self.frame)} if isinstance(self.frame, tuple) else {}
+        if "steps" in self.given:
+            sizes |= {"T": self.given["steps"], "T + 1": self.given["steps"] + 1}
+        shape = tuple(
+            axis if isinstance(axis, int) else sizes[axis] if axis in sizes else getattr(self.model, axis)
+            for axis in array.shape
+            if axis != "frames" or sizes
+        )
+        turning = array.shape[-1:] == ("nq",)
+        return Argument(array.name, shape, (*shape[:-1], self.model.nv) if turning else shape)
+
+    def groups(self, kind: str) -> list[list[tuple[int, ...]]]:
+        """Return the shapes of the inputs of a map: the function's own, then weights, then directions.
+
+        The kind "second" is the second derivative along two directions, which JAX has beside the maps.
+        """
+        x, dx, w = self.x, self.dx, self.w
+        return {"value": [x], "jvp": [x, dx], "vjp": [x, w], "hvp": [x, w, dx], "second": [x, dx, dx]}[kind]
+
+    def results(self, kind: str) -> list[tuple[int, ...]]:
+        """Return the shapes of the results of a map."""
+        if kind == "value":
+            return [argument.shape for argument in self.outputs]
+        return self.w if kind in ("jvp", "second") else self.dx
+
+    def value(self, inputs, outputs) -> None:
+        """Compute outputs from inputs, see `Map`."""
+        out = outputs[0] if len(outputs) == 1 else tuple(outputs)
+        if len(inputs) == self.needed:
+            self.compute(*inputs, out=out)
+        else:
+            self.compute(*inputs[: self.needed], **self.extras(inputs), out=out)
+
+    def extras(self, inputs) -> dict[str, Any]:
+        """Return inputs that need not be given by name: external forces, and inertias as `Inertias`."""
+        extras = dict(zip(self.names[self.needed :], inputs[self.needed :], strict=True))
+        if INERTIAS.name in extras:
+            extras[INERTIAS.name] = self._inertias(extras[INERTIAS.name])
+        return extras
+
+    def _inertias(self, pi: np.ndarray) -> Inertias:
+        """Return the inertias of all elements, or one set that they share."""
+        if len(pi) and (pi[1:] == pi[0]).all():
+            pi = pi[0]
+        last, inertias = self._last
+        if inertias is None or not np.array_equal(pi, last):
+            inertias = Unchecked(self.model, pi)
+            self._last = pi.copy(), inertias
+        return inertias
 
     @property
     def key(self) -> tuple:
@@ -99,11 +181,31 @@ class ArrayFunction:
     @property
     def title(self) -> str:
         """Return the name, with the inputs that limit derivatives."""
-        words = {"fext": "external forces", "inertias": "inertias"}
-        limits = [words[argument.name] for argument in self.inputs if argument.name in words]
+        limits = [LIMITS[name] for name in self.names if name in LIMITS]
         return f"{self.name} with {' and '.join(limits)}" if limits else self.name
 
 
-def unit_vectors(n: int, batch: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return every row of x n times, one after the other, beside the unit vectors, both (batch n, ...)."""
-    return np.repeat(x, n, axis=0), np.tile(np.eye(n), (batch, 1))
+class Unchecked(Inertias):
+    """Inertias whose numbers need not be finite: elements with others become NaN.
+
+    Notes
+    -----
+    Thread-compatible.
+    """
+
+    def _require_finite(self, *arguments) -> None:
+        """Accept all numbers."""
+
+
+def array_function(name: str, model: Model, **options: Any) -> ArrayFunction:
+    """Return a function of arrays for a model; equal options of one model give the same object."""
+    if not isinstance(model, Model):
+        raise TypeError(not_a_model(model))
+    if "_array_functions" not in model.__dict__:
+        model._keep(_array_functions={})
+    kept, key = model.__dict__["_array_functions"], (name, tuple(sorted(options.items())))
+    function = kept.get(key)
+    if function is None:
+        quantity = DIFFERENTIABLE[name]
+        function = kept.setdefault(key, imported(quantity.derivative.rule)(quantity, model, key[1]))
+    return function

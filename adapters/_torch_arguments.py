@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from ..exceptions import DtypeError, ShapeError
-from ._kinematics_functions import hashable_frames
 from ._maps import Shapes
 from ._torch_ops import Signature, call, run, signature
 from ._torch_transforms import is_recorded
@@ -18,39 +17,28 @@ from ._torch_transforms import is_recorded
 DTYPES = (torch.float64, torch.float32)
 
 
-def apply(name: str, model, tensors: tuple, options: tuple = ()) -> tuple[torch.Tensor, ...]:
-    """Call a function of a model with tensors whose leading axes broadcast; return its outputs."""
-    found = signature(name, model, options)
-    lead = _equal_leading_axes(found.inputs, tensors)
+def apply(name: str, model, tensors, options: tuple) -> tuple[torch.Tensor, ...]:
+    """Return the results of a function for tensors whose leading axes broadcast, see `Adapter`."""
+    function = signature(name, model, options)
+    lead = _equal_leading_axes(function.inputs, tensors)
     if lead is None:
-        lead = _broadcast_leading_axes(found, tensors)
+        lead = _broadcast_leading_axes(function, tensors)
     count = math.prod(lead)
     compiling = torch.compiler.is_dynamo_compiling()
     if compiling or is_recorded(tensors):
-        if not compiling and len(lead) == 1 and all(map(_has_shape, tensors, found.inputs, repeat(count))):
-            return tuple(call("value", *tensors, number=found.number))
+        if not compiling and len(lead) == 1 and all(map(_has_shape, tensors, function.inputs, repeat(count))):
+            return tuple(call("value", *tensors, number=function.number))
         arrays = [
             x.expand(*lead, *shape).reshape(count, *shape)
-            for x, shape in zip(tensors, found.inputs, strict=True)
+            for x, shape in zip(tensors, function.inputs, strict=True)
         ]
-        outputs = call("value", *arrays, number=found.number)
-        return tuple(y.reshape(*lead, *shape) for y, shape in zip(outputs, found.outputs, strict=True))
-    inputs = [_as_batch(x, lead, count, shape) for x, shape in zip(tensors, found.inputs, strict=True)]
-    values = run("value", found.number, inputs, count, inputs[0].dtype)
+        outputs = call("value", *arrays, number=function.number)
+        return tuple(y.reshape(*lead, *shape) for y, shape in zip(outputs, function.outputs, strict=True))
+    inputs = [_as_batch(x, lead, count, shape) for x, shape in zip(tensors, function.inputs, strict=True)]
+    values = run("value", function.number, inputs, count, inputs[0].dtype)
     return tuple(
-        torch.from_numpy(y.reshape(*lead, *shape)) for y, shape in zip(values, found.outputs, strict=True)
+        torch.from_numpy(y.reshape(*lead, *shape)) for y, shape in zip(values, function.outputs, strict=True)
     )
-
-
-def apply_to_state(
-    name: str, model, tensors: tuple, fext=None, inertias=None, options: tuple = ()
-) -> tuple[torch.Tensor, ...]:
-    """Call a function of a state, with external forces and inertias if there are any."""
-    if fext is not None:
-        tensors, options = (*tensors, fext), (*options, ("fext", True))
-    if inertias is not None:
-        tensors, options = (*tensors, inertias), (*options, ("inertias", True))
-    return apply(name, model, tensors, options)
 
 
 def _has_shape(x: torch.Tensor, shape: tuple[int, ...], count: int) -> bool:
@@ -66,7 +54,7 @@ def _as_batch(x: torch.Tensor, lead: tuple[int, ...], count: int, shape: tuple[i
     return array if len(lead) == 1 else array.reshape((count, *shape))
 
 
-def _equal_leading_axes(shapes: Shapes, tensors: tuple) -> tuple[int, ...] | None:
+def _equal_leading_axes(shapes: Shapes, tensors) -> tuple[int, ...] | None:
     """Return the leading axes of all tensors; None if they differ, or if an argument is wrong."""
     first = tensors[0]
     if not isinstance(first, torch.Tensor) or first.dtype not in DTYPES:
@@ -80,31 +68,26 @@ def _equal_leading_axes(shapes: Shapes, tensors: tuple) -> tuple[int, ...] | Non
     return lead
 
 
-def _broadcast_leading_axes(found: Signature, tensors: tuple) -> tuple[int, ...]:
+def _broadcast_leading_axes(function: Signature, tensors) -> tuple[int, ...]:
     """Return the leading axes that all tensors broadcast to; raise an error that names a wrong argument."""
     leads, first = [], tensors[0]
-    for name, shape, x in zip(found.names, found.inputs, tensors, strict=True):
-        check_tensor(name, x)
+    for name, shape, x in zip(function.names, function.inputs, tensors, strict=True):
+        as_tensor(x, name, shape)
         if x.dtype != first.dtype:
             raise DtypeError(
-                f"{name} has dtype {x.dtype}, but {found.names[0]} has {first.dtype}: convert one of them",
+                f"{name} has dtype {x.dtype}, but {function.names[0]} has {first.dtype}: convert one of them",
                 x.dtype,
             )
-        places = x.dim() - len(shape)
-        if places < 0 or tuple(x.shape[places:]) != shape:
-            wanted = f"(..., {', '.join(map(str, shape))})"
-            received = tuple(x.shape)
-            raise ShapeError(f"{name} must have shape {wanted}, got {received}", received, ("...", *shape))
-        leads.append(tuple(x.shape[:places]))
+        leads.append(tuple(x.shape[: x.dim() - len(shape)]))
     try:
         return tuple(torch.broadcast_shapes(*leads))
     except RuntimeError:
-        shown = ", ".join(f"{name} {lead}" for name, lead in zip(found.names, leads, strict=True))
+        shown = ", ".join(f"{name} {lead}" for name, lead in zip(function.names, leads, strict=True))
         raise ShapeError(f"the leading axes do not broadcast: {shown}", leads[-1], leads[0]) from None
 
 
-def check_tensor(name: str, x) -> None:
-    """Raise an error unless x is a tensor of float64 or float32 on the CPU."""
+def as_tensor(x, name: str, shape: tuple[int, ...] = ()) -> torch.Tensor:
+    """Return a tensor of float64 or float32 on the CPU with these last axes, or raise."""
     if not isinstance(x, torch.Tensor):
         raise TypeError(
             f"{name} must be a torch.Tensor, got {type(x).__name__}: treefactor's own functions take arrays"
@@ -117,27 +100,17 @@ def check_tensor(name: str, x) -> None:
         )
     if x.layout != torch.strided:
         raise TypeError(f"{name} must be a strided tensor, got layout {x.layout}: call {name}.to_dense()")
+    received = tuple(x.shape)
+    if received[max(len(received) - len(shape), 0) :] != shape:
+        wanted = f"(..., {', '.join(map(str, shape))})"
+        raise ShapeError(f"{name} must have shape {wanted}, got {received}", received, ("...", *shape))
+    return x
 
 
-def as_step_length(h) -> float:
+def as_length(h) -> float:
     """Return the length of a time step; it is a constant, so a tensor could lose its gradient."""
     if isinstance(h, torch.Tensor) or not isinstance(h, Real):
         raise TypeError(
             f"h must be a number, got {type(h).__name__}: the length of a step has no gradient; call h.item()"
         )
     return float(h)
-
-
-def in_every_step(name: str, x: torch.Tensor, axes: int, steps: int) -> torch.Tensor:
-    """Return a tensor with an axis of steps before the last axes."""
-    check_tensor(name, x)
-    if x.dim() < axes:
-        return x  # the error about its shape follows
-    place = x.dim() - axes
-    return x.unsqueeze(place).expand(*x.shape[:place], steps, *x.shape[place:])
-
-
-def of_frame(frame, *reference) -> tuple:
-    """Return the options of functions of frames, which may have a reference."""
-    names = (("reference", getattr(given, "name", given)) for given in reference)
-    return (("frame", hashable_frames(frame)), *names)

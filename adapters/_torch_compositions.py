@@ -7,11 +7,12 @@ the manifold of configurations, and of forward dynamics. They exist to the order
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import torch
 
-from ._manifold import Manifold
+from ._manifold import Manifold, runge_kutta
 from ._maps import ArrayFunction
 from ._torch_adjoints import Adjoint
 from ._torch_transforms import is_transformed
@@ -63,24 +64,16 @@ class Step:
         return [each.change for each in self.compute(*map(Pair, state, changes))]
 
     def _semi_implicit_euler(self, q, v, *forces):
-        after = v + self.h * self._acceleration(q, v, *forces)
+        after = v + self.h * self._acceleration(q, v, forces)
         return self._integrate(q, self.h * after), after
 
     def _rk4(self, q, v, *forces):
-        h = self.h
-        a1 = self._acceleration(q, v, *forces)
-        v2 = v + h / 2 * a1
-        a2 = self._acceleration(self._integrate(q, h / 2 * v), v2, *forces)
-        v3 = v + h / 2 * a2
-        turn = h * h / 8 * self._bracket(v, v2)
-        a3 = self._acceleration(self._integrate(q, h / 2 * v2 + turn), v3, *forces)
-        v4 = v + h * a3
-        a4 = self._acceleration(self._integrate(q, h * v3), v4, *forces)
-        u = h / 6 * (v + 2 * v2 + 2 * v3 + v4) + h * h / 12 * self._bracket(v, v4)
-        return self._integrate(q, u), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+        accelerate = partial(self._acceleration, forces=forces)
+        return runge_kutta(self.h, q, v, accelerate, self._integrate, self._bracket)
 
-    def _acceleration(self, *state):
-        if not isinstance(state[0], Pair):
+    def _acceleration(self, q, v, forces):
+        state = q, v, *forces
+        if not isinstance(q, Pair):
             return self.dynamics("value", *state)[0]
         values, (dq, *changes) = zip(*state, strict=True)
         tangent = self.manifold.to_tangent(values[0], dq)
@@ -170,16 +163,16 @@ class TrajectoryRules:
         by_q, by_v = (list(w.unbind(1)) for w in weights)
         if not self.one_step.manifold.trivial:
             by_q[:1] = pulled(self.first, (q[:, 0],), (by_q[0],))
-        dq, dv, found, total = by_q[-1], by_v[-1], [], [torch.zeros_like(x) for x in inertias]
+        dq, dv, by_steps, total = by_q[-1], by_v[-1], [], [torch.zeros_like(x) for x in inertias]
         for k in reversed(range(q.shape[1] - 1)):
             state = (q[:, k], v[:, k], *(each[:, k] for each in forces), *inertias)
             dq, dv, *others = pulled(self.one_step, state, (dq, dv))
             dq, dv = dq + by_q[k], dv + by_v[k]
-            found.append(others[: n - 2])
+            by_steps.append(others[: n - 2])
             total = [x + y for x, y in zip(total, others[n - 2 :], strict=True)]
-        if not found:
+        if not by_steps:
             return [dq, dv, *map(torch.zeros_like, forces), *total]
-        return [dq, dv, *(torch.stack(each[::-1], dim=1) for each in zip(*found, strict=True)), *total]
+        return [dq, dv, *(torch.stack(each[::-1], dim=1) for each in zip(*by_steps, strict=True)), *total]
 
     def push(self, kind, arrays, outputs, changes) -> list:
         """Return changes of all states, from the first step to the last."""
@@ -188,10 +181,10 @@ class TrajectoryRules:
         dq, dv, *by_forces = changes[:n]
         if not self.one_step.manifold.trivial:
             (dq,) = self.first.push((q[:, 0],), (dq,))
-        found = [(dq, dv)]
+        changed = [(dq, dv)]
         for k in range(q.shape[1] - 1):
             state = (q[:, k], v[:, k], *(each[:, k] for each in forces), *inertias)
             moved = (dq, dv, *(each[:, k] for each in by_forces), *changes[n:])
             dq, dv = self.one_step.push(state, moved)
-            found.append((dq, dv))
-        return [torch.stack(each, dim=1) for each in zip(*found, strict=True)]
+            changed.append((dq, dv))
+        return [torch.stack(each, dim=1) for each in zip(*changed, strict=True)]

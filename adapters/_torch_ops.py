@@ -17,16 +17,15 @@ from torch.autograd import forward_ad
 from ..exceptions import AdapterError
 from ..model.digests import digest, number_of
 from . import _torch_former_vmap as former_vmap
-from ._array_functions import array_function
-from ._maps import ArrayFunction, Shapes
-from ._torch_rules import Rules, rules_of
+from ._maps import ArrayFunction, Shapes, array_function
+from ._torch_rules import rules_of
 from ._torch_transforms import are_plain, is_recorded, is_transformed
 
 _below_autograd = getattr(torch._C, "_AutoDispatchBelowAutograd", None)
 _is_gradient_tracked = getattr(getattr(torch._C, "_functorch", None), "is_gradtrackingtensor", None)
 KINDS = ("value", "jvp", "vjp", "hvp")
 _library = torch.library.Library("treefactor", "DEF")
-_functions: dict[int, tuple[ArrayFunction, Rules]] = {}  # by number, for the life of the process
+_functions: dict[int, tuple[ArrayFunction, Any]] = {}  # by number, for the life of the process
 _signatures: dict[
     tuple, tuple[Signature, ArrayFunction]
 ] = {}  # by id of the model, which stays alive, and options
@@ -44,8 +43,8 @@ class Signature(NamedTuple):
 @torch.compiler.assume_constant_result
 def signature(name: str, model, options: tuple[tuple[str, Any], ...] = ()) -> Signature:
     """Return the number and the shapes of a function; torch.compile evaluates this when it traces."""
-    found = _signatures.get((id(model), name, options))
-    return found[0] if found else _register(name, model, options)
+    kept = _signatures.get((id(model), name, options))
+    return kept[0] if kept else _register(name, model, options)
 
 
 def _register(name: str, model, options: tuple[tuple[str, Any], ...]) -> Signature:
@@ -55,8 +54,8 @@ def _register(name: str, model, options: tuple[tuple[str, Any], ...]) -> Signatu
     if number not in _functions:
         _functions[number] = (function, rules_of(function, partial(call, number=number), _find))
     shapes = (tuple(one.shape for one in each) for each in (function.inputs, function.outputs))
-    found = Signature(number, tuple(one.name for one in function.inputs), *shapes)
-    return _signatures.setdefault((id(model), name, options), (found, function))[0]
+    own = Signature(number, tuple(one.name for one in function.inputs), *shapes)
+    return _signatures.setdefault((id(model), name, options), (own, function))[0]
 
 
 def _find(name: str, model, options: tuple[tuple[str, Any], ...]):
@@ -64,7 +63,7 @@ def _find(name: str, model, options: tuple[tuple[str, Any], ...]):
     return partial(call, number=signature(name, model, options).number)
 
 
-def _function(number: int) -> tuple[ArrayFunction, Rules]:
+def _function(number: int) -> tuple[ArrayFunction, Any]:
     """Return the function of a number and its rules."""
     try:
         return _functions[number]
@@ -125,8 +124,8 @@ class Call(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *weights):
-        found = _by_rule(ctx, ctx.saved_tensors, "pull", weights, ctx.needs_input_grad[2:])
-        return None, None, *found
+        gradients = _by_rule(ctx, ctx.saved_tensors, "pull", weights, ctx.needs_input_grad[2:])
+        return None, None, *gradients
 
     @staticmethod
     def jvp(ctx, _kind, _number, *changes):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from ..exceptions import ShapeError
 from ._log_cholesky import parameters_of
-from ._torch_arguments import check_tensor
+from ._torch_arguments import as_tensor
 
 
 def from_log_cholesky(theta: torch.Tensor) -> torch.Tensor:
@@ -36,8 +35,4 @@ def from_log_cholesky(theta: torch.Tensor) -> torch.Tensor:
     >>> torch.autograd.grad(torch_.from_log_cholesky(theta)[0], theta)[0].tolist()
     [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
-    check_tensor("theta", theta)
-    shape = tuple(theta.shape)
-    if shape[-1:] != (10,):
-        raise ShapeError(f"theta must have shape (..., 10), got {shape}", shape, ("...", 10))
-    return parameters_of(theta, torch)
+    return parameters_of(as_tensor(theta, "theta", (10,)), torch)

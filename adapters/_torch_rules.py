@@ -7,7 +7,6 @@ changes along a tangent u by H u + ad_u^T vjp(x, w) / 2, because derivatives alo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 import torch
 
@@ -21,26 +20,13 @@ THIRD = (
 )
 
 
-class Rules(Protocol):
-    """Derivatives of the maps of one function.
+def rules_of(function: ArrayFunction, call: Callable, find: Callable):
+    """Return the rules of a function: derivatives of its maps.
 
     ``pull`` takes the kind of map, its inputs, its outputs if the rules keep them, a gradient for each
     output, and which inputs need gradients; it returns these. ``push`` takes changes of the inputs instead
-    and returns those of the outputs.
-    """
-
-    keeps_outputs: bool
-
-    def pull(self, kind, arrays, outputs, weights, needs) -> list: ...
-
-    def push(self, kind, arrays, outputs, changes) -> list: ...
-
-
-def rules_of(function: ArrayFunction, call: Callable, find: Callable) -> Rules:
-    """Return the rules of a function.
-
-    ``call(kind, *arrays)`` calls one of its maps, ``find(name, model, options)`` returns such a call of
-    another function.
+    and returns those of the outputs. ``call(kind, *arrays)`` calls one of the function's maps, ``find(name,
+    model, options)`` returns such a call of another function.
     """
     return ProductRules(function, call) if function.order else composition_rules(function, find)
 
@@ -88,11 +74,11 @@ class ProductRules:
 
     def _second(self, x, w, u, sign: float) -> list:
         """Return H u + sign ad_u^T g for the gradient g of w . value."""
-        found = list(self.call("hvp", *x, *w, *u))
+        second = list(self.call("hvp", *x, *w, *u))
         if not self.manifold.commutes:
             gradient = self.call("vjp", *x, *w)[0]
-            found[0] = found[0] + sign * self.manifold.co_bracket(u[0], gradient)
-        return found
+            second[0] = second[0] + sign * self.manifold.co_bracket(u[0], gradient)
+        return second
 
     def _along_both(self, x, u, d) -> list:
         """Return the derivative along d of that along u, by one second derivative for each entry."""
@@ -108,9 +94,9 @@ class ProductRules:
             (row.reshape(batch, size, -1) * y.reshape(batch, 1, -1)).sum(-1)
             for row, y in zip(rows, u, strict=True)
         ]
-        found = sum(products[1:], products[0]).reshape(batch, *shape)
+        change = sum(products[1:], products[0]).reshape(batch, *shape)
         if not self.manifold.commutes:
             bracket = self.manifold.bracket(d[0], u[0])
             (turned,) = self.call("jvp", *x, bracket, *map(torch.zeros_like, u[1:]))
-            found = found + 0.5 * turned
-        return [found]
+            change = change + 0.5 * turned
+        return [change]

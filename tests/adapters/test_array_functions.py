@@ -1,27 +1,39 @@
 """Values and products with derivatives, as JAX and PyTorch call them, agree with differences."""
 
+from itertools import combinations, product
+
 import numpy as np
 import pytest
 
 import treefactor as tf
-from treefactor.adapters._array_functions import array_function
+from treefactor.adapters._maps import array_function
 from treefactor.check.robots import find, model_of
+from treefactor.quantities.configurations import OF_FORMULAS
+from treefactor.quantities.frameworks import DIFFERENTIABLE, arrays_of, is_extra
+from treefactor.quantities.kinematics import REFERENCE
+from treefactor.quantities.motions import MOTIONS
 
 BATCH = 3
-PLAIN = ("forward_dynamics", "aba", "rnea", "bias", "h_times", "crba", "center_of_mass", "joint_placements")
-PLAIN += ("center_of_mass_jacobian", "centroidal_momentum")
-CASES = [(name, {}) for name in PLAIN]
-CASES += [(name, {"fext": True}) for name in ("forward_dynamics", "rnea", "bias")]
 FRAMES = [tf.Frame(f"at {k}", k) for k in range(5)]
-CASES += [("frame_placement", {"frame": one}) for one in (FRAMES[2], (FRAMES[2], FRAMES[0]))]
-STATE = ("forward_dynamics", "aba", "rnea", "bias", "h_times", "crba")
-CASES += [(name, {"inertias": True}) for name in STATE]
-CASES += [(name, {"fext": True, "inertias": True}) for name in ("forward_dynamics", "rnea", "bias")]
-for reference in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"):
-    CASES += [
-        (name, {"frame": FRAMES[4], "reference": reference}) for name in ("frame_jacobian", "frame_velocity")
-    ]
-    CASES += [("frame_jacobian", {"frame": (FRAMES[4], FRAMES[1]), "reference": reference})]
+MOVES = [*MOTIONS, *(name for name, one in DIFFERENTIABLE.items() if one.derivative == OF_FORMULAS)]
+PRODUCTS = [one for name, one in DIFFERENTIABLE.items() if name not in MOVES]
+REFERENCES = {"reference": REFERENCE.choices, "method": ("factor",)}
+CHOICES = {"frame": (FRAMES[4], (FRAMES[2], FRAMES[0]))} | REFERENCES
+STATE = [one.name for one in PRODUCTS if one.inertias]
+
+
+def cases():
+    """Yield names and options of all functions with products: frames, references, forces, inertias."""
+    for one in PRODUCTS:
+        names = one.derivative.options
+        for values in product(*(CHOICES[name] for name in names)):
+            yield one.name, dict(zip(names, values, strict=True))
+        extras = [array.name for array in arrays_of(one) if is_extra(array)]
+        yield from ((one.name, dict.fromkeys(some, True)) for k in (1, 2) for some in combinations(extras, k))
+
+
+CASES = list(cases())
+PLAIN = [one.name for one in PRODUCTS if not one.derivative.options]
 
 
 def run(function, kind, *arrays):

@@ -37,8 +37,8 @@ def test_values_are_those_of_treefactor_bit_for_bit(name, robot):
         with pytest.raises(ValueError, match="mimic joints"):
             jax_.aba(model, *calls(model)[name])
         return
-    for size in ((5,), (2, 3)):
-        arguments = calls(model, size)[name]
+    for size, fext in (((5,), True), ((2, 3), False)):
+        arguments = calls(model, size, fext)[name]
         wanted = getattr(tf, name)(model, *arguments)
         assert equal(getattr(jax_, name)(model, *arguments), wanted), size
 

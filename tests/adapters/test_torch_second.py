@@ -7,8 +7,8 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from helpers.torch_cases import (  # noqa: E402
     FIXED,
     FLOATING,
-    FUNCTIONS,
     SECOND,
+    arguments,
     call,
     moved,
     recorded,
@@ -42,7 +42,7 @@ CASES = [
 
 @pytest.mark.parametrize("name", SECOND)
 def test_second_derivatives(name):
-    q, *rest = tensors(FLOATING, (2,))[: FUNCTIONS[name]]
+    q, *rest = arguments(name, FLOATING, (2,))
     given = (tangent(FLOATING, (2,)), *recorded(*rest))
     assert gradgradcheck(moved(name, FLOATING, q), given, check_fwd_over_rev=True, fast_mode=True)
 
@@ -76,7 +76,7 @@ def second_differences(function, x, step=1e-4):
 def test_every_nesting_gives_the_same(name, nested):
     """Along a tangent of q, and by the entries of q, where rotations bring terms of the manifold."""
     outer, inner = nested
-    q, *rest = (x[0] for x in tensors(FLOATING)[: FUNCTIONS[name]])
+    q, *rest = (x[0] for x in arguments(name, FLOATING))
 
     def on_manifold(d):
         return moved(name, FLOATING, q)(d, *rest).square().sum()

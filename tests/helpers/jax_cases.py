@@ -11,6 +11,9 @@ from helpers.derivative_cases import FOLLOWERS, TREES, chain, random_case
 jax = pytest.importorskip("jax", reason="JAX is not installed: pip install 'treefactor[jax]'")
 
 from treefactor.adapters import jax_  # noqa: E402
+from treefactor.adapters._maps import array_function  # noqa: E402
+from treefactor.quantities.declaration import NEEDED  # noqa: E402
+from treefactor.quantities.frameworks import DIFFERENTIABLE, JAX  # noqa: E402
 
 ARM = chain("revolute")  # q and v have the same entries
 TURNING = chain("spherical")  # one quaternion in mid-tree
@@ -44,31 +47,47 @@ def compiled_fast():
         jax.config.update("jax_disable_most_optimizations", False)
 
 
-def calls(model, size=()) -> dict:
-    """Return arguments of every function, as NumPy arrays and other values, by name."""
-    q, v, a, tau, fext = random_case(model, 3, size)
-    series = np.repeat(tau[..., None, :], 4, axis=-2)
-    joint = model.joints[-1].name
-    return {
-        "forward_dynamics": (q, v, tau),
-        "aba": (q, v, tau, fext),
-        "rnea": (q, v, a, fext),
-        "bias": (q, v),
-        "h_times": (q, a),
-        "crba": (q,),
-        "integrate": (q, v),
-        "difference": (q, tf.integrate(model, q, v)),
-        "normalize": (1.1 * q,),
-        "step": (q, v, tau, H, "rk4"),
-        "rollout": (q, v, series, H),
-        "frame_placement": (q, joint),
-        "frame_velocity": (q, v, joint, "WORLD"),
-        "frame_jacobian": (q, [joint, model.joints[0].name], "LOCAL_WORLD_ALIGNED"),
-        "joint_placements": (q,),
-        "center_of_mass": (q,),
-        "center_of_mass_jacobian": (q,),
-        "centroidal_momentum": (q, v),
+def calls(model, size=(), fext=False) -> dict:
+    """Return arguments of every declared function, as NumPy arrays before other values, by name."""
+    q, v, a, tau, forces = random_case(model, 3, size)
+    joint, first = model.joints[-1].name, model.joints[0].name
+    known = {"q": q, "q0": q, "v": v, "v0": v, "a": a, "x": a, "tau": tau, "fext": forces}
+    known |= {"q1": tf.integrate(model, q, v), "frame": joint, "reference": "WORLD", "h": H}
+    special = {
+        "normalize": {"q": 1.1 * q},
+        "step": {"method": "rk4"},
+        "rollout": {"tau": np.repeat(tau[..., None, :], 4, axis=-2)},
+        "frame_jacobian": {"frame": [joint, first], "reference": "LOCAL_WORLD_ALIGNED"},
     }
+    return {name: _call(model, size, name, known, special.get(name, {}), fext) for name in DIFFERENTIABLE}
+
+
+def _call(model, size, name, known, special, fext) -> tuple:
+    """Return the arguments of a function: those it needs, references, and forces if asked for."""
+    quantity, arguments = JAX.quantity(name), []
+    shapes = {one.name: one.shape for one in quantity.inputs}
+    rng = np.random.default_rng(4)
+    for key, default in list(quantity.arguments.items())[1:]:
+        if (
+            default is not NEEDED
+            and key not in ("reference", *special)
+            and not (key == "fext" and fext and not special)
+        ):
+            break
+        if key in special or key in known:
+            arguments.append(special.get(key, known.get(key)))
+        else:
+            shape = [getattr(model, axis) if isinstance(axis, str) else axis for axis in shapes[key]]
+            arguments.append(rng.normal(size=(*size, *shape)))
+    return tuple(arguments)
+
+
+def order_of(name) -> int:
+    """Return the order of the derivatives of a function."""
+    options = {"frame": ARM.joints[0].name, "h": H, "steps": 1}
+    taken = JAX.quantity(name).arguments
+    given = {key: value for key, value in options.items() if key in taken}
+    return array_function(name, ARM, **given).order
 
 
 def as_tuple(found) -> tuple:

@@ -6,21 +6,13 @@ import torch
 import treefactor as tf
 from helpers.derivative_cases import random_case, rooted
 from treefactor.adapters import torch_
+from treefactor.adapters._maps import array_function
+from treefactor.quantities.frameworks import DIFFERENTIABLE, TORCH, is_extra
 
+MOVES = ("integrate", "difference", "normalize", "step", "rollout")  # whose tests are by hand
 FIXED, FLOATING = rooted("revolute"), rooted("freeflyer")
 MODELS = {"fixed base": FIXED, "floating base": FLOATING}
-STATE = {"forward_dynamics": 3, "aba": 3, "rnea": 3, "bias": 2, "h_times": 2, "crba": 1}
-KINEMATICS = {
-    "joint_placements": 1,
-    "center_of_mass": 1,
-    "center_of_mass_jacobian": 1,
-    "centroidal_momentum": 2,
-    "frame_placement": 1,
-    "frame_jacobian": 1,
-    "frame_velocity": 2,
-}
-FUNCTIONS = STATE | KINEMATICS  # and the number of arrays that each takes
-SECOND = (*STATE, "center_of_mass", "frame_placement")  # have second derivatives
+FUNCTIONS = [name for name in DIFFERENTIABLE if name not in MOVES]
 
 
 def tensors(model, size=(3,), seed=0):
@@ -29,19 +21,27 @@ def tensors(model, size=(3,), seed=0):
     return tuple(map(torch.from_numpy, (q, v, a, fext)))
 
 
+def arguments(name, model, size=(3,), seed=0):
+    """Return the tensors that a function needs."""
+    known = dict(zip(("q", "v", "a", "fext"), tensors(model, size, seed), strict=True))
+    known |= {"tau": known["a"], "x": known["a"]}
+    return tuple(known[one.name] for one in TORCH.quantity(name).inputs if not is_extra(one))
+
+
 def options(name):
     """Return arguments of a function after its arrays."""
-    return ([tf.Frame("first", 0), tf.Frame("second", 1)],) if name.startswith("frame") else ()
+    named = {"frame": [tf.Frame("first", 0), tf.Frame("second", 1)]}
+    return {key: value for key, value in named.items() if key in TORCH.quantity(name).arguments}
 
 
 def value(name, model, *arrays):
     """Call a function of treefactor with tensors."""
-    return getattr(tf, name)(model, *(x.numpy() for x in arrays), *options(name))
+    return getattr(tf, name)(model, *(x.numpy() for x in arrays), **options(name))
 
 
 def call(name, model, *arrays):
     """Call a function of the adapter."""
-    return getattr(torch_, name)(model, *arrays, *options(name))
+    return getattr(torch_, name)(model, *arrays, **options(name))
 
 
 def recorded(*arrays):
@@ -64,3 +64,12 @@ def assert_same_bits(own, expected):
     own, expected = (x if isinstance(x, tuple) else (x,) for x in (own, expected))
     for x, y in zip(own, expected, strict=True):
         np.testing.assert_array_equal(x.detach().numpy(), y)
+
+
+def order(name):
+    """Return the order of the derivatives of a function."""
+    frames = {key: tuple(frame) for key, frame in options(name).items()}
+    return array_function(name, FIXED, **frames).order
+
+
+SECOND = [name for name in FUNCTIONS if order(name) == 2]

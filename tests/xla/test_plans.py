@@ -2,6 +2,7 @@
 
 import threading
 import time
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,20 +12,12 @@ from helpers.xla_cases import caller
 
 import treefactor as tf
 from treefactor import xla
-from treefactor.adapters._array_functions import array_function
+from treefactor.adapters._maps import array_function
+from treefactor.quantities.frameworks import DIFFERENTIABLE, is_extra
+from treefactor.quantities.motions import MOTIONS
 from treefactor.xla.plans import plan_of
 
-DYNAMICS = {
-    "forward_dynamics": ({}, {"fext": True}, {"method": "aba"}),
-    "aba": ({}, {"fext": True}),
-    "rnea": ({}, {"fext": True}),
-    "bias": ({}, {"fext": True}),
-    "h_times": ({},),
-    "crba": ({},),
-}
 ROBOTS = [pytest.param("panda", marks=pytest.mark.slow), "solo12", "mimic"]
-KINEMATICS = ("frame_placement", "frame_jacobian", "frame_velocity")
-MASSES = ("joint_placements", "center_of_mass", "center_of_mass_jacobian", "centroidal_momentum")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -47,25 +40,17 @@ def robots():
 
 def functions(model):
     """Yield array functions of every name, with all options that matter."""
-    for name, all_options in DYNAMICS.items():
-        for options in all_options:
-            if model.coupling is not None and "aba" in (name, options.get("method")):
-                continue  # raises an error
-            yield array_function(name, model, **options)
     names = tuple(frame.name for frame in model.frames[-2:])
-    for name in KINEMATICS:
-        yield array_function(name, model, frame=names[-1])
-        yield array_function(name, model, frame=names)
-        yield array_function(name, model, frame=model.frames[-1])
-        if name != "frame_placement":
-            yield array_function(name, model, frame=names[-1], reference="WORLD")
-    for name in MASSES:
-        yield array_function(name, model)
-    for name in ("integrate", "difference", "normalize"):
-        yield array_function(name, model)
-    for options in ({"h": 1e-3}, {"h": 1e-3, "method": "rk4"}, {"h": 1e-3, "fext": True}):
-        yield array_function("step", model, **options)
-        yield array_function("rollout", model, steps=3, **options)
+    choices = {"frame": (names[-1], names, model.frames[-1]), "reference": ("LOCAL", "WORLD")}
+    choices |= {"method": ("factor", "aba"), "h": (1e-3,), "steps": (3,), "fext": (False, True)}
+    for name, quantity in DIFFERENTIABLE.items():
+        methods = {"method": quantity.options[-1].choices} if name in MOTIONS else {}
+        extras = ["fext"] * any(one.name == "fext" and is_extra(one) for one in quantity.inputs)
+        keys = [*quantity.derivative.options, *extras]
+        for values in product(*((choices | methods)[key] for key in keys)):
+            options = dict(zip(keys, values, strict=True))
+            if model.coupling is None or "aba" not in (name, options.get("method")):  # which raise an error
+                yield array_function(name, model, **options)
 
 
 def remembered(model, one, name):

@@ -2,9 +2,12 @@
 
 from ..tolerances import SAME_CONFIGURATION
 from .arrays import Q, V
-from .declaration import Array, Counterpart, Option, Quantity, Timed
+from .declaration import Array, Counterpart, Derivative, Option, Quantity, Timed
 
 FUNCTIONS = "kinematics._configuration_functions"
+OF_FORMULAS = Derivative(
+    rule="adapters._maps:ArrayFunction"
+)  # of `Manifold`, in operations of JAX and PyTorch
 Q0 = Q._replace(name="q0")
 Q1 = Q._replace(name="q1")
 REACHED = Array("q", ("nq",), axes="In Pinocchio's layout. May be written over the first argument.")
@@ -42,6 +45,7 @@ integrate = Quantity(
     (Q, V),
     (REACHED,),
     f"{FUNCTIONS}:Integrate",
+    derivative=OF_FORMULAS,
     timed=(
         Timed("pin.integrate(model, q, v)", convention="of a free-flyer *M* exp *v*, with *v* in body axes"),
     ),
@@ -56,6 +60,7 @@ difference = Quantity(
     (Q0, Q1),
     (Array("v", ("nv",), "m/s, rad/s"),),
     f"{FUNCTIONS}:Difference",
+    derivative=OF_FORMULAS,
     timed=(Timed("pin.difference(model, q, r)", convention="`integrate(q0, difference(q0, q1))` is *q1*"),),
     spoiled=NAN_ALL,
     counterparts=(Counterpart("difference"),),
@@ -171,6 +176,7 @@ normalize = Quantity(
     (Q._replace(axes=f"{Q.axes} Rotations may have any length but zero."),),
     (REACHED,),
     f"{FUNCTIONS}:Normalize",
+    derivative=OF_FORMULAS,
     timed=(Timed("pin.normalize(model, q)"),),
     spoiled="In a batch, NaN throughout for configurations that are not finite or with a rotation of length zero.",
     counterparts=(Counterpart("normalize", note="which leaves (cos, sin) = (0, 0) as it is"),),

@@ -59,7 +59,7 @@ class Option(NamedTuple):
     name : str
     choices : tuple of str, int or None
         The first is the default. Empty for other kinds.
-    kind : {"choice", "reference", "flag", "frame", "key", "presence"}
+    kind : {"choice", "reference", "flag", "frame", "key", "number", "presence"}
         A reference may also be given by Pinocchio's enum. Frames and keys have no choices: models keep the
         compiled functions of a bounded number of them; a key is any object that `read` makes hashable. A
         presence says whether the optional argument of this name is given.
@@ -162,12 +162,29 @@ class Generated(NamedTuple):
 
 
 class Derivative(NamedTuple):
-    """Names of a quantity's products with its derivatives, or of the quantity that it is a case of."""
+    """Where products with the derivatives of a quantity come from; JAX and PyTorch have all quantities with one.
+
+    Attributes
+    ----------
+    jvp, vjp, hvp : str
+        Functions of treefactor that compute the products.
+    case_of : str
+        Quantity of which it is a case: it has the arguments of the same names, and zeros for the others.
+    acceleration : str
+        Argument in the place of the acceleration of that quantity, which then is without gravity.
+    rule : str
+        "module:class" that computes the products for JAX and PyTorch; imported when first needed.
+    options : tuple of str
+        Options that JAX and PyTorch have; the others keep their defaults.
+    """
 
     jvp: str = ""
     vjp: str = ""
     hvp: str = ""
     case_of: str = ""
+    acceleration: str = ""
+    rule: str = "adapters._rules:Products"
+    options: tuple[str, ...] = ()
 
 
 class Quantity(NamedTuple):
@@ -194,8 +211,8 @@ class Quantity(NamedTuple):
         Whether models with mimic joints are supported.
     bound : bool
         Whether `bind` accepts it.
-    has_out : bool
-        Whether it takes the argument ``out``.
+    has_out, has_threads : bool
+        Whether it takes the arguments ``out`` and ``num_threads``.
     gathered : str
         Type of the tuple that holds several results, in the docstring and for type checkers; empty where
         results but the first are there on request only.
@@ -238,6 +255,7 @@ class Quantity(NamedTuple):
     mimic: bool = True
     bound: bool = True
     has_out: bool = True
+    has_threads: bool = True
     gathered: str = ""
     invalid: tuple[str, ...] = ()
     spoiled: str = ""
@@ -262,5 +280,6 @@ class Quantity(NamedTuple):
         defaults |= {one.name: one.default_value for one in self.options}
         defaults |= {"out": None} if self.has_out else {}
         order = self.parameters or tuple(defaults)
-        arguments = {"model": NEEDED} | {name: defaults[name] for name in order} | {"num_threads": 1}
+        arguments = {"model": NEEDED} | {name: defaults[name] for name in order}
+        arguments |= {"num_threads": 1} if self.has_threads else {}
         return arguments | {"inertias": None} if self.inertias else arguments

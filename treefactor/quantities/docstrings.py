@@ -18,10 +18,16 @@ BATCHES = (
 )
 
 
+REFUSED = (
+    ("ShapeError", "DtypeError", "NonFiniteError", "ConfigurationError"),
+    "If an argument does not fit the model; ConfigurationError names the joint.",
+)
+
+
 def docstring(quantity: Quantity) -> str:
     """Return the docstring of a public function, after the line that `inspect.signature` reads."""
     first = f"{quantity.name}($module, {', '.join(_parameters(quantity))})\n--\n\n"
-    return first + "\n".join(_lines(quantity)).rstrip() + "\n"
+    return f"{first}{text_of(quantity, COMMON, *REFUSED)}\n"
 
 
 def _parameters(quantity: Quantity) -> Iterator[str]:
@@ -31,14 +37,21 @@ def _parameters(quantity: Quantity) -> Iterator[str]:
         yield name if default is NEEDED else f"{name}={default!r}"
 
 
-def _lines(quantity: Quantity) -> Iterator[str]:
+def text_of(
+    quantity: Quantity, common: dict[str, tuple[str, str]], kinds: tuple[str, ...], condition: str
+) -> str:
+    """Return a docstring; ``common`` has heads and texts of arguments, ``kinds`` are exceptions of all functions."""
+    return "\n".join(_lines(quantity, common, kinds, condition)).rstrip()
+
+
+def _lines(quantity: Quantity, common, kinds: tuple[str, ...], condition: str) -> Iterator[str]:
     yield quantity.summary
     if quantity.details:
         yield ""
         yield fill(quantity.details, WIDTH)
     yield from _section("Parameters")
     for name in quantity.arguments:
-        head, text = _parameter(quantity, name)
+        head, text = common[name] if name in common else _parameter(quantity, name)
         yield head
         if text:
             yield _text(text)
@@ -51,10 +64,9 @@ def _lines(quantity: Quantity) -> Iterator[str]:
     for name, reason in quantity.errors:
         yield name
         yield _text(reason)
-    kinds = ["ShapeError", "DtypeError", "NonFiniteError", "ConfigurationError"]
     own = [name for name, _ in quantity.errors]
     yield ", ".join(name for name in kinds if name not in own)
-    yield _text("If an argument does not fit the model; ConfigurationError names the joint.")
+    yield _text(condition)
     conditions = [f"if the {one.name} is unknown" for one in quantity.options if one.choices]
     if not quantity.mimic:
         conditions.append('if the model has mimic joints: use ``forward_dynamics(..., method="factor")``')
@@ -93,8 +105,6 @@ def _parameter(quantity: Quantity, name: str) -> tuple[str, str]:
         return f"out : {'tuple of ndarray' if quantity.gathered else 'ndarray'}, optional", (
             "Receives the result" + "s" * bool(quantity.gathered) + "."
         )
-    if name in COMMON:
-        return COMMON[name]
     for array in quantity.inputs:
         if array.name == name:
             optional = (", or None" if array.needed else ", optional") if array.optional else ""

@@ -23,6 +23,7 @@ crba = Quantity(
     (LAYOUT._replace(text=f"{LAYOUT.text} `treefactor.factor` accepts all of them."),),
     parameters=("q", "out", "layout"),
     inertias=True,
+    derivative=Derivative(case_of="h_times", rule="adapters._rules:Columns"),
     generated=(
         Generated(
             "dynamics",
@@ -97,7 +98,7 @@ h_times = Quantity(
     (Array("y", ("nv",), "that of x times kg, kg m, kg m^2"),),
     f"{FUNCTIONS}:HTimes",
     inertias=True,
-    derivative=Derivative(case_of="rnea"),
+    derivative=Derivative(case_of="rnea", acceleration="x"),
     timed=(
         Timed(
             "pin.crba(model, data, q) @ a",
@@ -149,7 +150,9 @@ forward_dynamics = Quantity(
     ),
     inertias=True,
     fails=NO_MASS,
-    derivative=Derivative("forward_dynamics_jvp", "forward_dynamics_vjp", "forward_dynamics_hvp"),
+    derivative=Derivative(
+        "forward_dynamics_jvp", "forward_dynamics_vjp", "forward_dynamics_hvp", options=("method",)
+    ),
     generated=(Generated("dynamics", "accelerations under forces tau", methods=BY_FACTOR),),
     counterparts=(Counterpart("aba"),),
     timed=(Timed("pin.aba(model, data, q, v, tau)", names="aba, abaInParallel", note="factorizes *H*"),),

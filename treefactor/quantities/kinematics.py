@@ -1,9 +1,10 @@
 """Declarations of kinematics: frames and joints, centres of mass, momentum and inertia about them."""
 
 from .arrays import A, Q, V
-from .declaration import NEEDED, Array, Counterpart, Generated, Option, Quantity, Timed
+from .declaration import NEEDED, Array, Counterpart, Derivative, Generated, Option, Quantity, Timed
 
 REQUESTS = "kinematics.requests"
+RULES = "adapters._rules"
 REFERENCE = Option(
     "reference",
     ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"),
@@ -90,6 +91,7 @@ frame_placement = Quantity(
     (PLACEMENT,),
     f"{REQUESTS}:frame_placement",
     (FRAME,),
+    derivative=Derivative(rule=f"{RULES}:FramePlacement", options=("frame",)),
     errors=(NO_FRAME, NO_NUMBER),
     generated=(
         Generated(
@@ -120,6 +122,7 @@ joint_placements = Quantity(
     (Q,),
     (PLACEMENT._replace(name="placements", shape=("njoints", 3, 4)),),
     f"{REQUESTS}:joint_placements",
+    derivative=Derivative(rule=f"{RULES}:JointPlacements"),
     generated=(Generated("geometry", "rows [R | p] of the frames of all joints in the base"),),
     counterparts=(Counterpart("forwardKinematics", "data.oMi", "without the universe"),),
     timed=(
@@ -141,6 +144,7 @@ frame_velocity = Quantity(
     (Array("velocity", ("frames", 6), "m/s, rad/s", "Equal to `frame_jacobian` times v."),),
     f"{REQUESTS}:frame_velocity",
     (FRAME, REFERENCE),
+    derivative=Derivative(rule=f"{RULES}:FrameVelocity", options=("frame", "reference")),
     errors=(NO_FRAME, NO_NUMBER),
     generated=(Generated("frames", "velocity of the frame {frame}, linear first, {options}"),),
     counterparts=(Counterpart("getFrameVelocity"),),
@@ -209,6 +213,7 @@ frame_jacobian = Quantity(
             text="Return the pair of the Jacobian and of what `frame_placement` returns.",
         ),
     ),
+    derivative=Derivative(rule=f"{RULES}:FrameJacobian", options=("frame", "reference")),
     errors=(NO_FRAME, NO_NUMBER),
     generated=(Generated("frames", "Jacobian of the frame {frame}, 6 rows, linear first, {options}"),),
     counterparts=(Counterpart("computeFrameJacobian"),),
@@ -315,6 +320,7 @@ center_of_mass = Quantity(
     f"{REQUESTS}:center_of_mass",
     (ROOT, Option("v", kind="presence"), Option("a", kind="presence")),
     parameters=("q", "v", "a", "root", "out"),
+    derivative=Derivative(rule=f"{RULES}:CenterOfMass"),
     errors=(NO_MASS, NO_JOINT, ("TypeError", "If a is given without v.")),
     generated=(
         Generated("kinematics", "centre of mass in the base"),
@@ -371,6 +377,7 @@ center_of_mass_jacobian = Quantity(
     ),
     f"{REQUESTS}:center_of_mass_jacobian",
     (ROOT,),
+    derivative=Derivative(rule=f"{RULES}:CenterOfMassJacobian"),
     errors=(NO_MASS, NO_JOINT),
     generated=(
         Generated("kinematics", "Jacobian of the centre of mass, 3 rows", methods=("scaled", "momentum")),
@@ -453,6 +460,7 @@ centroidal_momentum = Quantity(
     (Q, V),
     (Array("momentum", (6,), "kg m/s, then kg m^2/s", "In world axes."),),
     f"{REQUESTS}:centroidal_momentum",
+    derivative=Derivative(rule=f"{RULES}:CentroidalMomentum"),
     errors=(WITHOUT_MASS,),
     generated=(
         Generated("kinematics", "momentum about the centre of mass, linear first", methods=("bodies", "map")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 from .declaration import Quantity
@@ -23,8 +24,12 @@ def places(quantity: Quantity) -> Iterator[tuple[str, str]]:
     for kernel in _kernels(source, name):
         yield from _kernel(kernel)
     if quantity.derivative:
-        for product in dict.fromkeys(filter(None, quantity.derivative)):
+        for product in filter(None, quantity.derivative[:4]):
             yield "derivative", f"treefactor.{product}"
+        rule, _, of_rule = quantity.derivative.rule.partition(":")
+        spec = find_spec(f"{ROOT.name}.{rule}")  # adapters of a checkout are beside the package
+        assert spec
+        yield from _line("JAX, PyTorch", Path(str(spec.origin)), rf"^class {of_rule}\b")
     for one in quantity.generated:
         name = f"{quantity.name}:FRAME" if one.group == "frames" else one.name or quantity.name
         yield "generated", f"treefactor.generate(model, [{name!r}])"

@@ -1,15 +1,18 @@
 """Write what tools and pages read without running Python: types, the list of public names, the API page.
 
-`make generate` writes them, and a test compares them with the table.
+Types are those of all quantities, here and in JAX and PyTorch. `make generate` writes them, and a test compares
+them with the table.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from .declaration import NEEDED, Quantity
+from .frameworks import DIFFERENTIABLE, FRAMEWORKS, JAX, TORCH, Framework
 from .table import QUANTITIES, section
 
 PACKAGE = Path(__file__).parents[1]
@@ -29,20 +32,74 @@ from .table import QUANTITIES as QUANTITIES
 ENTRIES: dict[str, Entry]
 
 '''
+HEADS = {
+    JAX: '''"""Types of the functions of `jax_`; written by `make generate` from the table."""
+
+from typing import Any
+
+import jax
+from numpy.typing import ArrayLike
+
+from ..codegen import Kernels
+from ..model.model import Model
+from ._jax_parameters import from_log_cholesky as from_log_cholesky
+
+''',
+    TORCH: '''"""Types of the functions of `torch_`; written by `make generate` from the table."""
+
+from typing import Any
+
+from torch import Tensor
+
+from ..model.model import Model
+from ._torch_parameters import from_log_cholesky as from_log_cholesky
+
+''',
+}
+ADAPTERS = Path(__file__).parents[2]  # of a checkout
+
+
+class Types(NamedTuple):
+    """Types of models, arrays that are arguments, inertias, and results."""
+
+    model: str
+    argument: str
+    inertias: str
+    array: str
+
+
+OWN = Types("Model", "ArrayLike", "Any", "np.ndarray")
+OF_FRAMEWORKS = {
+    JAX: Types("Model | Kernels", "ArrayLike", "ArrayLike | None", "jax.Array"),
+    TORCH: Types("Model", "Tensor", "Tensor | None", "Tensor"),
+}
 
 
 def stubs(quantities: dict[str, Quantity]) -> str:
     """Return the text of the file of types."""
-    return HEAD + "\n".join("".join(f"{line}\n" for line in _stub(one)) for one in quantities.values())
+    return HEAD + _text_of(_stub(one, OWN, f"compiled class {one.kernel}") for one in quantities.values())
 
 
-def _stub(quantity: Quantity) -> Iterator[str]:
-    yield f"# declared in quantities; compiled class {quantity.kernel}"
+def stubs_of(framework: Framework) -> str:
+    """Return the text of the file of types of a framework's functions."""
+    names = sorted(["from_log_cholesky", *DIFFERENTIABLE])
+    public = "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n\n"
+    types = OF_FRAMEWORKS[framework]
+    functions = (_stub(framework.quantity(name), types, f"see treefactor.{name}") for name in DIFFERENTIABLE)
+    return HEADS[framework] + public + _text_of(functions)
+
+
+def _text_of(functions: Iterable[Iterator[str]]) -> str:
+    return "\n".join("".join(f"{line}\n" for line in lines) for lines in functions)
+
+
+def _stub(quantity: Quantity, types: Types, note: str) -> Iterator[str]:
+    yield f"# declared in quantities; {note}"
     yield f"def {quantity.name}("
     for name, default in quantity.arguments.items():
         shown = "" if default is NEEDED else f" = {_text(default)}"
-        yield f"    {name}: {_type(quantity, name)}{shown},"
-    yield f") -> {_result(quantity)}: ..."
+        yield f"    {name}: {_type(quantity, name, types)}{shown},"
+    yield f") -> {_result(quantity, types)}: ..."
 
 
 def _text(default) -> str:
@@ -51,24 +108,28 @@ def _text(default) -> str:
     return repr(default).replace("'", '"')
 
 
-def _type(quantity: Quantity, name: str) -> str:
+def _type(quantity: Quantity, name: str, types: Types) -> str:
     """Return the type of an argument."""
-    common = {"model": "Model", "num_threads": "int", "inertias": "Any"}
+    common = {"model": types.model, "num_threads": "int", "inertias": types.inertias}
     if name in common:
         return common[name]
     if name == "out":
         return "tuple[np.ndarray, ...] | None" if quantity.gathered else "np.ndarray | None"
     for array in quantity.inputs:
         if array.name == name:
-            return "ArrayLike | None" if array.optional else "ArrayLike"
+            return f"{types.argument} | None" if array.optional else types.argument
     option = next(one for one in quantity.options if one.name == name)
     if option.choices and all(isinstance(choice, str) for choice in option.choices):
         return "str" if option.kind == "choice" else "Any"
+    if option.kind == "number":
+        return "float" if option.default is NEEDED else "int | None"
     return "bool" if option.kind == "flag" else "Any"
 
 
-def _result(quantity: Quantity) -> str:
+def _result(quantity: Quantity, types: Types) -> str:
     """Return the type of what a function returns; numbers and arrays are not told apart."""
+    if types is not OWN:
+        return f"tuple[{types.array}, {types.array}]" if quantity.gathered else types.array
     return "Any" if quantity.gathered or not quantity.results[0].shape else "np.ndarray"
 
 
@@ -101,11 +162,17 @@ def _section(match: re.Match) -> str:
     return re.sub(rf"({NAME}\n)+", names, match[0], count=1, flags=re.MULTILINE)
 
 
+def of_framework(framework: Framework) -> Path:
+    """Return the file with the types of a framework's functions."""
+    return ADAPTERS.joinpath(*framework.module.split(".")).with_suffix(".pyi")
+
+
 def files() -> dict[Path, str]:
     """Return the texts that follow from the table, by their files."""
     names, page = PACKAGE / "__init__.pyi", PACKAGE.parent / "docs" / "api" / "index.md"
     return {
         PACKAGE / "quantities" / "functions.pyi": stubs(QUANTITIES),
+        **{of_framework(one): stubs_of(one) for one in FRAMEWORKS},
         names: public_names(names.read_text(encoding="utf-8")),
         page: api_page(page.read_text(encoding="utf-8")),
     }

@@ -1,0 +1,196 @@
+"""Types of the functions of `torch_`; written by `make generate` from the table."""
+
+from typing import Any
+
+from torch import Tensor
+
+from ..model.model import Model
+from ._torch_parameters import from_log_cholesky as from_log_cholesky
+
+__all__ = [
+    "aba",
+    "bias",
+    "center_of_mass",
+    "center_of_mass_jacobian",
+    "centroidal_momentum",
+    "crba",
+    "difference",
+    "forward_dynamics",
+    "frame_jacobian",
+    "frame_placement",
+    "frame_velocity",
+    "from_log_cholesky",
+    "generalized_gravity",
+    "h_times",
+    "integrate",
+    "joint_placements",
+    "normalize",
+    "rnea",
+    "rollout",
+    "static_torque",
+    "step",
+]
+
+# declared in quantities; see treefactor.integrate
+def integrate(
+    model: Model,
+    q: Tensor,
+    v: Tensor,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.difference
+def difference(
+    model: Model,
+    q0: Tensor,
+    q1: Tensor,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.normalize
+def normalize(
+    model: Model,
+    q: Tensor,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.crba
+def crba(
+    model: Model,
+    q: Tensor,
+    inertias: Tensor | None = None,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.rnea
+def rnea(
+    model: Model,
+    q: Tensor,
+    v: Tensor,
+    a: Tensor,
+    fext: Tensor | None = None,
+    inertias: Tensor | None = None,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.bias
+def bias(
+    model: Model,
+    q: Tensor,
+    v: Tensor,
+    fext: Tensor | None = None,
+    inertias: Tensor | None = None,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.h_times
+def h_times(
+    model: Model,
+    q: Tensor,
+    x: Tensor,
+    inertias: Tensor | None = None,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.aba
+def aba(
+    model: Model,
+    q: Tensor,
+    v: Tensor,
+    tau: Tensor,
+    fext: Tensor | None = None,
+    inertias: Tensor | None = None,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.forward_dynamics
+def forward_dynamics(
+    model: Model,
+    q: Tensor,
+    v: Tensor,
+    tau: Tensor,
+    fext: Tensor | None = None,
+    method: str = "factor",
+    inertias: Tensor | None = None,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.generalized_gravity
+def generalized_gravity(
+    model: Model,
+    q: Tensor,
+    inertias: Tensor | None = None,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.static_torque
+def static_torque(
+    model: Model,
+    q: Tensor,
+    fext: Tensor,
+    inertias: Tensor | None = None,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.frame_placement
+def frame_placement(
+    model: Model,
+    q: Tensor,
+    frame: Any,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.joint_placements
+def joint_placements(
+    model: Model,
+    q: Tensor,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.frame_velocity
+def frame_velocity(
+    model: Model,
+    q: Tensor,
+    v: Tensor,
+    frame: Any,
+    reference: Any = "LOCAL",
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.frame_jacobian
+def frame_jacobian(
+    model: Model,
+    q: Tensor,
+    frame: Any,
+    reference: Any = "LOCAL",
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.center_of_mass
+def center_of_mass(
+    model: Model,
+    q: Tensor,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.center_of_mass_jacobian
+def center_of_mass_jacobian(
+    model: Model,
+    q: Tensor,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.centroidal_momentum
+def centroidal_momentum(
+    model: Model,
+    q: Tensor,
+    v: Tensor,
+) -> Tensor: ...
+
+# declared in quantities; see treefactor.step
+def step(
+    model: Model,
+    q: Tensor,
+    v: Tensor,
+    tau: Tensor,
+    h: float,
+    method: str = "semi_implicit_euler",
+    fext: Tensor | None = None,
+    inertias: Tensor | None = None,
+) -> tuple[Tensor, Tensor]: ...
+
+# declared in quantities; see treefactor.rollout
+def rollout(
+    model: Model,
+    q0: Tensor,
+    v0: Tensor,
+    tau: Tensor | None,
+    h: float,
+    steps: int | None = None,
+    method: str = "semi_implicit_euler",
+    fext: Tensor | None = None,
+    inertias: Tensor | None = None,
+) -> tuple[Tensor, Tensor]: ...
