@@ -106,6 +106,13 @@ def test_procedures_compute_the_dynamics_of_a_tree(composites):
     assert max(errors(stages, Readings(composites=composites))) < 1e-12
 
 
+def test_all_matrices_are_those_of_the_recursion_on_numbers(monkeypatch):
+    assert tables.verification() < 1e-14
+    right = tables.source.value
+    monkeypatch.setattr(tables.source, "value", lambda *given: 1.001 * right(*given))
+    assert tables.verification() > 1e-6
+
+
 def test_procedures_close_loops():
     assert loop_error(stages, docking_platform()) < 1e-11
 
@@ -193,7 +200,7 @@ def test_counts_of_other_readings(name):
     assert tuple(totals) == READINGS[name]
 
 
-@pytest.mark.parametrize("name", tables.MISPRINTS)
+@pytest.mark.parametrize("name", [name for name, (_, reason) in tables.READINGS.items() if reason])
 def test_printed_rules_make_results_wrong(name):
     verdicts = [row.verdict for row in tables.read_otherwise(tables.cases()[0], name)]
     assert verdicts == ["not in paper", "explained"]

@@ -95,11 +95,8 @@ class Run:
         return number
 
     def coded(self, values) -> np.ndarray:
-        """Return operands for numbers."""
-        coded = np.empty(np.shape(values), dtype=object)
-        for index, x in np.ndenumerate(np.asarray(values, dtype=float)):
-            coded[index] = self.tables.scalar(x)
-        return coded
+        """Return operands for an array of numbers."""
+        return self.tables.numbers(values)
 
     def operand(self, name: str) -> np.ndarray:
         """Return a matrix of the body at hand, or of the preceding one, by SAS."""

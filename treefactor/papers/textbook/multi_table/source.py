@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +13,10 @@ from .tables import AUXILIARY, TARGET, TEMPORARY, Expression, Tables
 
 KINDS = {"+": "add", "-": "add", "*": "mul", "/": "div", "c": "trig", "s": "trig"}
 FUNCTIONS = {"c": "cos", "s": "sin"}
+OPERATIONS = {  # of values; a row without operation is a copy
+    **{"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv},
+    **{"c": lambda x, _: math.cos(x), "s": lambda x, _: math.sin(x), " ": lambda x, _: x},
+}
 
 
 @dataclass(frozen=True)
@@ -130,3 +135,19 @@ def operand(tables: Tables, C: int, I: int, O: str, second: bool = False) -> str
         return tables.IDT[row.C_S - 1].S
     enclosed = O in "*/" or (second and O == "-" and tables.readings.parentheses)
     return f"({row.text})" if enclosed else row.text
+
+
+def values(tables: Tables, memory: Mapping[str, float]) -> list[float]:
+    """Return the values of all rows of SET, used or not, to verify matrices whose elements they are."""
+    results: list[float] = []
+    for row in tables.SET:
+        x = value(tables, row.C1, row.I1, results, memory) if row.C1 else row.N
+        y = value(tables, row.C2, row.I2, results, memory) if row.C2 else 0.0
+        results.append(OPERATIONS[row.O](x, y))
+    return results
+
+
+def value(tables: Tables, C: int, I: int, results: list[float], memory: Mapping[str, float]) -> float:
+    """Return the value of a temporary or external variable with its sign."""
+    x = results[I - 1] if abs(C) == tables.C_TSV else memory[tables.IDT[abs(C) - 1].S]
+    return x if C > 0 else -x

@@ -114,6 +114,13 @@ class Tables:
         """Return an operand of the scalar processor."""
         return Scalar(self, float(N), C, I)
 
+    def numbers(self, values) -> np.ndarray:
+        """Return operands for an array of numbers."""
+        coded = np.empty(np.shape(values), dtype=object)
+        for index, x in np.ndenumerate(np.asarray(values, dtype=float)):
+            coded[index] = self.scalar(x)
+        return coded
+
     def temporary(self, *operation) -> Scalar:
         """Return the temporary that stands for an operation."""
         return self.scalar(C=self.C_TSV, I=self.row(*operation))
