@@ -313,8 +313,8 @@ def of_figure_1() -> list[PaperRow]:
     """Compare the elements of omega_P and omega_2, and the rows of SET that they take."""
     run = two_bodies()
     rows = []
-    for name, paper in (("OmP", ("-vv", "0", "vv")), ("Om", ("-vv", "dQ2", "vv"))):
-        elements = tuple(element(x) for x in run.operand(name)[:, 0])
+    for name, paper in (("OmP", "-vv, 0, vv"), ("Om", "-vv, dQ2, vv")):
+        elements = ", ".join(element(x) for x in run.operand(name)[:, 0])
         rows.append(PaperRow("figure 1", f"elements of {name} of body 2", elements, paper))
     used = {x.I for name in ("OmP", "Om") for x in run.operand(name)[:, 0] if x.I}
     return [*rows, PaperRow("figure 1", "rows of SET", len(used), 2)]
