@@ -83,7 +83,7 @@ EXHIBITS = (
         "section 4",
         "Recursions as loops over tables: the arm, the robot with six legs, and mechanisms with loops",
         table=CODING,
-        rows=(": error", ": multiplications over", ": sines and cosines"),
+        rows=(": error", ": sines and cosines"),
     ),
     _shown(
         "section 5, fewest",
