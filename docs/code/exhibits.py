@@ -115,6 +115,17 @@ def multiples(of: str = "seconds") -> Html:
     return grid(["", "in multiples of", *titles], rows)
 
 
+def chains() -> Html:
+    """Show operations and times of the inertia matrix of chains by the recursion as printed and by others."""
+    figures = measured("chains")["chains"]
+    counts, times = figures[0]["operations"], figures[0]["seconds"]
+    rows = [
+        *([f"operations, {name}", *(f"{one['operations'][name]:,}" for one in figures)] for name in counts),
+        *([f"time, {name}", *(duration(one["seconds"][name]) for one in figures)] for name in times),
+    ]
+    return grid(["", *(f"{one['bodies']} bodies" for one in figures)], rows)
+
+
 def ways_of_derivatives() -> Html:
     """Show times of the matrices of derivatives by loops over bodies and by programs, beside Pinocchio's."""
     rows = [

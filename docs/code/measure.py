@@ -22,6 +22,7 @@ from treefactor import report
 
 MEASURED = Path(__file__).parents[1] / "measured"
 NAMES = {  # and the packages whose versions are stored
+    "chains": (),
     "choosing": ("pin", "numpy"),
     "constraints": (),
     "derivatives": (),

@@ -1,6 +1,10 @@
 """Test the crossings, polynomials and force counts of the Kane-sum paper, and the list of exhibits."""
 
+import importlib
+import json
+import shutil
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from helpers.few_turns import few_turns
@@ -11,6 +15,15 @@ from treefactor.papers.exhibits.kane_sum import EXHIBITS
 from treefactor.papers.tables import kane_sum, kane_sum_extensions, kane_sum_growth, kane_sum_kinematics
 from treefactor.papers.tables.table import DERIVED, DIFFERS, EXPLAINED
 from treefactor.report.plots import draw_curves
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture
+def measure(monkeypatch):
+    """Return the script that measures chains."""
+    monkeypatch.syspath_prepend(DOCS / "code")
+    return importlib.import_module("measure_chains")
 
 
 @pytest.fixture(scope="module")
@@ -105,3 +118,35 @@ def test_chains_of_beams_are_named_by_their_modes_and_wrong_accelerations_found(
     right = type(arms[0]).forward_dynamics
     monkeypatch.setattr(type(arms[0]), "forward_dynamics", lambda *given: 1.01 * right(*given))
     assert {kane_sum_extensions.balance(arm).verdict for arm in arms} == {DIFFERS}
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="compiles C")
+def test_recursions_that_are_measured_compute_the_inertia_matrix(measure, monkeypatch, tmp_path):
+    few_turns(monkeypatch.setattr)
+    (one,) = measure.measured({}, **measure.SMALL)["chains"]
+    assert one["difference"] < 1e-14
+    assert min(one["seconds"].values()) > 0
+    text = measure.SOURCE.read_text(encoding="utf-8")
+    for n, (right, wrong) in enumerate(
+        (
+            ("M[1] -= y[0] * x[1]", "M[1] -= y[1] * x[0]"),
+            ("s[x] += mass[k] * r_ik[x]", "s[x] += mass[k]"),
+            ("add_product(s, r + 3 * k, m2)", "add_product(s, r_ik, m2)"),
+            ("m3[3 + x]) * a[1]", "m3[x + 1]) * a[1]"),
+            ("I[5] -= s[1] * h[2] + s[2] * shifted[1]", "I[5] -= s[1] * h[2] + s[2] * h[1]"),
+        )
+    ):
+        assert text.count(right) == 1
+        source = tmp_path / f"wrong{n}.c"
+        source.write_text(text.replace(right, wrong), encoding="utf-8")
+        monkeypatch.setattr(measure, "SOURCE", source)
+        (one,) = measure.measured({}, **measure.SMALL)["chains"]
+        assert one["difference"] > 1e-6
+
+
+def test_stored_counts_of_chains_are_those_of_today(measure):
+    stored = json.loads((DOCS / "measured" / "chains.json").read_text(encoding="utf-8"))
+    assert [one["bodies"] for one in stored["chains"]] == list(measure.FULL["bodies"])
+    for one in stored["chains"][:3]:
+        assert one["operations"] == measure.operations(one["bodies"])
+        assert one["seconds"]["chain_inertia"] < one["seconds"]["as printed"]

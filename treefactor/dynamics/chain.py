@@ -1,7 +1,7 @@
 """Compute the inertia matrix and forces of a chain of bodies given in the base frame.
 
 papers/textbook/kane_sum.py follows the equations of the Kane-sum paper one by one; this module uses the
-cheaper recursion of chain_on_scalars.py.
+recursion of chain_on_scalars.py, which is derived from them and faster (docs/code/measure_chains.py).
 """
 
 from __future__ import annotations
@@ -84,9 +84,10 @@ def chain_inertia(
 
     Notes
     -----
-    The Kane-sum paper, eqs. 9, 12-16 and 20, here with 3 N^2 + 36 N - 33 multiplications and
-    2.5 N^2 + 45.5 N - 49 additions for N >= 2 revolute joints; its table 1 has 36 N^2 - 39 N + 9 and
-    55.5 N^2 - 97.5 N + 30.
+    The matrix of the Kane-sum paper, eq. 9. Its recursion, eqs. 12-16 and 20, sums a 3 x 3 matrix for every
+    pair of joints; here column k is the momentum of the bodies from k on, which takes 3 N^2 + 36 N - 33
+    multiplications and 2.5 N^2 + 45.5 N - 49 additions for N >= 2 revolute joints. The paper's table 1 has
+    36 N^2 - 39 N + 9 and 55.5 N^2 - 97.5 N + 30 for the recursion, which takes several times as long.
 
     Examples
     --------

@@ -35,6 +35,7 @@ from .golubev_yaskevich_systems import (
     docking,
     six_legged,
 )
+from .golubev_yaskevich_tables import coding, filling, readings
 from .named_arms import named_arms, simplified_arms
 from .table import ANY_TIME, Between, PaperRow, Table
 
@@ -45,9 +46,12 @@ __all__ = [
     "SAVING",
     "TABLES",
     "WITHOUT_LOOPS",
+    "coding",
     "docking",
     "figures",
+    "filling",
     "formulas",
+    "readings",
     "six_legged",
 ]
 FEWER = (
@@ -220,9 +224,12 @@ def states(model: Model, name: str) -> list[np.ndarray]:
 TABLES = (
     formulas,
     figures,
+    filling,
     closed_loops,
     docking,
     six_legged,
+    coding,
+    readings,
     against_indices,
     against_numeric,
     named_arms,

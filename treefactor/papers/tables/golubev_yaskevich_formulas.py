@@ -180,8 +180,7 @@ def figures() -> Table:
     note = (
         "Figure 1: the angular velocity of the second of two bodies, joints about z and y, on our table of "
         "expressions. Figure 4: statements of C against rows of the table; rows with one use are written "
-        "into it. Figures 2 and 3 show tables of matrices (SAS, AMT, MPT) that this package does not have: "
-        "its matrices are lists of scalars."
+        "into it."
     )
     return Table(PAPER, "Figures 1 and 4", note, [velocity(), *inlined()])
 

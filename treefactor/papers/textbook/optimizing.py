@@ -6,6 +6,8 @@ may count their operations, or write statements of a program.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..._util.vectors import apply, cross, dot
@@ -40,7 +42,12 @@ def trigonometric(c, s) -> tuple:
     return c * c, s * s, s * c
 
 
-def turned(A, k: int, c, s, v_t, printed: bool = True) -> np.ndarray:
+def equal(x, y) -> bool:
+    """Return whether two scalars are the same number."""
+    return float(x) == float(y)
+
+
+def turned(A, k: int, c, s, v_t, printed: bool = True, same: Callable[..., bool] = equal) -> np.ndarray:
     """Return alpha^T A alpha by (1.4) and (1.5), alpha about axis k.
 
     Parameters
@@ -52,6 +59,8 @@ def turned(A, k: int, c, s, v_t, printed: bool = True) -> np.ndarray:
         See `trigonometric`.
     printed : bool
         v_A4 = v_T3 v_A1, as printed; or v_T3 v_A2.
+    same : callable
+        Returns whether two entries are equal.
     """
     m = NEXT[k]
     n = NEXT[m]
@@ -62,16 +71,16 @@ def turned(A, k: int, c, s, v_t, printed: bool = True) -> np.ndarray:
     R = np.empty((3, 3), dtype=object)
     R[k, k] = A[k, k]
     R[k, m], R[k, n] = c * A[k, m] - s * A[k, n], c * A[k, n] + s * A[k, m]
-    if float(A[m, m]) == float(A[n, n]):
+    if same(A[m, m], A[n, n]):
         R[m, m], R[n, n] = A[m, m] - a3, A[m, m] + a3
     else:
         R[m, m] = t1 * A[m, m] + t2 * A[n, n] - a3
         R[n, n] = t1 * A[n, n] + t2 * A[m, m] + a3
-    if float(A[m, n]) == float(A[n, m]):
+    if same(A[m, n], A[n, m]):
         R[m, n] = (t1 - t2) * A[m, n] + a4
     else:
         R[m, n] = t1 * A[m, n] - t2 * A[n, m] + a4
-    if all(float(A[i, j]) == float(A[j, i]) for i, j in ((k, m), (k, n), (m, n))):
+    if all(same(A[i, j], A[j, i]) for i, j in ((k, m), (k, n), (m, n))):
         R[m, k], R[n, k], R[n, m] = R[k, m], R[k, n], R[m, n]
     else:
         R[m, k], R[n, k] = c * A[m, k] - s * A[n, k], c * A[n, k] + s * A[m, k]
