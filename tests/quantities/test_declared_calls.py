@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from helpers.array_forms import FORMS, GUARD, guarded, unaligned
+from helpers.array_forms import FORMS, GUARD, UNBOUND, guarded
 from helpers.declared import MODELS, TURNED, cases
 
 import treefactor as tf
@@ -63,6 +63,7 @@ def tolerance(case, arrays):
     return 1e-13 * max(10.0, np.linalg.cond(tf.crba(case.model, arrays["q"])).max())
 
 
+@pytest.mark.wheel
 @every_case
 def test_a_batch_is_its_elements(case):
     lanes = case.layout == "lanes"
@@ -93,6 +94,7 @@ def test_leading_axes_are_those_of_the_arguments(case):
             np.testing.assert_array_equal(own, expected.reshape(shape), strict=True)
 
 
+@pytest.mark.wheel
 @every_case
 @sizes
 def test_forms_of_arrays_and_threads_change_no_bit_and_no_argument(case, size):
@@ -106,7 +108,7 @@ def test_forms_of_arrays_and_threads_change_no_bit_and_no_argument(case, size):
         assert_same(case.parts(case.call(formed)), expected)
         for name in case.names:
             assert_same(case.parts(case.call(arrays | {name: formed[name]})), expected)
-    for threads in (2, 3, 100, -1):
+    for threads in (2, 3, 100, -1, np.int64(2)):
         assert_same(case.parts(case.call(arrays, num_threads=threads)), expected)
     assert_same(arrays.values(), copies.values())
 
@@ -170,6 +172,7 @@ def test_out_receives_the_result_and_nothing_around_it(case):
             assert (around[guard] == GUARD).all()
 
 
+@pytest.mark.wheel
 @cases_with_out
 @sizes
 def test_out_in_one_line_with_an_argument_that_it_overlaps(case, size):
@@ -200,6 +203,7 @@ def test_out_in_one_line_with_an_argument_that_it_overlaps(case, size):
                 np.testing.assert_array_equal(line[around], before[around])
 
 
+@pytest.mark.wheel
 @every_case
 def test_a_bad_element_is_nan_and_its_neighbours_change_no_bit(case):
     for value, threads in itertools.product((np.nan, np.inf), (1, 2)):
@@ -270,6 +274,7 @@ def test_a_single_call_names_the_argument_that_is_not_finite_and_leaves_out(case
                 assert all(np.isnan(x).all() for x in case.parts(out))
 
 
+@pytest.mark.wheel
 @of_all_kinds_with_out
 @pytest.mark.parametrize("size", [(), (3,)], ids=["single", "batch"])
 def test_wrong_arguments_are_named_and_leave_out(case, size):
@@ -297,12 +302,13 @@ def test_wrong_arguments_are_named_and_leave_out(case, size):
             for bad in (np.concatenate([x, x]), x[:1], x[:0], x[:, None]):
                 if array.role != "direction" or bad.ndim == x.ndim:  # one direction for every state
                     refused(tf.ShapeError, "must have shape|leading axes", **{name: bad})
-    for threads in (0, -2, "2", 2.5, None):
+    for threads in (0, -2, "2", 2.5, 1.0, None):
         with pytest.raises((ValueError, TypeError), match="num_threads must be"):
             case.call(good, out=out, num_threads=threads)
         assert all(np.isnan(x).all() for x in case.parts(out))
 
 
+@pytest.mark.wheel
 @of_all_kinds_with_out
 @pytest.mark.parametrize("size", [(), (3,)], ids=["single", "batch"])
 def test_outs_that_cannot_hold_the_result_are_refused(case, size):
@@ -398,21 +404,6 @@ def test_a_bound_call_reads_its_arrays_each_time(case):
         with pytest.raises(tf.NonFiniteError, match=f"{case.names[-1]} is not finite"):
             call()
         assert_same(case.parts(out), before)
-
-
-def spread(x):
-    """Return the same numbers with gaps between them."""
-    return np.repeat(x[..., None], 2, axis=-1)[..., 0]
-
-
-UNBOUND = {  # forms that cannot be bound, and why
-    "float32": (lambda x: x.astype(np.float32), r"contiguous .* float64 to be bound, got float32: .*astype"),
-    "integers": (lambda x: x.astype(int), "got int64"),
-    "list": (np.ndarray.tolist, "got (list|float): bind an array made by"),
-    "strided": (spread, r"got strides .*: bind np\.ascontiguousarray"),
-    "shape": (lambda x: x[None].copy(), r"have shape .* to be bound, got"),
-    "unaligned": (unaligned, "not aligned: bind"),
-}
 
 
 @bound_cases_of_all_kinds
@@ -566,6 +557,27 @@ def assert_padded(case, results, count):
     for result in case.parts(results):
         padding = np.moveaxis(result, -1, 1).reshape(8 * len(result), result.shape[1])[count:]
         assert not padding.any() or (padding == identity).all()
+
+
+def has_flags(case):
+    """Return whether the options ask for further results."""
+    return any(result.when and case.options.get(result.when) is True for result in case.quantity.results)
+
+
+def shown(case):
+    """Return the results that the options ask for."""
+    return [result for result in case.quantity.results if not result.when or case.options.get(result.when)]
+
+
+@pytest.mark.parametrize("case", **cases(select=has_flags))
+@sizes
+def test_further_results_change_no_bit_of_the_others(case, size):
+    arrays = case.arguments(20, size)
+    flags = [option.name for option in case.quantity.options if option.kind == "flag"]
+    plain = case._replace(options={name: x for name, x in case.options.items() if name not in flags})
+    kept = dict(zip(shown(plain), plain.parts(plain.call(arrays)), strict=True))
+    for result, own in zip(shown(case), case.parts(case.call(arrays)), strict=True):
+        assert_same([own], [kept.get(result, own)])
 
 
 @of_all_kinds

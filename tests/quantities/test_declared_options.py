@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from helpers.array_forms import every_other
 from helpers.declared import KEYS, MODELS, Case, cases
+from helpers.undeclared import tip
 from test_declared_calls import COUNT, assert_same, assert_spoiled, is_bound
 
 import treefactor as tf
@@ -92,6 +93,17 @@ def test_packed_jacobians_hold_the_columns_of_the_support(case):
             dense = at(case, frame).call(arrays)
             np.testing.assert_array_equal(at(packed, frame).call(arrays), dense[..., support])
             assert not np.delete(dense, support, axis=-1).any()
+
+
+@pytest.mark.parametrize("model", JOINTED.values(), ids=JOINTED)
+@pytest.mark.parametrize("layout", ["dense", "packed"])
+def test_the_placement_beside_a_jacobian_is_that_of_the_frame(model, layout):
+    frame = tip(model)
+    for size in ((), (COUNT,)):
+        q = tf.random_configuration(model, 0, size=size)
+        J, T = tf.frame_jacobian(model, q, frame, "WORLD", layout, placement=True)
+        np.testing.assert_array_equal(J, tf.frame_jacobian(model, q, frame, "WORLD", layout))
+        np.testing.assert_array_equal(T, tf.frame_placement(model, q, frame))
 
 
 @pytest.mark.parametrize("case", **cases({"one": MODELS["one"]}, with_frame))
