@@ -18,10 +18,17 @@ from treefactor.quantities.functions import QUANTITIES
 pytestmark = pytest.mark.isa
 
 JOINTED = {key: model for key, model in MODELS.items() if model.njoints}
+ROD = tf.Inertia(1.0, [0.1, 0.2, 0.3], np.eye(3))
 POINT = tf.Model([  # the point has no inertia at the axis of the hinge
     tf.Joint("turn", "revolute", axis=[0, 0, 1]),
     tf.Joint("slide", "prismatic", 0, axis=[1, 0, 0], inertia=tf.Inertia(1.0)),
 ])  # fmt: skip
+LEAF = tf.Model(
+    [
+        tf.Joint("arm", "revolute", axis=[0, 1, 0], inertia=ROD),
+        tf.Joint("tip", "revolute", 0, axis=[0, 0, 1]),
+    ]
+)
 
 
 def frame_option(quantity):
@@ -233,6 +240,31 @@ def test_pivots_that_fail_spoil_their_element_and_leave_out(case):
         with pytest.raises(tf.NotPositiveDefiniteError):
             call()
         assert all(np.isnan(x).all() for x in case.parts(out))
+
+
+@pytest.mark.parametrize("case", **cases({"leaf": LEAF}, lambda case: case.quantity.fails, undeclared=True))
+def test_a_leaf_without_mass_has_no_acceleration(case):
+    arrays = case.arguments(32, (3,))
+    for own in case.parts(case.call(arrays)):
+        assert np.isnan(own.reshape(3, -1)).any(axis=1).all()
+    with pytest.raises(tf.NotPositiveDefiniteError, match="tip") as raised:
+        case.call({name: x[0] for name, x in arrays.items()})
+    if case.quantity.kernel:
+        assert (raised.value.row, raised.value.name) == (1, "tip")
+
+
+def without_root(case):
+    """Return whether the case is a quantity about the centre of mass."""
+    return case.is_plain and any("no mass" in why for _, why in case.quantity.errors)
+
+
+@pytest.mark.parametrize("case", **cases({"one": MODELS["one"]}, without_root))
+def test_models_without_mass_have_no_centre(case):
+    hinge = tf.Joint("hinge", "revolute", axis=[0, 0, 1])
+    for model in (tf.Model([hinge]), tf.Model([])):
+        empty = case._replace(model=model)
+        with pytest.raises(tf.InvalidModelError, match=r"has no centre of mass.* Inertia with mass > 0"):
+            empty.call(empty.arguments())
 
 
 def test_quantities_without_mimic_joints_name_what_to_call():
