@@ -84,6 +84,23 @@ def condition(case, arrays):
     return np.linalg.cond(tf.crba(case.model, arrays["q"]))
 
 
+@pytest.mark.parametrize("case", **cases(select=lambda case: case.layout == "dense"))
+@pytest.mark.parametrize("size", [(), (1,), (3,)], ids=str)
+def test_results_have_the_shapes_of_the_declaration(case, size):
+    results = [
+        result
+        for result in case.quantity.results
+        if not result.when or result.when in case.names or case.options.get(result.when)
+    ]
+    arrays = case.parts(case.call(case.arguments(33, size)))
+    assert len(arrays) == (1 if case.options.get("argument") is not None else len(results))
+    for result, own in zip(results, arrays, strict=False):
+        axes = [axis for axis in result.shape if axis != "frames"]
+        if {axis for axis in axes if isinstance(axis, str)} <= {"nq", "nv", "njoints"}:
+            shape = [getattr(case.model, axis) if isinstance(axis, str) else axis for axis in axes]
+            assert own.shape == (*size, *shape)
+
+
 def test_numbers_of_entries_are_those_of_the_table():
     assert [entry.quantity for entry in ENTRIES.values()] == list(QUANTITIES.values())
     assert [entry.number for entry in ENTRIES.values()] == list(range(len(ENTRIES)))
