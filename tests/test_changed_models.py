@@ -5,11 +5,11 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers.dynamics_cases import CALLS as DYNAMICS
-from helpers.dynamics_cases import MODELS, arguments, names_of
+from helpers.declared import cases
+from helpers.dynamics_cases import MODELS, arguments
 from helpers.model_cases import models
 from helpers.reachable import REACHABLE
-from helpers.state_calls import MOVING, STEPPED, arrays_of, has, parts, run, tip
+from helpers.undeclared import UNDECLARED, tip
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,17 +17,12 @@ import treefactor as tf
 from treefactor import constraints, mechanisms, xla
 from treefactor.model.joints import with_numbers
 from treefactor.model.parameters import from_log_cholesky
+from treefactor.quantities.functions import QUANTITIES
 
 LINKAGE = mechanisms.five_bar()
 CLOSED = LINKAGE.closed
 OTHER = {  # functions of a model that the tables of calls leave out, with the arguments after the model
-    "all_terms": lambda m, q, v, x, f: tuple(tf.all_terms(m, q, v)),
-    "rnea_derivatives": lambda m, q, v, x, f: tf.rnea_derivatives(m, q, v, x, f, with_value=True),
-    "forward_dynamics_derivatives": lambda m, q, v, x, f: tf.forward_dynamics_derivatives(m, q, v, x, f),
-    "delassus": lambda m, q, v, x, f: tf.delassus(m, q, tip(m)),
     "operational_space": lambda m, q, v, x, f: tf.operational_space(m, q, tip(m), damping=1.0).inertia,
-    "normalize": lambda m, q, v, x, f: tf.normalize(m, q),
-    "is_same_configuration": lambda m, q, v, x, f: tf.is_same_configuration(m, q, q),
     "random_configuration": lambda m, q, v, x, f: tf.random_configuration(m, 3, size=(2,)),
     "neutral": lambda m, q, v, x, f: tf.neutral(m),
     "bind": lambda m, q, v, x, f: bound(m, q, v, x),
@@ -87,6 +82,11 @@ def refilled(model, seed):
     return tf.Model(joints, model.gravity, model.name, loops=model.loops)
 
 
+def parts(result):
+    """Return the arrays of a result."""
+    return tuple(map(np.asarray, result)) if isinstance(result, tuple) else (np.asarray(result),)
+
+
 def assert_same(found, expected, exact, name):
     """Assert that results are equal, to the last bit or within rounding."""
     for own, other in zip(parts(found), parts(expected), strict=True):
@@ -99,13 +99,9 @@ def assert_same(found, expected, exact, name):
 
 def results(model, size):
     """Return the results of every function of a model and its state."""
-    q, v, x, f = arguments(model, 1, size)
-    found = {f"dynamics {name}": DYNAMICS[name](model, q, v, x, f) for name in names_of(model)}
-    for name in (*MOVING, *STEPPED):
-        if has(name, model):
-            found[name] = run(name, model, *arrays_of(name, model, 1, size))
-    found |= {name: call(model, q, v, x, f) for name, call in OTHER.items()}
-    return found
+    moved = cases({"": model}, lambda case: case.configurations, undeclared=True)
+    values = {name: case.call(case.arguments(1, size)) for case, name in zip(*moved.values(), strict=True)}
+    return values | {name: call(model, *arguments(model, 1, size)) for name, call in OTHER.items()}
 
 
 def test_every_function_of_a_model_is_tried():
@@ -116,8 +112,7 @@ def test_every_function_of_a_model_is_tried():
         if "model" in inspect.signature(function).parameters
         and not function.__module__.startswith("treefactor.identification")
     }
-    own = {name for name in (*DYNAMICS, *MOVING, *STEPPED, *OTHER) if hasattr(tf, name)}
-    assert functions - own - {"forward_dynamics"} == set()
+    assert functions - QUANTITIES.keys() - UNDECLARED.keys() - OTHER.keys() == set()
     functions = {
         name
         for name in constraints.__all__
@@ -137,7 +132,7 @@ def test_results_are_those_of_a_model_built_with_these_inertias(key, size):
     for found in (results(changed, size), results(pickle.loads(pickle.dumps(changed)), size)):
         for name in before:
             assert_same(found[name], expected[name], exact[name], name)
-    assert not np.allclose(before["dynamics crba"], expected["dynamics crba"])
+    assert not np.allclose(before["crba--dense"], expected["crba--dense"])
     for name, found in results(model, size).items():  # nothing of the changed model stays in the first one
         assert_same(found, before[name], True, name)
 
@@ -207,7 +202,7 @@ def test_models_that_are_made_of_a_changed_one_keep_its_parameters():
         assert np.array_equal(tf.crba(one, q), tf.crba(changed, q))
     assert framed.frame("tool").joint == 2
     assert np.array_equal(tf.frame_placement(framed, q, "j2"), tf.frame_placement(model, q, "j2"))
-    assert not tf.generalized_gravity(weightless, q).any()
+    assert not tf.rnea(weightless, q, *np.zeros((2, model.nv))).any()
 
 
 def test_changed_models_share_what_does_not_depend_on_inertias():

@@ -1,69 +1,44 @@
 """Bad configurations in a batch: their rows are NaN, raise nothing, and change no bit of other rows."""
 
-import inspect
 from functools import cache
 
 import numpy as np
 import pytest
 from helpers.array_forms import FORMS
-from helpers.dynamics_cases import MODELS
-from helpers.reachable import REACHABLE
-from helpers.state_calls import CALLS, MOVING, STEPPED, arrays_of, has, run
+from helpers.declared import MODELS, Case, cases
 
 import treefactor as tf
 from treefactor import se3, so3
 from treefactor.model.joints import ROTATIONS
+from treefactor.quantities import configurations
+from treefactor.quantities.functions import QUANTITIES
 
-TURNED = ("all kinds", "freeflyer", "followers")
+TURNED = {key: MODELS[key] for key in ("all kinds", "freeflyer", "followers")}
 SCALES = (0.0, 1e300, 1e-300, 1e160, 1e-160, 2.0, 1.0 + 2e-6, -1e300)
 ENTRIES = (np.nan, np.inf, -np.inf, 1e300)  # in the place of one entry
-
-
-@cache
-def kernels(key):
-    """Return generated code for a model."""
-    return tf.compile(MODELS[key], ["crba", "rnea", "forward_dynamics"])
-
-
-def compiled(name):
-    """Return a call of generated code for a model of the table."""
-
-    def call(model, *arrays, **options):
-        key = next(key for key, one in MODELS.items() if one is model)
-        return getattr(kernels(key), name)(*arrays, **options)
-
-    return call
-
-
-DYNAMICS = {  # functions of a model that `CALLS` lacks; by name: the function, and the names of its arrays
-    "crba": (tf.crba, "q"),
-    "rnea": (tf.rnea, "q v a"),
-    "bias": (tf.bias, "q v"),
-    "h_times": (tf.h_times, "q v"),
-    "aba": (tf.aba, "q v a"),
-    "forward_dynamics": (tf.forward_dynamics, "q v a"),
-    "joint_forces": (tf.joint_forces, "q v a"),
-    "base_force": (tf.base_force, "q v a"),
-    "rnea_derivatives": (tf.rnea_derivatives, "q v a"),
-    "forward_dynamics_derivatives": (tf.forward_dynamics_derivatives, "q v a"),
-    "all_terms": (tf.all_terms, "q v"),
-    "delassus": (lambda m, q, **o: tf.delassus(m, q, m.joints[-1].name, **o), "q"),
-    "compiled crba": (compiled("crba"), "q"),
-    "compiled rnea": (compiled("rnea"), "q v a"),
-    "compiled forward_dynamics": (compiled("forward_dynamics"), "q v a"),
-}
-OF_CONFIGURATIONS = {
-    **{name: call for name, call in {**MOVING, **STEPPED}.items() if call[1][0] == "q"},
-    **DYNAMICS,
-    **{name: CALLS[name] for name in ("normalize", "is_same_configuration")},
-}
+NAN_ALL = [name for name in vars(configurations) if name in QUANTITIES]  # rows are NaN throughout
+STEPPED = [name for name in NAN_ALL if QUANTITIES[name].bound and name != "normalize"]
 SINGLE = (tf.ConfigurationError, tf.NonFiniteError)
 
 
-@pytest.fixture(autouse=True)
-def further_calls(monkeypatch):
-    for name, call in DYNAMICS.items():
-        monkeypatch.setitem(CALLS, name, call)
+@cache
+def kernels(model):
+    """Return generated code for a model."""
+    return tf.compile(model, ["crba", "rnea", "forward_dynamics"])
+
+
+class CompiledCase(Case):
+    """A case of generated code."""
+
+    @property
+    def function(self):
+        """Function of the kernels of the model."""
+        return lambda model, **arrays: getattr(kernels(model), self.quantity.name)(**arrays)
+
+    def arguments(self, *given):
+        """Return random arguments without external forces."""
+        arrays = super().arguments(*given)
+        return {name: x for name, x in arrays.items() if name != "fext"}
 
 
 def hostile(model, q, rng):
@@ -78,45 +53,58 @@ def hostile(model, q, rng):
     return np.array(rows)
 
 
-def spoiled(name, model, which, seed=0):
+def spoiled(case, which, seed=0):
     """Return arrays of a call with hostile rows among good ones, those without, and which rows are good."""
     rng = np.random.default_rng(seed)
-    one = arrays_of(name, model, seed)[which]
-    bad = hostile(model, one, rng)
+    bad = hostile(case.model, case.arguments(seed)[which], rng)
     count = len(bad) + 21
-    arrays = arrays_of(name, model, seed + 1, (count,))
+    arrays = case.arguments(seed + 1, (count,))
     places = rng.permutation(count)[: len(bad)]
-    worse = [x.copy() for x in arrays]
+    worse = {name: x.copy() for name, x in arrays.items()}
     worse[which][places] = bad
     return worse, arrays, np.setdiff1d(np.arange(count), places)
 
 
-def cases():
-    for name, (_, wanted) in OF_CONFIGURATIONS.items():
-        for key in TURNED:
-            for which, array in enumerate(wanted.split()):
-                coupled = key == "followers" and name.startswith(("aba", "compiled"))  # not available there
-                if array in ("q", "q1") and has(name, MODELS[key]) and not coupled:
-                    yield pytest.param(name, MODELS[key], which, id=f"{name}-{array}-{key}")
+def hostile_cases(select=lambda case: True):
+    """Yield cases with the name of each of their configurations."""
+    moved = cases(
+        TURNED, lambda case: case.is_plain and case.configurations and select(case), undeclared=True
+    )
+    for case, name in zip(*moved.values(), strict=True):
+        yield from (pytest.param(case, which, id=f"{name}-{which}") for which in case.configurations)
+
+
+def compiled_cases():
+    """Yield cases of generated code."""
+    for name in ("crba", "rnea", "forward_dynamics"):
+        for key in ("all kinds", "freeflyer"):
+            yield pytest.param(
+                CompiledCase(QUANTITIES[name], MODELS[key], {}), "q", id=f"compiled-{name}-{key}"
+            )
+
+
+every_case = pytest.mark.parametrize(("case", "which"), [*hostile_cases(), *compiled_cases()])
 
 
 @pytest.mark.isa
-@pytest.mark.parametrize(("name", "model", "which"), list(cases()))
-def test_hostile_rows_are_nan_and_change_no_other_bit(name, model, which):
-    worse, arrays, good = spoiled(name, model, which)
-    expected = [x[good] for x in run(name, model, *arrays)]
-    bad = np.setdiff1d(np.arange(len(arrays[0])), good)
+@every_case
+def test_hostile_rows_are_nan_and_change_no_other_bit(case, which):
+    name, (worse, arrays, good) = case.quantity.name, spoiled(case, which)
+    expected = [x[good] for x in case.parts(case.call(arrays))]
+    bad = np.setdiff1d(np.arange(len(arrays[which])), good)
     forms = [(worse, {}), (worse, {"num_threads": 3})]
-    forms += [([*map(FORMS[form], worse)], {}) for form in ("list", "every other", "fortran")]
+    forms += [
+        ({key: FORMS[form](x) for key, x in worse.items()}, {}) for form in ("list", "every other", "fortran")
+    ]
     for given, options in forms:
-        results = run(name, model, *given, **options)
+        results = case.parts(case.call(given, **options))
         for own, other in zip(results, expected, strict=True):
             np.testing.assert_array_equal(own[good], other)
         if name == "normalize":
-            lengths_are_one_or_nan(model, worse[0][bad], results[0][bad])
+            lengths_are_one_or_nan(case.model, worse[which][bad], results[0][bad])
         elif name == "is_same_configuration":
             assert not results[0][bad].any()
-        elif name in STEPPED:
+        elif name in NAN_ALL:
             assert all(np.isnan(x[bad]).all() for x in results)
         else:  # entries outside a pattern, and the initial state of a rollout, stay
             assert np.all([np.isnan(x[bad].reshape(len(bad), -1)).any(axis=1) for x in results if x[0].size])
@@ -137,35 +125,34 @@ def lengths_are_one_or_nan(model, q, found):
             np.testing.assert_allclose(found[:, at], expected, rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize(("name", "model", "which"), list(cases()))
-def test_one_hostile_configuration_raises_our_error(name, model, which):
-    worse, arrays, good = spoiled(name, model, which)
-    for i in np.setdiff1d(np.arange(len(arrays[0])), good):
-        one = [x[i] for x in worse]
-        if name == "normalize" and np.isfinite(run(name, model, *(x[i : i + 1] for x in worse))[0]).all():
+@every_case
+def test_one_hostile_configuration_raises_our_error(case, which):
+    worse, arrays, good = spoiled(case, which)
+    for i in np.setdiff1d(np.arange(len(arrays[which])), good):
+        one = {name: x[i] for name, x in worse.items()}
+        batch = {name: x[i : i + 1] for name, x in worse.items()}
+        if case.quantity.name == "normalize" and np.isfinite(case.call(batch)).all():
             continue  # any length but zero
-        for given in (one, [x.tolist() for x in one]):
+        for given in (one, {name: x.tolist() for name, x in one.items()}):
             with pytest.raises(SINGLE) as caught:
-                run(name, model, *given)
+                case.call(given)
             assert "has length" in str(caught.value) or "is not finite" in str(caught.value)
 
 
-@pytest.mark.parametrize("key", TURNED)
 @pytest.mark.parametrize(
-    "function", [tf.integrate, tf.difference, tf.interpolate, tf.distance, tf.squared_distance]
+    ("case", "which"),
+    list(hostile_cases(lambda case: case.quantity.name in STEPPED)),
 )
-def test_bound_calls_raise_and_leave_out_as_it_was(function, key):
-    model = MODELS[key]
-    for which in (0, 1) if function is not tf.integrate else (0,):
-        worse, arrays, good = spoiled(function.__name__, model, which)
-        out = np.full(np.shape(function(model, *(x[good[0]] for x in arrays))), 7.0)
-        one = [np.array(x[good[0]]) for x in arrays]
-        call = tf.bind(function, model, *one, out=out)
-        for i in np.setdiff1d(np.arange(len(arrays[0])), good):
-            one[which][:], out[...] = worse[which][i], 7.0
-            with pytest.raises(SINGLE):
-                call()
-            assert (out == 7.0).all()
+def test_bound_calls_raise_and_leave_out_as_it_was(case, which):
+    worse, arrays, good = spoiled(case, which)
+    one = {name: np.array(x[good[0]]) for name, x in arrays.items()}
+    out = case.empty(case.call(one))
+    call = tf.bind(case.function, case.model, **one, **case.options, out=out)
+    for i in np.setdiff1d(np.arange(len(arrays[which])), good):
+        one[which][:] = worse[which][i]
+        with pytest.raises(SINGLE):
+            call()
+        assert all(np.isnan(x).all() for x in case.parts(out))
 
 
 @pytest.mark.parametrize("scale", [1e300, 1e-300, 1e160, 1e-160, 5e-324, -1e308])
@@ -197,25 +184,7 @@ def test_a_quaternion_of_length_zero_is_nan_in_its_row():
 WRONG = ("all", 0, -2, 2.5, 1.0, None)
 
 
-@pytest.mark.parametrize("name", [*CALLS, *DYNAMICS])
-def test_wrong_numbers_of_threads_are_refused_for_one_state_too(name):
-    model = MODELS["all kinds"]
-    for arrays in (arrays_of(name, model), arrays_of(name, model, 0, (3,))):
-        for wrong in WRONG:
-            with pytest.raises((ValueError, TypeError), match="num_threads must be"):
-                run(name, model, *arrays, num_threads=wrong)
-        for right in (2, -1, np.int64(2)):
-            for one, other in zip(
-                run(name, model, *arrays, num_threads=right), run(name, model, *arrays), strict=True
-            ):
-                np.testing.assert_array_equal(one, other)
-
-
-def test_every_public_function_with_threads_is_tried():
-    taken = {n for n in REACHABLE if "num_threads" in signature(getattr(tf, n))}
-    tried = {name.partition(" ")[0] for name in (*CALLS, *DYNAMICS)}
-    apart = {"factor", "solve", "operational_space", "damped_least_squares"}  # below
-    assert taken - tried - apart == {"Factor", "chain_inertia"}
+def test_wrong_numbers_of_threads_are_refused_by_functions_of_matrices():
     model, J = MODELS["all kinds"], np.ones((6, 8))
     H, x = tf.crba(model, tf.neutral(model)), np.ones(model.nv)
     for call in (
@@ -227,11 +196,3 @@ def test_every_public_function_with_threads_is_tried():
         for wrong in WRONG:
             with pytest.raises((ValueError, TypeError), match="num_threads must be"):
                 call(wrong)
-
-
-def signature(value):
-    """Return the names of the arguments of a function; none of what has no signature."""
-    try:
-        return inspect.signature(value).parameters
-    except (TypeError, ValueError):
-        return ()

@@ -1,9 +1,11 @@
 """Every function that takes arrays refuses masked ones, because NumPy would drop the mask."""
 
 import inspect
+from functools import partial
 
 import numpy as np
 import pytest
+from helpers.declared import cases
 from helpers.public_objects import ARM, FIT, LINKAGE, MODEL, OBJECTS, PROBLEM, TREE, standing
 from helpers.reachable import REACHABLE
 from helpers.strategies import spd_matrix
@@ -29,134 +31,20 @@ CONTACTS = OBJECTS["mlcp.fclib.Contacts"]
 OUT = np.empty((MODEL.nv, MODEL.nv))
 INERTIAS = tf.Inertias(MODEL, MODEL.parameters[None])
 FORCES = np.zeros((MODEL.njoints, 6))
+DECLARED = cases({"freeflyer": MODEL}, lambda case: case.is_plain and case.configurations, undeclared=True)[
+    "argvalues"
+]
+
+
+def positional(case, *arrays):
+    """Call the function of a case with arrays in the order of its declaration."""
+    return case.call(dict(zip(case.names, arrays, strict=True)))
+
+
 CASES = {  # functions of arrays, and arrays that they accept; by the name of what is public
-    "crba": (lambda q, out: tf.crba(MODEL, q, out), Q, OUT),
-    "rnea": (lambda q, v, a, fext: tf.rnea(MODEL, q, v, a, fext), Q, V, V, np.zeros((MODEL.njoints, 6))),
-    "regressor": (lambda q, v, a: tf.regressor(MODEL, q, v, a), Q, V, V),
-    "regressor_transpose_times": (
-        lambda *arrays: tf.regressor_transpose_times(MODEL, *arrays),
-        *(Q, V, V, V),
-    ),
-    "center_of_mass_regressor": (lambda q: tf.center_of_mass_regressor(MODEL, q), Q),
-    "gravity_regressor": (lambda q: tf.gravity_regressor(MODEL, q), Q),
-    "momentum_regressor": (lambda q, v: tf.momentum_regressor(MODEL, q, v), Q, V),
-    "kinetic_energy_regressor": (lambda q, v: tf.kinetic_energy_regressor(MODEL, q, v), Q, V),
-    "potential_energy_regressor": (lambda q: tf.potential_energy_regressor(MODEL, q), Q),
-    "rnea_derivatives": (
-        lambda q, v, a, f: tf.rnea_derivatives(MODEL, q, v, a, f),
-        Q,
-        V,
-        V,
-        np.zeros((MODEL.njoints, 6)),
-    ),
-    "forward_dynamics_derivatives": (
-        lambda q, v, tau, f: tf.forward_dynamics_derivatives(MODEL, q, v, tau, f),
-        Q,
-        V,
-        V,
-        np.zeros((MODEL.njoints, 6)),
-    ),
-    "joint_forces": (
-        lambda q, v, a, f: tf.joint_forces(MODEL, q, v, a, f),
-        Q,
-        V,
-        V,
-        np.zeros((MODEL.njoints, 6)),
-    ),
-    "base_force": (
-        lambda q, v, a, f: tf.base_force(MODEL, q, v, a, f),
-        Q,
-        V,
-        V,
-        np.zeros((MODEL.njoints, 6)),
-    ),
-    "generalized_gravity": (lambda q, out: tf.generalized_gravity(MODEL, q, out), Q, V.copy()),
-    "static_torque": (
-        lambda q, f, out: tf.static_torque(MODEL, q, f, out),
-        Q,
-        np.zeros((MODEL.njoints, 6)),
-        V.copy(),
-    ),
-    "kinetic_energy": (lambda q, v: tf.kinetic_energy(MODEL, q, v), Q, V),
-    "potential_energy": (lambda q: tf.potential_energy(MODEL, q), Q),
-    "mechanical_energy": (lambda q, v: tf.mechanical_energy(MODEL, q, v), Q, V),
-    "coriolis_matrix": (lambda q, v, out: tf.coriolis_matrix(MODEL, q, v, out), Q, V, OUT),
-    "inverse_inertia": (lambda q, out: tf.inverse_inertia(MODEL, q, out), Q, OUT),
-    "bias": (lambda q, v, out: tf.bias(MODEL, q, v, out=out), Q, V, V.copy()),
-    "aba": (lambda q, v, tau: tf.aba(MODEL, q, v, tau), Q, V, V),
-    "forward_dynamics": (lambda q, v, tau: tf.forward_dynamics(MODEL, q, v, tau), Q, V, V),
-    "rnea_hvp": (lambda *arrays: tf.rnea_hvp(MODEL, *arrays), Q, V, V, V, V, V, V, V, FORCES),
-    "rnea_hessian": (lambda *arrays: tf.rnea_hessian(MODEL, *arrays), Q, V, V, V, FORCES),
-    "forward_dynamics_hvp": (
-        lambda *arrays: tf.forward_dynamics_hvp(MODEL, *arrays),
-        *(Q, V, V, V, V, V, V, V, FORCES),
-    ),
-    "forward_dynamics_hessian": (
-        lambda *arrays: tf.forward_dynamics_hessian(MODEL, *arrays),
-        *(Q, V, V, V, FORCES),
-    ),
-    "rnea_jvp": (lambda *arrays: tf.rnea_jvp(MODEL, *arrays), Q, V, V, V, V, V, FORCES, FORCES),
-    "rnea_vjp": (lambda *arrays: tf.rnea_vjp(MODEL, *arrays), Q, V, V, V, FORCES),
-    "forward_dynamics_jvp": (
-        lambda *arrays: tf.forward_dynamics_jvp(MODEL, *arrays),
-        *(Q, V, V, V, V, V, FORCES, FORCES),
-    ),
-    "forward_dynamics_vjp": (lambda *arrays: tf.forward_dynamics_vjp(MODEL, *arrays), Q, V, V, V, FORCES),
-    "step": (
-        lambda q, v, tau, q1, v1: tf.step(MODEL, q, v, tau, 0.1, out=(q1, v1)),
-        *(Q, V, V, Q.copy(), V.copy()),
-    ),
-    "rollout": (
-        lambda q, v, tau, fext: tf.rollout(MODEL, q, v, tau, 0.1, 3, fext=fext),
-        *(Q, V, V, np.zeros((MODEL.njoints, 6))),
-    ),
-    "h_times": (lambda q, x: tf.h_times(MODEL, q, x), Q, V),
     "operational_space": (lambda q: tf.operational_space(MODEL, q, "j0", damping=1.0), Q),
-    "operational_inertia": (
-        lambda q, out: tf.operational_inertia(MODEL, q, "j0", damping=1.0, out=out),
-        *(Q, np.empty((6, 6))),
-    ),
-    "delassus": (lambda q, out: tf.delassus(MODEL, q, "j0", out=out), Q, np.empty((6, 6))),
-    "operational_bias": (lambda q, v: tf.operational_bias(MODEL, q, v, "j0", damping=1.0), Q, V),
-    "task_bias": (lambda q, v: tf.task_bias(MODEL, q, v, "j0"), Q, V),
     "OperationalSpace": (lambda J: tf.OperationalSpace(FACTOR, J), BS[:1]),
-    "frame_placement": (
-        lambda q, out: tf.frame_placement(MODEL, q, "j1", out=out),
-        *(Q, np.empty((3, 4))),
-    ),
-    "joint_placements": (lambda q: tf.joint_placements(MODEL, q), Q),
-    "frame_velocity": (lambda q, v: tf.frame_velocity(MODEL, q, v, "j1"), Q, V),
-    "frame_acceleration": (lambda q, v, a: tf.frame_acceleration(MODEL, q, v, a, "j1"), Q, V, V),
-    "frame_jacobian": (lambda q: tf.frame_jacobian(MODEL, q, "j1"), Q),
-    "joint_jacobian": (lambda q: tf.joint_jacobian(MODEL, q, 1), Q),
-    "frame_jacobian_dot": (lambda q, v: tf.frame_jacobian_dot(MODEL, q, v, "j1"), Q, V),
-    "Kinematics": (tf.Kinematics(MODEL, velocities=["j1"]), Q, V),
-    "integrate": (lambda q, v: tf.integrate(MODEL, q, v), Q, V),
-    "difference": (lambda q0, q1: tf.difference(MODEL, q0, q1), Q, Q),
-    "interpolate": (lambda q0, q1, u: tf.interpolate(MODEL, q0, q1, u), Q, Q, np.array(0.5)),
-    "all_terms": (lambda q, v: tf.all_terms(MODEL, q, v), Q, V),
-    "normalize": (lambda q: tf.normalize(MODEL, q), Q),
-    "distance": (lambda q0, q1: tf.distance(MODEL, q0, q1), Q, Q),
-    "squared_distance": (lambda q0, q1: tf.squared_distance(MODEL, q0, q1), Q, Q),
-    "is_same_configuration": (lambda q0, q1: tf.is_same_configuration(MODEL, q0, q1), Q, Q),
-    "frame_derivatives": (lambda q, v, a: tf.frame_derivatives(MODEL, q, v, a, "j1"), Q, V, V),
-    "com_derivatives": (lambda q, v, a: tf.com_derivatives(MODEL, q, v, a), Q, V, V),
-    "centroidal_derivatives": (lambda q, v, a: tf.centroidal_derivatives(MODEL, q, v, a), Q, V, V),
-    "integrate_derivatives": (lambda q, v: tf.integrate_derivatives(MODEL, q, v), Q, V),
-    "difference_derivatives": (lambda q0, q1: tf.difference_derivatives(MODEL, q0, q1), Q, Q),
-    "d_integrate": (lambda q, v: tf.d_integrate(MODEL, q, v, 0), Q, V),
-    "d_difference": (lambda q0, q1: tf.d_difference(MODEL, q0, q1, 1), Q, Q),
     "random_configuration": (lambda low, high: tf.random_configuration(MODEL, 1, low, high), Q - 1, Q + 1),
-    "center_of_mass": (lambda q, v, a: tf.center_of_mass(MODEL, q, v, a), Q, V, V),
-    "center_of_mass_jacobian": (lambda q: tf.center_of_mass_jacobian(MODEL, q), Q),
-    "centroidal_map": (lambda q: tf.centroidal_map(MODEL, q), Q),
-    "centroidal_map_dot": (lambda q, v: tf.centroidal_map_dot(MODEL, q, v), Q, V),
-    "centroidal_momentum": (lambda q, v: tf.centroidal_momentum(MODEL, q, v), Q, V),
-    "centroidal_momentum_rate": (lambda q, v, a: tf.centroidal_momentum_rate(MODEL, q, v, a), Q, V, V),
-    "centroidal_inertia": (
-        lambda q, out: tf.centroidal_inertia(MODEL, q, out=out),
-        *(Q, np.empty((3, 3))),
-    ),
     "Identification.add": (
         lambda q, v, a, tau: tf.Identification(MODEL).add(q, v, a, tau),
         *(Q, V, V, V),
@@ -279,6 +167,7 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "stream": (lambda v: tf.stream("x.npy", np.negative, v), BS),
     "self_check": (lambda H: tf.check.self_check(H, TREE), H),
 }
+CASES |= {case.quantity.name: (partial(positional, case), *case.arguments().values()) for case in DECLARED}
 CASES |= {"mlcp.Problem of a batch of rows": (lambda D: mlcp.Problem(EYE, PAIR, ONES, D=D, d=-ONES), EYE)}
 NO_ARRAYS = {  # public functions
     *("base_parameters", "compile", "generate", "neutral", "show_config"),

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from helpers.array_forms import UNBOUND
+from helpers.declared import cases
 from helpers.message_cases import ARM, Q, V, foreign
 
 import treefactor as tf
@@ -11,77 +13,28 @@ from treefactor.exceptions import ShapeError
 # ------------------------------------------------------------------------------------------------------ bind
 
 
-CALLS = {
-    tf.crba: "q",
-    tf.rnea: "q v a",
-    tf.joint_forces: "q v a",
-    tf.base_force: "q v a",
-    tf.bias: "q v",
-    tf.h_times: "q x",
-    tf.aba: "q v tau",
-    tf.forward_dynamics: "q v tau",
-    tf.generalized_gravity: "q",
-    tf.static_torque: "q fext",
-    tf.coriolis_matrix: "q v",
-    tf.inverse_inertia: "q",
-}
 PROGRAMS = ["crba", "rnea", "bias", "aba", "forward_dynamics", "joint_forces", "base_force"]
 KERNELS = tf.compile(ARM, PROGRAMS)
-SHAPES = {tf.joint_forces: (ARM.njoints, 6), tf.base_force: (6,)}
-SHAPES |= dict.fromkeys((tf.crba, tf.coriolis_matrix, tf.inverse_inertia), (ARM.nv, ARM.nv))
-FORCES = np.zeros((ARM.njoints, 6))
-
-
-def bound(function, program, **changes):
-    """Bind a call with valid arguments except for the changes."""
-    names = CALLS[function].split()
-    good = {name: {"q": Q, "fext": FORCES}.get(name, V).copy() for name in names}
-    good["out"] = np.empty(SHAPES.get(function, (ARM.nv,)))
-    given = good | {name: change(good[name]) for name, change in changes.items() if name in good}
-    arguments = [given[name] for name in names]
-    if program:
-        return KERNELS.bind(function.__name__, *arguments, out=given["out"])
-    return tf.bind(function, ARM, *arguments, out=given["out"])
-
-
-def spread(x):
-    """Return the same numbers with gaps between them."""
-    wide = np.zeros((*x.shape[:-1], 2 * x.shape[-1]))[..., ::2]
-    wide[...] = x
-    return wide
-
-
-def shifted(x):
-    """Return the same numbers at an address that is not a multiple of eight."""
-    memory = np.zeros(x.nbytes + 1, np.uint8)[1:]
-    return np.ndarray(x.shape, float, memory)
-
-
-UNBOUND = {
-    "float32": (lambda x: x.astype(np.float32), r"contiguous .* float64 to be bound, got float32: .*astype"),
-    "integers": (lambda x: x.astype(int), "got int64"),
-    "list": (lambda x: x.tolist(), r"got list: bind an array made by np\.array"),
-    "strided": (spread, r"got strides .*: bind np\.ascontiguousarray"),
-    "shape": (lambda x: x[..., 1:].copy(), r"have shape .* to be bound, got"),
-    "unaligned": (shifted, r"not aligned: bind"),
-}
 
 
 @pytest.mark.parametrize(("change", "why"), UNBOUND.values(), ids=UNBOUND)
 @pytest.mark.parametrize(
-    ("function", "program"),
-    [
-        pytest.param(function, program, id=f"{function.__name__}-{'program' if program else 'recursion'}")
-        for function in CALLS
-        for program in (False, True)
-        if not program or function.__name__ in PROGRAMS
-    ],
+    "case", **cases({"arm": ARM}, lambda case: case.is_plain and case.quantity.name in PROGRAMS)
 )
-def test_arrays_that_cannot_be_bound_are_named(function, program, change, why):
-    bound(function, program)()
-    for name in (*CALLS[function].split(), "out"):
+def test_arrays_that_cannot_be_bound_to_a_program_are_named(case, change, why):
+    good = {name: x for name, x in case.arguments().items() if name != "fext"}
+    good["out"] = case.call(good)
+
+    def bound(**changed):
+        given = good | changed
+        return KERNELS.bind(
+            case.quantity.name, *[given[name] for name in good if name != "out"], out=given["out"]
+        )
+
+    bound()()
+    for name in good:
         with pytest.raises(ValueError, match=rf"^{name} must .*{why}"):
-            bound(function, program, **{name: change})
+            bound(**{name: change(good[name])})
 
 
 def test_results_that_cannot_be_bound():
@@ -117,17 +70,16 @@ def test_a_bound_matrix_of_zeros_is_named():
 # ---------------------------------------------------------------------------------------------------- forces
 
 
+UNIVERSE = r"^fext must have shape .* leave out Pinocchio's universe, fext\[\.\.\., 1:"
+
+
 @pytest.mark.parametrize("lead", [(), (4,)])
-@pytest.mark.parametrize(
-    "function", [tf.rnea, tf.bias, tf.aba, tf.joint_forces, tf.forward_dynamics, constraints.forward_dynamics]
-)
-def test_pinocchios_universe_has_no_force(function, lead):
-    takes = len(CALLS.get(function, "q v tau").split()) - 1
-    fext = np.zeros((*lead, ARM.njoints + 1, 6))
-    with pytest.raises(
-        ShapeError, match=r"^fext must have shape .* leave out Pinocchio's universe, fext\[\.\.\., 1:"
-    ):
-        function(ARM, np.broadcast_to(Q, (*lead, ARM.nq)), *[V] * takes, fext)
+@pytest.mark.parametrize("case", **cases({"arm": ARM}, lambda case: case.is_plain and "fext" in case.names))
+def test_pinocchios_universe_has_no_force(case, lead):
+    with pytest.raises(ShapeError, match=UNIVERSE):
+        case.call(case.arguments(0, lead) | {"fext": np.zeros((*lead, ARM.njoints + 1, 6))})
+    with pytest.raises(ShapeError, match=UNIVERSE):
+        constraints.forward_dynamics(ARM, Q, V, V, np.zeros((*lead, ARM.njoints + 1, 6)))
 
 
 def test_forces_of_pinocchio_are_taken_apart():

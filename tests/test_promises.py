@@ -57,29 +57,6 @@ def test_every_promise_names_a_page_and_every_page_is_named():
 # ------------------------------------------------------------- promises that no other file checks
 
 
-@pytest.mark.parametrize("batch", [(), (1,), (3,)], ids=str)
-def test_models_with_one_freedom_keep_their_axes(batch):
-    rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.01]))
-    model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
-    q, v = np.full((*batch, 1), 0.3), np.full((*batch, 1), 0.5)
-    for found, shape in (
-        (tf.frame_jacobian(model, q, "hinge"), (6, 1)),
-        (tf.frame_jacobian(model, q, "hinge", layout="packed"), (6, 1)),
-        (tf.joint_jacobian(model, q, 0), (6, 1)),
-        (tf.frame_jacobian_dot(model, q, v, "hinge"), (6, 1)),
-        (tf.joint_placements(model, q), (1, 3, 4)),
-        (tf.center_of_mass_jacobian(model, q), (3, 1)),
-        (tf.centroidal_map(model, q), (6, 1)),
-        (tf.centroidal_map_dot(model, q, v), (6, 1)),
-        (tf.inverse_inertia(model, q), (1, 1)),
-        (tf.coriolis_matrix(model, q, v), (1, 1)),
-        (tf.generalized_gravity(model, q), (1,)),
-        (tf.difference(model, q, q), (1,)),
-        (tf.integrate(model, q, v), (1,)),
-    ):
-        assert found.shape == (*batch, *shape)
-
-
 def test_counts_of_programs_are_what_is_executed(monkeypatch):
     model = tf.Model(
         [

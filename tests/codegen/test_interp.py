@@ -3,13 +3,11 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from helpers.array_forms import FORMS, guarded
 from helpers.codegen_models import pinocchio_model
 from helpers.dynamics_cases import EXACT, PER_CONDITION, assert_forces, error
 from helpers.interp_cases import MODELS, call, functions, kernels, model, states
 
 import treefactor as tf
-from treefactor._util import threads
 from treefactor.tree import LAYOUTS
 
 pytestmark = pytest.mark.isa
@@ -70,24 +68,6 @@ def test_an_element_is_the_single_call_bit_by_bit(size):
             np.testing.assert_array_equal(own[element], one)
 
 
-@every_model
-def test_threads_change_nothing(name, monkeypatch):
-    monkeypatch.setattr(threads, "ENOUGH", 1)
-    given = states(name, 200)
-    for function in functions(name):
-        expected = call(kernels(name), function, given)
-        np.testing.assert_array_equal(call(kernels(name), function, given, num_threads=3), expected)
-
-
-def test_arrays_without_leading_axes_hold_for_all():
-    given = states("solo12", 20)
-    given["v"] = given["v"][3]
-    repeated = {**given, "v": np.tile(given["v"], (20, 1))}
-    for function in functions("solo12"):
-        own = call(kernels("solo12"), function, given)
-        np.testing.assert_array_equal(own, call(kernels("solo12"), function, repeated))
-
-
 @pytest.mark.parametrize("backend", ["interp", "numpy"])
 @pytest.mark.parametrize("size", [(), 0, 5, 64, 83])
 def test_layouts(backend, size):
@@ -99,41 +79,6 @@ def test_layouts(backend, size):
         out = np.full_like(expected, np.nan)
         assert kernels("solo12", backend).crba(q, out, layout) is out
         np.testing.assert_array_equal(out, expected)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("size", [(), 10, 70, (2, 5)])
-def test_forms_of_arrays(form, size):
-    given = states("ur5", size)
-    formed = {key: FORMS[form](value) for key, value in given.items()}
-    for function in functions("ur5"):
-        own = call(kernels("ur5"), function, formed)
-        np.testing.assert_array_equal(own, call(kernels("ur5"), function, given))
-
-
-@pytest.mark.parametrize("stride", [1, 2])
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("size", [(), 3, 8, 64, 77])
-def test_out_is_written_and_nothing_beside_it(size, order, stride):
-    given = states("ur5", size)
-    for function in functions("ur5"):
-        for layout in LAYOUTS if function == "crba" else [None]:
-            options = {"layout": layout} if layout else {}
-            expected = call(kernels("ur5"), function, given, **options)
-            out, big, guard = guarded(expected.shape, stride, order)
-            before = big[guard].copy()
-            assert call(kernels("ur5"), function, given, out=out, **options) is out
-            np.testing.assert_array_equal(out, expected)
-            np.testing.assert_array_equal(big[guard], before)
-
-
-@pytest.mark.parametrize("size", [(), 90])
-def test_out_may_be_an_argument(size):
-    for function, key in {"rnea": "a", "aba": "tau", "forward_dynamics": "v"}.items():
-        given = states("ur5", size)
-        expected = call(kernels("ur5"), function, given)
-        assert call(kernels("ur5"), function, given, out=given[key]) is given[key]
-        np.testing.assert_array_equal(given[key], expected)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

@@ -15,6 +15,7 @@ from treefactor._util import threads
 NAMES = ("dpend", "ur5", "freeflyer")  # 2, 6 and 18 freedoms, the last one with a rotation in q
 FUNCTIONS = ("crba", "rnea", "forward_dynamics")
 COUNTS = (1, 3, 8, 13, 64, 72, 131)
+SIZES = ((), *COUNTS, (2, 5))
 BACKENDS = [
     "interp",
     pytest.param("cc", marks=pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")),
@@ -44,6 +45,12 @@ def kernels(name, backend):
     return own
 
 
+def assert_same(own, expected, backend, size):
+    """Assert equal bits; a C compiler may contract single calls of other forms differently."""
+    rounding = 1e-12 if backend == "cc" and size == () else 0.0
+    np.testing.assert_allclose(own, expected, rtol=rounding, atol=rounding)
+
+
 def placed(shape, stride, order):
     """Return guarded memory for results, reversed for negative strides."""
     view, big, guard = guarded(shape, abs(stride), order)
@@ -63,8 +70,8 @@ def test_batches_are_what_numpy_computes(backend, name, count):
 @pytest.mark.parametrize("form", [*FORMS, "float32"])
 def test_arguments_of_every_form(backend, name, form):
     own = kernels(name, backend)
-    for count in COUNTS:
-        given = states(name, count)
+    for size in SIZES:
+        given = states(name, size)
         if form == "float32":
             given = {key: (x * 8).round() / 8 if key != "q" else x for key, x in given.items()}
         changed = {
@@ -72,7 +79,7 @@ def test_arguments_of_every_form(backend, name, form):
             for key, x in given.items()
         }
         for function in FUNCTIONS:
-            np.testing.assert_array_equal(call(own, function, changed), call(own, function, given))
+            assert_same(call(own, function, changed), call(own, function, given), backend, size)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,8 +88,8 @@ def test_arguments_of_every_form(backend, name, form):
 @pytest.mark.parametrize("form", ["rows", "columns"])
 def test_results_go_where_they_belong_and_nowhere_else(backend, name, stride, order, form):
     own = kernels(name, backend)
-    for count in COUNTS:
-        given = states(name, count)
+    for size in SIZES:
+        given = states(name, size)
         if form == "columns":
             given = {key: np.asfortranarray(x) for key, x in given.items()}
         for function in FUNCTIONS:
@@ -90,7 +97,7 @@ def test_results_go_where_they_belong_and_nowhere_else(backend, name, stride, or
             out, big, guard = placed(expected.shape, stride, order)
             before = big[guard].copy()
             assert call(own, function, given, out=out) is out
-            np.testing.assert_array_equal(out, expected)
+            assert_same(out, expected, backend, size)
             np.testing.assert_array_equal(big[guard], before)
 
 
@@ -98,14 +105,23 @@ def test_results_go_where_they_belong_and_nowhere_else(backend, name, stride, or
 @pytest.mark.parametrize("layout", ["packed", "lanes"])
 def test_packed_results_go_where_they_belong(backend, layout, stride):
     own = kernels("freeflyer", backend)
-    for count in COUNTS:
-        given = states("freeflyer", count)
+    for size in SIZES:
+        given = states("freeflyer", size)
         expected = call(own, "crba", given, layout=layout)
         out, big, guard = placed(expected.shape, stride, "C")
         before = big[guard].copy()
         assert call(own, "crba", given, layout=layout, out=out) is out
         np.testing.assert_array_equal(out, expected)
         np.testing.assert_array_equal(big[guard], before)
+
+
+def test_a_single_result_in_the_memory_of_an_argument(backend):
+    own = kernels("ur5", backend)
+    for function, key in {"rnea": "a", "forward_dynamics": "v"}.items():
+        given = states("ur5")
+        expected = call(own, function, given)
+        assert call(own, function, given, out=given[key]) is given[key]
+        np.testing.assert_array_equal(given[key], expected)
 
 
 @pytest.mark.parametrize("shift", [0, 1, 5])

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.derivative_cases import (
-    FOLLOWERS,
     MODELS,
     ROBOTS,
     assert_accelerations,
@@ -106,32 +105,6 @@ def test_eulers_identity_and_the_zero_columns_of_the_base(name):
             assert not found.dtau_dq[:, at : at + 3].any()
 
 
-@pytest.mark.parametrize("name", ["all kinds", "all kinds reversed", "forest", *FOLLOWERS])
-def test_layouts_and_batches_agree_bit_for_bit(name):
-    model, tree = MODELS[name], MODELS[name].tree
-    q, v, a, _, fext = random_case(model, size=(19,))
-    dense = tf.rnea_derivatives(model, q, v, a, fext, with_value=True)
-    packed = tf.rnea_derivatives(model, q, v, a, fext, layout="packed", with_value=True)
-    lanes = tf.rnea_derivatives(model, q, v, a, fext, layout="lanes")
-    for k in range(2):
-        np.testing.assert_array_equal(tree.unpack_pair(packed[k]), dense[k])
-        np.testing.assert_array_equal(tree.pack_pair(dense[k]), packed[k])
-        np.testing.assert_array_equal(tree.unpack_pair(lanes[k], "lanes")[:19], dense[k])
-        assert not lanes[k][-1, :, 3:].any()
-    np.testing.assert_array_equal(tree.unpack(packed[2]), dense[2])
-    np.testing.assert_array_equal(tree.unpack(lanes[2], "lanes")[:19], dense[2])
-    np.testing.assert_array_equal(packed.tau, dense.tau)
-    out = tuple(np.empty_like(x) for x in lanes)
-    assert tf.rnea_derivatives(model, q, v, a, fext, layout="lanes", out=out) is out
-    shifted = tuple(np.empty(x.size + 1)[1:].reshape(x.shape) for x in lanes)  # not aligned to 64 bytes
-    tf.rnea_derivatives(model, q, v, a, fext, layout="lanes", out=shifted)
-    for one, other, expected in zip(out, shifted, lanes, strict=True):
-        np.testing.assert_array_equal(one, expected)
-        np.testing.assert_array_equal(other, expected)
-    one = tf.rnea_derivatives(model, q[3], v[3], a[3], fext[3])
-    assert_forces([x[3] for x in dense[:3]], one, sizes(model, q[3]), ROUNDING)
-
-
 CALLS = {
     "rnea_derivatives": lambda model, q, v, x, fext, **given: tf.rnea_derivatives(
         model, q, v, x, fext, with_value=True, **given
@@ -143,80 +116,6 @@ CALLS = {
         model, q, v, x, fext, with_value=True, **given
     ),
 }
-
-
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("kind", ["all kinds", "followers"])
-def test_forms_of_arrays_change_no_bit(name, kind):
-    model, call = MODELS[kind], CALLS[name]
-    q, v, x, _, fext = random_case(model, size=(21,))
-    expected = call(model, q, v, x, fext)
-    wide = [np.empty((21, 2 * y[0].size)).reshape(21, *y.shape[1:], 2)[..., 0] for y in (q, v, x, fext)]
-    for to, y in zip(wide, (q, v, x, fext), strict=True):
-        to[...] = y
-    out = tuple(np.empty_like(y) for y in expected)
-    backwards = tuple(np.empty(y.shape[::-1]).T for y in expected)
-    for found in (
-        call(model, *wide),
-        call(model, q, v, x, fext, num_threads=2),
-        call(model, q, v, x, fext, out=out),
-        call(model, q, v, x, fext, out=backwards),
-        [
-            y.reshape(21, *y.shape[2:])
-            for y in call(model, *(y.reshape(3, 7, *y.shape[1:]) for y in (q, v, x, fext)))
-        ],
-    ):
-        for own, other in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(own, other)
-    one = [y[2] for y in (q, v, x, fext)]
-    alone = call(model, *one)
-    buffers = tuple(np.full_like(y, np.nan) for y in alone)
-    assert call(model, *one, out=buffers) is buffers
-    for own, other in zip(buffers, alone, strict=True):
-        np.testing.assert_array_equal(own, other)
-    with pytest.raises(tf.ShapeError):
-        call(model, *one, out=buffers[0])
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_a_bad_configuration_changes_no_bit_of_its_neighbours(name):
-    model, call = MODELS["all kinds"], CALLS[name]
-    arrays = random_case(model, size=(11,))
-    q, v, x, _, fext = arrays
-    expected = call(model, q, v, x, fext)
-    for k, bad in enumerate((np.nan, np.inf, 2.0)):
-        spoiled = [y.copy() for y in (q, v, x, fext)]
-        if bad == 2.0:
-            spoiled[0][5] *= bad
-        else:
-            spoiled[k + 1][5].flat[-1] = bad
-        found = call(model, *spoiled)
-        for own, other in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(np.delete(own, 5, axis=0), np.delete(other, 5, axis=0))
-            assert np.isnan(own[5]).any()
-    with pytest.raises(tf.ConfigurationError):
-        call(model, 2 * q[0], v[0], x[0], fext[0])
-    with pytest.raises(tf.NonFiniteError):
-        call(model, q[0], v[0] * np.nan, x[0], fext[0])
-
-
-def test_a_freedom_without_mass_has_no_acceleration():
-    ball = tf.Inertia(1.0, [0.1, 0, 0], np.eye(3))
-    joints = [
-        tf.Joint("arm", "revolute", axis=[0, 0, 1], inertia=ball),
-        tf.Joint(
-            "empty", "prismatic", 0, axis=[1, 0, 0], inertia=tf.Inertia(0.0, [0, 0, 0], np.zeros((3, 3)))
-        ),
-    ]
-    model = tf.Model(joints)
-    zero = np.zeros(2)
-    out = tuple(np.full((2, 2), 7.0) for _ in range(3))
-    with pytest.raises(tf.NotPositiveDefiniteError, match="empty"):
-        tf.forward_dynamics_derivatives(model, zero, zero, zero, out=out)
-    assert all((x == 7.0).all() for x in out)
-    for x in tf.forward_dynamics_derivatives(model, np.zeros((3, 2)), zero, zero):
-        assert np.isnan(x).all()
-    assert np.isfinite(tf.rnea_derivatives(model, zero, zero, zero).dtau_dq).all()
 
 
 @pytest.mark.parametrize("name", ["all kinds", "followers"])
@@ -258,15 +157,6 @@ def test_long_arms_have_local_origins(root):
     assert_forces(tf.rnea_derivatives(model, q, v, a, fext), expected, size, FAR)
     batch = tf.rnea_derivatives(model, np.tile(q, (8, 1)), v, a, fext)
     assert_forces([x[7] for x in batch], expected, size, FAR)
-
-
-def test_models_without_freedoms_and_empty_batches():
-    empty = tf.Model([])
-    assert [x.shape for x in tf.rnea_derivatives(empty, [], [], [], with_value=True)] == [(0, 0)] * 3 + [(0,)]
-    model = MODELS["followers"]
-    zero = np.zeros((0, model.nv))
-    found = tf.forward_dynamics_derivatives(model, np.zeros((0, model.nq)), zero, zero)
-    assert [x.shape for x in found] == [(0, model.nv, model.nv)] * 3
 
 
 def test_results_and_functions_are_pickled():

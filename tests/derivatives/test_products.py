@@ -181,16 +181,6 @@ def test_several_vectors_for_each_state_give_the_same_bits(name):
             np.testing.assert_array_equal(found[..., s, :], alone)
 
 
-def test_vectors_for_one_state_are_a_batch():
-    model = MODELS["all kinds"]
-    q, v, a, _, fext = random_case(model)
-    w = np.random.default_rng(1).normal(size=(9, model.nv))
-    found = tf.rnea_vjp(model, q, v, a, w, fext, **EVERYTHING)
-    for s in range(9):
-        for many, one in zip(found, tf.rnea_vjp(model, q, v, a, w[s], fext, **EVERYTHING), strict=True):
-            np.testing.assert_allclose(many[s], one, rtol=0, atol=1e-13 * np.abs(one).max())
-
-
 def test_wrong_shapes_of_several_vectors_name_the_argument():
     model = MODELS["all kinds"]
     q, v, a, _, _ = random_case(model, 0, (4,))
@@ -227,40 +217,12 @@ def test_no_states_and_no_vectors_give_empty_results(lead, sides):
         assert function(model, q, v, a, w, w, w, fext, dfext).shape == w.shape
 
 
-def test_errors_name_the_array_of_out():
-    model = MODELS["all kinds"]
-    q, v, a, _, _ = random_case(model, 0, (4,))
-    out = [np.zeros_like(v) for _ in range(3)]
-    with pytest.raises(tf.ShapeError, match=r"out\[1\] must have shape \(4, "):
-        tf.rnea_vjp(model, q, v, a, a, out=(out[0], out[1][:3], out[2]))
-    with pytest.raises(tf.DtypeError, match="out must be a NumPy array, got tuple"):
-        tf.rnea_jvp(model, q, v, a, v, v, a, out=(out[0],))
-    first = {"q": q[0], "v": v[0], "a": a[0], "w": a[0]}
-    with pytest.raises(tf.ShapeError, match=r"out\[2\] must have shape"):
-        tf.bind(tf.rnea_vjp, model, **first, out=(out[0][0], out[1][0], out[2]))
-    with pytest.raises(tf.ShapeError, match="arrays 0 and 1 of out share memory"):
-        tf.bind(tf.rnea_vjp, model, **first, out=(out[0][0], out[0][0], out[2][0]))
-
-
 def test_options_are_true_or_false_as_python_has_it():
     model = MODELS["all kinds"]
     q, v, a, _, _ = random_case(model)
     found = tf.rnea_vjp(model, q, v, a, a, None, *np.array([[1], [0], [1]]))
     assert found._fields == ("q", "v", "a", "fext", "value")
     assert len(tf.rnea_jvp(model, q, v, a, v, None, None, with_value=[1])) == 2
-
-
-def test_a_state_that_is_not_finite_changes_no_bit_of_others():
-    model = MODELS["all kinds"]
-    q, v, a, _, fext = random_case(model, 0, (19,))
-    w = np.random.default_rng(1).normal(size=(19, 2, model.nv))
-    expected = tf.forward_dynamics_vjp(model, q, v, a, w, fext, **EVERYTHING)
-    w[4, 1, 0] = np.nan
-    found = tf.forward_dynamics_vjp(model, q, v, a, w, fext, num_threads=2, **EVERYTHING)
-    others = np.arange(19) != 4
-    for own, before in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(own[others], before[others])
-        assert np.isnan(own[4]).all()
 
 
 @pytest.mark.parametrize("name", ["freeflyer at the root", "all kinds", "followers"])

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from oracles import derivatives as oracle
 
 import treefactor as tf
-from treefactor.exceptions import NotPositiveDefiniteError
 
 ROUNDING = 2e-14  # relative to the largest entry, scaled: sums of all freedoms
 FAR = 1e-12
@@ -207,22 +206,6 @@ def test_derivatives_of_gradients_are_differences_of_pinocchios(name):
             assert error(own, column, size, 1.0) < SMOOTH
 
 
-@pytest.mark.parametrize("name", ["all kinds", "followers"])
-def test_layouts_have_the_same_entries(name):
-    model = MODELS[name]
-    tree = model.tree
-    q, v, a, w, fext, _ = case(model, 6, (11,))
-    for symmetric in (True, False):
-        arrays = (q, v, a, w, fext, symmetric)
-        dense, packed, lanes = (tf.rnea_hessian(model, *arrays, layout) for layout in tf.tree.LAYOUTS)
-        for k, whole in enumerate(dense):
-            unpack = tree.unpack if k == 2 or (k == 0 and symmetric) else tree.unpack_pair
-            np.testing.assert_array_equal(unpack(packed[k]), whole)
-            np.testing.assert_array_equal(unpack(lanes[k], "lanes")[:11], whole)
-    with pytest.raises(ValueError, match="layout"):
-        tf.rnea_hessian(model, *arrays, "rows")
-
-
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("name", [f"{kind} in mid-tree" for kind in TURNING] + ["universal at the root"])
 def test_products_of_accelerations_are_differences_of_50_digits(name, symmetric):
@@ -298,39 +281,6 @@ def arrays_of(name, model, size=()):
 
 
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("model", ["all kinds", "followers"])
-def test_batches_are_single_calls(name, model):
-    function, model = CALLS[name][0], MODELS[model]
-    arrays, fext = arrays_of(name, model, (3, 5))
-    found = function(model, *arrays, fext=fext)
-    for i in np.ndindex(3, 5):
-        single = function(model, *(x[i] for x in arrays), fext=fext[i])
-        for own, other in zip(found, single, strict=True):
-            assert np.abs(own[i] - other).max() <= 1e-11 * np.abs(other).max()
-    again = function(model, *arrays, fext=fext, num_threads=2)
-    out = tuple(np.empty_like(x) for x in found)
-    strided = [np.repeat(x, 2, axis=0)[::2] for x in arrays]
-    assert function(model, *strided, fext=fext, out=out) is out
-    for one, other, third in zip(found, again, out, strict=True):
-        np.testing.assert_array_equal(one, other)
-        np.testing.assert_array_equal(one, third)
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_bad_rows_do_not_disturb_others(name):
-    function, model = CALLS[name][0], MODELS["followers"]
-    arrays, fext = arrays_of(name, model, (17,))
-    expected = function(model, *arrays, fext=fext)
-    for k in range(len(arrays)):
-        spoiled = [x.copy() for x in arrays]
-        spoiled[k][5, 0] = np.nan
-        found = function(model, *spoiled, fext=fext)
-        for own, other in zip(found, expected, strict=True):
-            assert np.isnan(own[5][other[5] != 0]).all()
-            np.testing.assert_array_equal(np.delete(own, 5, 0), np.delete(other, 5, 0))
-
-
-@pytest.mark.parametrize("name", CALLS)
 def test_the_place_of_the_base_does_not_matter(name):
     model = MODELS["all kinds"]
     function = CALLS[name][0]
@@ -339,23 +289,6 @@ def test_the_place_of_the_base_does_not_matter(name):
     far = function(tf.Model(joints, model.gravity), *arrays, fext=fext)
     for own, other in zip(far, function(model, *arrays, fext=fext), strict=True):
         assert np.abs(own - other).max() <= FAR * np.abs(other).max()
-
-
-@pytest.mark.parametrize("name", ["forward_dynamics_hvp", "forward_dynamics_hessian"])
-def test_a_freedom_without_mass_is_named(name):
-    function = CALLS[name][0]
-    rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
-    still = tf.Inertia(0.0, [0, 0, 0], np.zeros((3, 3)))
-    model = tf.Model(
-        [
-            tf.Joint("hip", "revolute", axis=[1, 0, 0], inertia=rod),
-            tf.Joint("idle", "revolute", axis=[1, 0, 0], inertia=still),
-        ]
-    )
-    arrays = [np.ones(2)] * CALLS[name][1]
-    with pytest.raises(NotPositiveDefiniteError, match="idle"):
-        function(model, *arrays)
-    assert all(np.isnan(x).all() for x in function(model, np.ones((3, 2)), *arrays[1:]))
 
 
 @settings(max_examples=20)

@@ -1,16 +1,13 @@
 """Inertias that change in place give the bits of models with these parameters, from every function."""
 
 import copy
-import inspect
 import pickle
 
 import numpy as np
 import pytest
-from helpers.dynamics_cases import CALLS as DYNAMICS
+from helpers.declared import cases
 from helpers.dynamics_cases import MODELS, arguments
 from helpers.other_robots import other_robot
-from helpers.reachable import REACHABLE
-from helpers.state_calls import MOVING, arrays_of, parts, run
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -20,37 +17,19 @@ from treefactor.model.parameters import from_log_cholesky
 
 pytestmark = pytest.mark.isa
 
-TAKES_INERTIAS = {
-    name
-    for name in REACHABLE
-    if inspect.isroutine(getattr(tf, name)) and "inertias" in inspect.signature(getattr(tf, name)).parameters
-}
-OTHER = {
-    "rnea_derivatives": lambda m, q, v, x, f, **o: tf.rnea_derivatives(m, q, v, x, f, **o),
-    "forward_dynamics_derivatives": lambda m, q, v, x, f, **o: tf.forward_dynamics_derivatives(
-        m, q, v, x, f, **o
-    ),
-    "forward_dynamics": lambda m, q, v, x, f, **o: tf.forward_dynamics(m, q, v, x, f, **o),
-}
-NAMES = [f"dynamics {name}" for name in DYNAMICS]
-NAMES += [name for name in MOVING if name.split()[0] in TAKES_INERTIAS] + list(OTHER)
 KEYS = ["all kinds", "followers"]
-SIZES = [1, 7, 8, 9, 19]
 
 
-def call(name, model, size, **options):
-    """Return the results of a function of a batch of states."""
-    states = arguments(model, 2, (size,))
-    if name in OTHER:
-        return parts(OTHER[name](model, *states, **options))
-    if name.startswith("dynamics "):
-        return parts(DYNAMICS[name.removeprefix("dynamics ")](model, *states, **options))
-    return run(name, model, *arrays_of(name, model, 2, (size,)), **options)
+def cases_of(key):
+    """Return the cases of functions that take inertias."""
+    return cases({key: MODELS[key]}, lambda case: case.quantity.inertias and case.is_plain, undeclared=True)[
+        "argvalues"
+    ]
 
 
-def has(name, model):
-    """Return whether a model has a function with one result for every element."""
-    return name != "dynamics lanes" and not (model.coupling and name == "dynamics aba")
+def rows(case, size, **options):
+    """Return the results of a batch of states."""
+    return case.rows(case.call(case.arguments(2, (size,)), **options), size)
 
 
 def parameters(model, *size):
@@ -60,29 +39,13 @@ def parameters(model, *size):
     return pi, rng.random((*size, model.nv))
 
 
-def assert_elements(name, model, size, inertias, pi, armature, **options):
+def assert_elements(case, size, inertias, pi, armature):
     """Assert that every element has the bits that a model with its parameters has in such a batch."""
-    found = call(name, model, size, inertias=inertias, **options)
+    own = rows(case, size, inertias=inertias)
     for k in range(size):
-        expected = call(name, model.with_parameters(pi[k], armature[k]), size)
-        for own, other in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(own[k], other[k], err_msg=name)
-
-
-def test_every_function_that_takes_inertias_is_tried():
-    tried = {name.removeprefix("dynamics ").split()[0] for name in NAMES}
-    assert TAKES_INERTIAS - tried - {"coriolis_matrix", "inverse_inertia", "stream"} == set()
-
-
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("key", KEYS)
-def test_elements_have_the_bits_of_models_with_their_parameters(key, size):
-    model = MODELS[key]
-    pi, armature = parameters(model, size)
-    inertias = tf.Inertias(model, pi, armature)
-    names = [name for name in NAMES if has(name, model)]
-    for name in names if size == 9 else names[::4]:
-        assert_elements(name, model, size, inertias, pi, armature)
+        changed = case._replace(model=case.model.with_parameters(pi[k], armature[k]))
+        for one, other in zip(own, rows(changed, size), strict=True):
+            np.testing.assert_array_equal(one[k], other[k], err_msg=case.quantity.name)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -90,9 +53,8 @@ def test_changes_leave_nothing_stale(key):
     model, size = MODELS[key], 11
     pi, armature = parameters(model, size)
     inertias = tf.Inertias(model, pi, armature)
-    names = [name for name in NAMES if has(name, model)]
-    for name in names:  # compiled functions are kept from here on
-        call(name, model, size, inertias=inertias)
+    for case in cases_of(key):  # compiled functions are kept from here on
+        rows(case, size, inertias=inertias)
     load = tf.Inertia(2.0, [0.1, 0.2, 0.3], np.diag([0.1, 0.2, 0.25]))
     inertias.set([0, 9], "j1", 2 * pi[3, 1])
     inertias.scale(slice(2, 10), "j2", 1.5)
@@ -101,8 +63,8 @@ def test_changes_leave_nothing_stale(key):
     pi[2:10, 2] *= 1.5
     pi[10, 0] += load.parameters
     np.testing.assert_array_equal(inertias.parameters, pi)
-    for name in names:
-        assert_elements(name, model, size, inertias, pi, armature)
+    for case in cases_of(key):
+        assert_elements(case, size, inertias, pi, armature)
 
 
 @pytest.mark.parametrize("order", ["sorted", "unsorted"])
@@ -116,8 +78,8 @@ def test_elements_that_choose_sets_have_their_bits(key, order):
     assert (len(inertias), inertias.shape, inertias.sets) == (size, (size,), (3,))
     inertias.scale(1, None, 0.7)
     pi[1] *= 0.7
-    for name in [name for name in NAMES if has(name, model)][::3]:
-        assert_elements(name, model, size, inertias, pi[which], armature[which])
+    for case in cases_of(key)[::3]:
+        assert_elements(case, size, inertias, pi[which], armature[which])
 
 
 def test_threads_and_bad_states_change_no_bit():

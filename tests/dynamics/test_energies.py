@@ -126,25 +126,6 @@ def test_one_configuration_gives_a_number(which, name):
     assert ENERGIES[name](model, np.tile(q, (2, 3, 1)), np.tile(v, (2, 3, 1))).shape == (2, 3)
 
 
-@pytest.mark.parametrize("name", ENERGIES)
-def test_bound_energies(name):
-    model = MODELS["freeflyer"]
-    q, v, _, _ = arguments(model)
-    out = np.empty(())
-    given = (q,) if name == "potential" else (q, v)
-    bound = tf.bind(getattr(tf, f"{name}_energy"), model, *given, out=out)
-    for _ in range(2):
-        assert bound() is out
-        assert out == ENERGIES[name](model, q, v)
-        q[:3] += 1.0
-        v *= 2.0
-    q[0] = np.nan
-    with pytest.raises(tf.NonFiniteError, match="q is not finite"):
-        bound()
-    with pytest.raises(tf.ShapeError, match="out must have shape"):
-        tf.bind(getattr(tf, f"{name}_energy"), model, *given, out=np.empty(1))
-
-
 def test_a_robot_far_away_loses_no_digit():
     model = MODELS["freeflyer"]
     q, v, _, _ = arguments(model)

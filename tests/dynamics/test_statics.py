@@ -117,32 +117,3 @@ def test_a_robot_far_away_loses_no_digit():
     far[:3] += 1e6
     np.testing.assert_array_equal(tf.generalized_gravity(model, far), tf.generalized_gravity(model, q))
     np.testing.assert_array_equal(tf.static_torque(model, far, fext), tf.static_torque(model, q, fext))
-
-
-@pytest.mark.parametrize("name", ["rnea", "bias", "aba", "forward_dynamics", "joint_forces", "base_force"])
-def test_bound_calls_take_external_forces(name):
-    model = MODELS["freeflyer"]
-    q, v, x, fext = arguments(model)
-    given = (q, v) if name == "bias" else (q, v, x)
-    function = getattr(tf, name)
-    out = np.empty_like(function(model, *given, fext))
-    bound = tf.bind(function, model, *given, fext=fext, out=out)
-    for _ in range(2):
-        assert bound() is out
-        np.testing.assert_array_equal(out, function(model, *given, fext))
-        fext[:] = -fext
-    fext[2, 3] = np.inf
-    with pytest.raises(tf.NonFiniteError, match="fext is not finite"):
-        bound()
-
-
-def test_bound_calls_refuse_other_external_forces():
-    model = MODELS["freeflyer"]
-    q, _, x, fext = arguments(model)
-    out = np.empty(model.nv)
-    with pytest.raises(ValueError, match="h_times takes no fext"):
-        tf.bind(tf.h_times, model, q, x, fext=fext, out=out)
-    with pytest.raises(tf.ShapeError, match="fext must have shape"):
-        tf.bind(tf.bias, model, q, x, fext=fext[1:], out=out)
-    with pytest.raises(ValueError, match="out shares memory with fext"):
-        tf.bind(tf.bias, model, q, x, fext=fext, out=fext.reshape(-1)[: model.nv])

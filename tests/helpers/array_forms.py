@@ -53,3 +53,18 @@ FORMS = {
     "big-endian": lambda a: a.astype(a.dtype.newbyteorder(">")),
     "list": np.ndarray.tolist,
 }
+
+
+def spread(x):
+    """Return the same numbers with gaps between them."""
+    return np.repeat(x[..., None], 2, axis=-1)[..., 0]
+
+
+UNBOUND = {  # forms that cannot be bound, and why
+    "float32": (lambda x: x.astype(np.float32), r"contiguous .* float64 to be bound, got float32: .*astype"),
+    "integers": (lambda x: x.astype(int), "got int64"),
+    "list": (np.ndarray.tolist, "got (list|float): bind an array made by"),
+    "strided": (spread, r"got strides .*: bind np\.ascontiguousarray"),
+    "shape": (lambda x: x[None].copy(), r"have shape .* to be bound, got"),
+    "unaligned": (unaligned, "not aligned: bind"),
+}

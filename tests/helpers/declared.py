@@ -1,4 +1,4 @@
-"""Cases of declared quantities for generic tests: models, arguments and options from the table."""
+"""Cases of public functions of arrays for generic tests: models, arguments and options from the table."""
 
 import itertools
 from typing import NamedTuple
@@ -7,10 +7,13 @@ import numpy as np
 
 import treefactor as tf
 from helpers.dynamics_cases import MODELS
+from helpers.undeclared import PLACED, UNDECLARED, tip
+from treefactor import se3, so3
 from treefactor.quantities.declaration import NEEDED, Quantity
 from treefactor.quantities.functions import ENTRIES, QUANTITIES
 
-SIZES = {"nq": "nq", "nv": "nv", "njoints": "njoints"}  # symbols in shapes of arguments
+KEYS = {"columns": ("inertia", "armature", "dry", "offset")}  # values beside the defaults, for dense results
+TURNED = ("pose", "rotation")  # roles of arrays that are no vectors
 
 
 class Case(NamedTuple):
@@ -22,8 +25,9 @@ class Case(NamedTuple):
 
     @property
     def function(self):
-        """Public function."""
-        return ENTRIES[self.quantity.name].function
+        """Public function, or one that calls it."""
+        name = self.quantity.name
+        return UNDECLARED[name].function if name in UNDECLARED else ENTRIES[name].function
 
     @property
     def names(self):
@@ -35,6 +39,23 @@ class Case(NamedTuple):
         """Layout of the results."""
         return self.options.get("layout", "dense")
 
+    @property
+    def is_plain(self):
+        """Whether all options but frames have their defaults."""
+        frames = {one.name for one in self.quantity.options if one.kind == "frame"}
+        defaults = {one.name: one.default_value for one in self.quantity.options}
+        return all(value == defaults[name] for name, value in self.options.items() if name not in frames)
+
+    @property
+    def configurations(self):
+        """Names of the arguments that are configurations."""
+        return [array.name for array in self.quantity.inputs if array.role == "configuration"]
+
+    @property
+    def directions(self):
+        """Names of the arguments of which a state may have several."""
+        return [array.name for array in self.quantity.inputs if array.role == "direction"]
+
     def arguments(self, seed=0, size=(), optional=True):
         """Return random arguments by name; None for optional ones that are left out."""
         rng = np.random.default_rng(seed)
@@ -43,10 +64,12 @@ class Case(NamedTuple):
             if array.role == "configuration":
                 reach = np.full(self.model.nq, 3.0)
                 arrays[array.name] = tf.random_configuration(self.model, rng, -reach, reach, size)
+            elif array.role in TURNED:
+                arrays[array.name] = turned(array.unit, rng, size)
             else:
                 shape = [getattr(self.model, axis) if isinstance(axis, str) else axis for axis in array.shape]
                 drawn = rng.normal(size=(*size, *shape))
-                arrays[array.name] = drawn if optional or not array.optional else None
+                arrays[array.name] = np.asarray(drawn) if optional or not array.optional else None
         return arrays
 
     def call(self, arrays, **further):
@@ -70,40 +93,61 @@ class Case(NamedTuple):
         return arrays
 
 
+def turned(form, rng, size):
+    """Return random poses or rotations."""
+    M = se3.exp(rng.normal(size=(*size, 6)))
+    if form == "M":
+        return M
+    if form == "xyzquat":
+        return se3.to_xyzquat(M)
+    R = M[..., :3].copy()
+    return R if form == "R" else so3.to_quaternion(R)
+
+
 def options_of(quantity, model):
     """Yield the options of all calls: every choice, a frame, every flag alone and all together."""
     choices = [[(one.name, x) for x in one.choices] for one in quantity.options if one.choices]
     for option in quantity.options:
         if option.kind == "frame" and option.default is NEEDED:
-            last = model.njoints - 1
-            choices.append([(option.name, last if option.name == "joint" else model.joints[last].name)])
+            choices.append([(option.name, model.njoints - 1 if option.name == "joint" else tip(model))])
+        if option.kind == "key":
+            choices.append([(option.name, value) for value in (option.default, KEYS[option.name])])
     flags = [one.name for one in quantity.options if one.kind == "flag"]
     sets = (
         [(), *[(name,) for name in flags], tuple(flags)] if len(flags) > 1 else [(), *[(x,) for x in flags]]
     )
-    for chosen in itertools.product(*choices):
-        for asked in sets:
-            yield dict(chosen) | dict.fromkeys(asked, True)
+    for chosen in map(dict, itertools.product(*choices)):
+        if chosen.get("layout", "dense") == "dense" or not any(
+            chosen.get(key) == x for key, x in KEYS.items()
+        ):
+            yield from (chosen | dict.fromkeys(asked, True) for asked in sets)
 
 
 def exists(quantity, model):
-    """Return whether a quantity is defined for a model: it has the frame, or mass where it has a centre."""
+    """Return whether a quantity is defined for a model: it has the joint, or mass where it has a centre."""
+    of_joint = any(one.name == "joint" for one in quantity.options)
     framed = any(one.kind == "frame" and one.default is NEEDED for one in quantity.options)
     massive = not framed and any(name == "InvalidModelError" for name, _ in quantity.errors)
-    return not (framed and not model.njoints) and not (massive and not model.mass)
+    return not (of_joint and not model.njoints) and not (massive and not model.mass)
 
 
-def cases(models=MODELS, select=lambda case: True):
-    """Return pytest parameters' values and ids of all cases."""
+def supports(case):
+    """Return whether a quantity supports a model with mimic joints, if it is one."""
+    return case.model.coupling is None or (case.quantity.mimic and case.options.get("method") != "aba")
+
+
+def cases(models=MODELS, select=lambda case: True, undeclared=False):
+    """Return pytest parameters' values and ids of all cases; on request also of undeclared functions."""
+    quantities = [*QUANTITIES.values()]
+    quantities += [one.quantity for one in UNDECLARED.values()] if undeclared else []
     made, ids = [], []
-    for quantity in QUANTITIES.values():
-        for key, model in models.items():
+    for quantity in quantities:
+        of_poses = any(one.quantity is quantity for one in PLACED)
+        for key, model in list(models.items())[:1] if of_poses else models.items():
             for options in options_of(quantity, model) if exists(quantity, model) else ():
                 case = Case(quantity, model, options)
-                follows = model.coupling is not None
-                if follows and (not quantity.mimic or options.get("method") == "aba"):
-                    continue
-                if select(case):
+                if supports(case) and select(case):
                     made.append(case)
-                    ids.append("-".join([quantity.name, key, *map(str, options.values())]))
+                    values = [name if x is True else getattr(x, "name", x) for name, x in options.items()]
+                    ids.append("-".join([quantity.name, key, *map(str, values)]))
     return {"argvalues": made, "ids": ids}

@@ -1,4 +1,4 @@
-"""Functions of the dynamics with one calling convention, models for them, and comparisons."""
+"""Models of every kind of joint, random states of them, and comparisons of results."""
 
 from dataclasses import replace
 
@@ -10,39 +10,6 @@ from treefactor.model.joints import SIZES
 
 EXACT = 1e-12  # relative to the scale of what is added up
 PER_CONDITION = 1e-14  # of accelerations, times the condition number of H, where that is more
-
-CALLS = {
-    "crba": lambda model, q, v, x, fext, **options: tf.crba(model, q, **options),
-    "packed": lambda model, q, v, x, fext, **options: tf.crba(model, q, layout="packed", **options),
-    "lanes": lambda model, q, v, x, fext, **options: tf.crba(model, q, layout="lanes", **options),
-    "bias": lambda model, q, v, x, fext, **options: tf.bias(model, q, v, fext, **options),
-    "h_times": lambda model, q, v, x, fext, **options: tf.h_times(model, q, x, **options),
-    "rnea": tf.rnea,
-    "joint_forces": tf.joint_forces,
-    "base_force": tf.base_force,
-    "factor": tf.forward_dynamics,
-    "aba": tf.aba,
-    "gravity": lambda model, q, v, x, fext, **options: tf.generalized_gravity(model, q, **options),
-    "static_torque": lambda model, q, v, x, fext, **options: tf.static_torque(
-        model, q, np.zeros((model.njoints, 6)) if fext is None else fext, **options
-    ),
-    "kinetic_energy": lambda model, q, v, x, fext, **options: tf.kinetic_energy(model, q, v, **options),
-    "potential_energy": lambda model, q, v, x, fext, **options: tf.potential_energy(model, q, **options),
-    "mechanical_energy": lambda model, q, v, x, fext, **options: tf.mechanical_energy(model, q, v, **options),
-    "coriolis": lambda model, q, v, x, fext, **options: tf.coriolis_matrix(model, q, v, **options),
-    "packed coriolis": lambda model, q, v, x, fext, **options: tf.coriolis_matrix(
-        model, q, v, layout="packed", **options
-    ),
-    "inverse": lambda model, q, v, x, fext, **options: tf.inverse_inertia(model, q, **options),
-}
-TAKES = {
-    **{name: ["q", "v", "x", "fext"] for name in CALLS},
-    **{name: ["q"] for name in ("crba", "packed", "lanes", "gravity", "potential_energy", "inverse")},
-    **{name: ["q", "v"] for name in ("kinetic_energy", "mechanical_energy", "coriolis", "packed coriolis")},
-    "static_torque": ["q", "fext"],
-    "bias": ["q", "v", "fext"],
-    "h_times": ["q", "x"],
-}
 
 
 def free(model):
@@ -61,11 +28,6 @@ MODELS = {
 }
 
 
-def names_of(model):
-    """Return functions that can be called for a model."""
-    return [name for name in CALLS if not (name == "aba" and model.coupling)]
-
-
 def arguments(model, seed=0, size=()):
     """Return random q, v, x and external forces."""
     rng = np.random.default_rng(seed)
@@ -73,11 +35,6 @@ def arguments(model, seed=0, size=()):
     q = tf.random_configuration(model, rng, -reach, reach, size)
     batch = q.shape[:-1]
     return q, *rng.normal(size=(2, *batch, model.nv)), rng.normal(size=(*batch, model.njoints, 6))
-
-
-def results(model, arguments, **options):
-    """Return all results by name."""
-    return {name: CALLS[name](model, *arguments, **options) for name in names_of(model)}
 
 
 def error(own, expected, scale=0.0):

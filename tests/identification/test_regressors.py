@@ -279,60 +279,6 @@ def test_a_robot_far_from_the_origin_loses_no_digits(name):
     assert_close(tf.gravity_regressor(model, q), tf.regressor(model, q, 0 * v, 0 * v))
 
 
-def test_bad_rows_do_not_disturb_their_neighbours():
-    model = MODELS["all kinds"]
-    arrays = random_case(model, 10, (21,))[:3]
-    good = tf.regressor(model, *arrays, columns=COLUMNS)
-    for k, row in ((0, 3), (1, 9), (2, 20)):
-        bad = [x.copy() for x in arrays]
-        bad[k][row, 1] = np.nan
-        found = tf.regressor(model, *bad, columns=COLUMNS)
-        assert np.isnan(found[row]).any(axis=-1).all()
-        others = np.arange(21) != row
-        assert (found[others] == good[others]).all()
-
-
-@pytest.mark.parametrize("count", [1, 8, 13])
-@pytest.mark.parametrize("name", MODELS)
-def test_rows_of_a_batch_hold_the_numbers_of_the_lanes(name, count):
-    model = MODELS[name]
-    freedom, joint = regressor_pattern(model)
-    q, v, a, _, _ = random_case(model, 12, (count,))
-    if model.nv:
-        v[count // 2, 0] = np.nan
-    lanes = tf.regressor(model, q, v, a, layout="lanes").transpose(0, 2, 1)
-    expected = lanes.reshape(-1, len(freedom), 10)[:count]
-    dense = np.zeros((count, model.nv, model.njoints, 10))
-    dense[:, freedom, joint] = expected
-    for layout, inside in (("packed", expected), ("dense", dense.reshape(count, model.nv, -1))):
-        around = np.full((count + 2, *inside.shape[1:]), 7.0)
-        tf.regressor(model, q, v, a, layout, out=around[1:-1])
-        np.testing.assert_array_equal(around[1:-1], inside)
-        assert (around[[0, -1]] == 7.0).all()
-
-
-def test_arrays_of_any_form_give_the_same():
-    model = MODELS["freeflyer in mid-tree"]
-    q, v, a, lam, _ = random_case(model, 11, (37,))
-    expected = tf.regressor(model, q, v, a, columns=COLUMNS)
-    wide = np.zeros((37, 2 * model.nv))
-    wide[:, ::2] = v
-    assert (tf.regressor(model, np.asfortranarray(q), wide[:, ::2], a, columns=COLUMNS) == expected).all()
-    assert (tf.regressor(model, q, v, a, columns=COLUMNS, num_threads=2) == expected).all()
-    out = np.full_like(expected, 7.0)
-    assert tf.regressor(model, q, v, a, columns=COLUMNS, out=out) is out
-    assert (out == expected).all()
-    out = np.full(expected.shape[::-1], 7.0).T  # not contiguous
-    assert tf.regressor(model, q, v, a, columns=COLUMNS, out=out) is out
-    assert (out == expected).all()
-    one = tf.regressor(model, q, v[0], a[0])
-    assert (one == tf.regressor(model, q, np.tile(v[0], (37, 1)), np.tile(a[0], (37, 1)))).all()
-    out = np.full(expected.shape[1:], np.nan)
-    assert_close(tf.regressor(model, q[0], v[0], a[0], columns=COLUMNS, out=out), expected[0])
-    expected = tf.regressor_transpose_times(model, q, v, a, lam)
-    assert (tf.regressor_transpose_times(model, q, v, a, lam, num_threads=2) == expected).all()
-
-
 def test_wrong_options_are_named():
     model = MODELS["all kinds"]
     q, v, a, _, _ = random_case(model)

@@ -237,35 +237,6 @@ def test_centres_come_with_the_derivatives_that_are_possible(name):
         tf.center_of_mass(model, q, None, a)
 
 
-@pytest.mark.parametrize("name", ["all kinds", "one"])
-def test_bound_calls_follow_their_arrays(name):
-    model = MODELS[name]
-    q, v, a, _ = arguments(model, 1)
-    for function, arrays, options in [
-        (tf.center_of_mass, (q,), {}),
-        (tf.center_of_mass, (q, v), {"root": 0}),
-        (tf.center_of_mass, (q, v, a), {"root": "j0"}),
-        (tf.center_of_mass_jacobian, (q,), {"root": model.njoints - 1}),
-        (tf.centroidal_map, (q,), {}),
-        (tf.centroidal_map_dot, (q, v), {}),
-        (tf.centroidal_momentum, (q, v), {}),
-        (tf.centroidal_momentum_rate, (q, v, a), {}),
-        (tf.centroidal_inertia, (q,), {}),
-    ]:
-        own = [x.copy() for x in arrays]
-        out = function(model, *own, **options)
-        step = tf.bind(function, model, *own, **options, out=out)
-        for x, y in zip(own, arguments(model, 2), strict=False):
-            x[:] = y
-        expected = function(model, *own, **options)
-        assert step() is out
-        pairs = zip(out, expected, strict=True) if isinstance(out, tuple) else [(out, expected)]
-        assert all((x == y).all() for x, y in pairs)
-        own[0][0] = np.nan
-        with pytest.raises(tf.NonFiniteError):
-            step()
-
-
 def test_wrong_roots_are_named():
     model = MODELS["freeflyer"]
     q = tf.neutral(model)

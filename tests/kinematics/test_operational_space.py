@@ -197,14 +197,6 @@ def test_unknown_frames_and_references_raise():
         tf.operational_inertia(model, q, ["joint0", "joint0"])
 
 
-def test_out():
-    model = random_model(np.random.default_rng(8), ["freeflyer", "revolute", "revolute"])
-    q, _ = states(model, 3)
-    out = np.empty((3, 6, 6))
-    assert tf.operational_inertia(model, q, "joint2", out=out) is out
-    np.testing.assert_array_equal(out, tf.operational_inertia(model, q, "joint2"))
-
-
 def test_the_bias_of_one_task_takes_many_h():
     rng = np.random.default_rng(3)
     A = rng.normal(size=(3, 3))

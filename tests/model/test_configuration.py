@@ -110,45 +110,12 @@ def test_results_are_of_unit_length(model):
 # -------------------------------------------------------------------------------------------- batches
 
 
-@pytest.mark.parametrize("lead", [(), (1,), (5,), (2, 3), (0,)])
-def test_batches_are_single_calls(model, lead):
-    rng = np.random.default_rng(0)
-    q, other = tf.random_configuration(model, rng, size=lead), tf.random_configuration(model, rng, size=lead)
-    v = rng.normal(size=(*lead, model.nv))
-    there, between = tf.integrate(model, q, v), tf.difference(model, q, other)
-    assert (there.shape, between.shape) == (q.shape, v.shape)
-    for at in np.ndindex(lead):
-        np.testing.assert_allclose(there[at], tf.integrate(model, q[at], v[at]), atol=1e-15)
-        np.testing.assert_allclose(between[at], tf.difference(model, q[at], other[at]), atol=1e-14)
-
-
 def test_one_configuration_and_many_velocities(model):
     rng = np.random.default_rng(0)
     q, v = tf.random_configuration(model, rng), rng.normal(size=(4, model.nv))
     np.testing.assert_allclose(tf.integrate(model, q, v)[2], tf.integrate(model, q, v[2]), atol=1e-15)
     with pytest.raises(tf.ShapeError, match=r"v must have shape \(3, \d+\), got \(4, \d+\)"):
         tf.integrate(model, np.stack([q] * 3), v)
-
-
-def test_the_output_may_be_the_input(model):
-    rng = np.random.default_rng(0)
-    q, v = tf.random_configuration(model, rng, size=3), rng.normal(size=(3, model.nv))
-    expected = tf.integrate(model, q, v)
-    assert tf.integrate(model, q, v, out=q) is q
-    np.testing.assert_array_equal(q, expected)
-    with pytest.raises(tf.ShapeError):
-        tf.difference(model, q, q, out=np.zeros(3))
-
-
-def test_nan_stays_in_its_element(model):
-    rng = np.random.default_rng(0)
-    q, v = tf.random_configuration(model, rng, size=4), rng.normal(size=(4, model.nv))
-    expected = tf.integrate(model, q, v)
-    q[1], v[2] = np.nan, np.inf
-    found = tf.integrate(model, q, v)
-    np.testing.assert_array_equal(found[[0, 3]], expected[[0, 3]])
-    assert not np.isfinite(found[[1, 2]]).all(axis=-1).any()
-    assert np.isnan(tf.difference(model, q, expected)[1]).all()
 
 
 # -------------------------------------------------------------------------------------------- refusals
@@ -201,20 +168,6 @@ def test_lengths_at_the_limit_are_accepted_or_named(step):
 
 def axis_of(kind):
     return [1, 0, 0] if kind == "continuous" else None
-
-
-def test_single_precision_is_near_enough(model):
-    q = tf.random_configuration(model, 0).astype(np.float32)
-    assert tf.integrate(model, q, np.zeros(model.nv, np.float32)).dtype == np.float64
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_a_single_configuration_is_finite(model, bad):
-    q, v = tf.neutral(model), np.zeros(model.nv)
-    with pytest.raises(tf.NonFiniteError, match="q is not finite"):
-        tf.integrate(model, np.where(np.arange(model.nq) == 1, bad, q), v)
-    with pytest.raises(tf.NonFiniteError, match="v is not finite"):
-        tf.integrate(model, q, np.where(np.arange(model.nv) == 1, bad, v))
 
 
 @pytest.mark.parametrize("shift", [-1, 1])

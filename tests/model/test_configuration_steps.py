@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from helpers.array_forms import every_other, read_only, reversed_axes, unaligned
 from helpers.model_cases import in_pinocchio, models, random_model
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +10,6 @@ import treefactor as tf
 from treefactor.model.joints import SIZES
 
 KINDS = [kind for kind in SIZES for _ in range(2)]
-PAIRED = (tf.difference, tf.distance, tf.squared_distance, tf.d_difference, tf.is_same_configuration)
 
 
 @pytest.fixture(scope="module")
@@ -170,86 +168,10 @@ def test_interpolation_runs_along_the_difference(model, seed):
     assert tf.is_same_configuration(model, tf.interpolate(model, q0, q1, 0), q0, 1e-12)
 
 
-def test_interpolation_takes_a_number_for_each_configuration(model):
-    rng = np.random.default_rng(3)
-    q0, q1, u = (
-        tf.random_configuration(model, rng),
-        tf.random_configuration(model, rng, size=9),
-        rng.random(9),
-    )
-    found = tf.interpolate(model, q0, q1, u)
-    for k in range(9):
-        np.testing.assert_allclose(found[k], tf.interpolate(model, q0, q1[k], u[k]), atol=1e-15)
-    with pytest.raises(tf.ShapeError, match=r"u must have shape \(9,\), got \(4,\)"):
-        tf.interpolate(model, q0, q1, u[:4])
-    with pytest.raises(tf.NonFiniteError, match="u is not finite"):
-        tf.interpolate(model, q0, q1[0], np.nan)
-
-
 # -------------------------------------------------------------------------------------------- batches
 
 
-@pytest.mark.parametrize("count", [1, 7, 8, 19])
-def test_batches_are_single_calls(model, count):
-    rng = np.random.default_rng(4)
-    q0, q1 = tf.random_configuration(model, rng, size=(2, count))
-    v = rng.normal(size=(count, model.nv))
-    for function, other in [(f, q1) for f in PAIRED] + [(tf.integrate, v), (tf.d_integrate, v)]:
-        found = function(model, q0, other)
-        for k in range(count):
-            one = function(model, q0[k], other[k])
-            for part, whole in zip(one, found, strict=True) if isinstance(one, tuple) else [(one, found)]:
-                np.testing.assert_allclose(whole[k], part, rtol=1e-13, atol=1e-14)
-
-
-def test_forms_threads_and_outputs(model):
-    rng = np.random.default_rng(5)
-    q0, q1 = tf.random_configuration(model, rng, size=(2, 3, 40))
-    for function in (*PAIRED[:3], lambda m, *a, **k: tf.d_difference(m, *a, "ARG0", **k)):
-        expected = function(model, q0, q1)
-        np.testing.assert_array_equal(function(model, q0, q1, num_threads=2), expected)
-        for form in (every_other, read_only, reversed_axes, unaligned):
-            np.testing.assert_array_equal(function(model, form(q0), q1), expected)
-        out = np.full((2, *expected.shape), np.nan)[1]
-        assert function(model, q0, q1, out=out) is out
-        np.testing.assert_array_equal(out, expected)
-
-
-def test_nan_stays_in_its_row(model):
-    rng = np.random.default_rng(6)
-    q0, q1 = tf.random_configuration(model, rng, size=(2, 11))
-    expected = tf.difference(model, q0, q1), tf.d_difference(model, q0, q1, 0)
-    q0[3] = np.nan
-    others = np.arange(11) != 3
-    for found, good in zip(
-        (tf.difference(model, q0, q1), tf.d_difference(model, q0, q1, 0)), expected, strict=True
-    ):
-        np.testing.assert_array_equal(found[others], good[others])
-        assert np.isnan(found[3]).any()
-    assert tf.is_same_configuration(model, q0, q0).tolist() == others.tolist()
-    assert np.isnan(tf.distance(model, q0, q1)).tolist() == (~others).tolist()
-
-
 # ---------------------------------------------------------------------------------------------- bound
-
-
-def test_bound_steps(model):
-    rng = np.random.default_rng(7)
-    q0, q1 = tf.random_configuration(model, rng, size=2)
-    v, u = rng.normal(size=model.nv), np.array(0.3)
-    for function, arguments, size in (
-        (tf.integrate, (q0, v), model.nq),
-        (tf.difference, (q0, q1), model.nv),
-        (tf.interpolate, (q0, q1, u), model.nq),
-    ):
-        call = tf.bind(function, model, *arguments, out=np.empty(size))
-        np.testing.assert_array_equal(call(), function(model, *arguments))
-        assert call() is call.out
-        q0[:] = tf.random_configuration(model, rng)
-        np.testing.assert_array_equal(call(), function(model, *arguments))
-    v[2] = np.nan
-    with pytest.raises(tf.NonFiniteError, match="v is not finite"):
-        tf.bind(tf.integrate, model, q0, v, out=np.empty(model.nq))()
 
 
 def test_arguments_of_derivatives(model, pin):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from helpers.array_forms import every_other, read_only, reversed_axes, unaligned
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -169,38 +168,6 @@ CALLS = calls()
 
 def test_every_function_is_tried():
     assert set(CALLS) == {(m.__name__[-3:], name) for m in (se3, so3) for name in m.__all__}
-
-
-@pytest.mark.parametrize("case", CALLS, ids=".".join)
-def test_batches_are_single_calls(case):
-    module, arguments = CALLS[case]
-    function = getattr(module, case[1])
-    found = function(*arguments)
-    for k in range(19):
-        np.testing.assert_allclose(found[k], function(*(a[k] for a in arguments)), rtol=1e-13, atol=1e-14)
-    np.testing.assert_array_equal(function(*arguments, num_threads=2), found)
-    folded = function(*(np.concatenate([a, a]).reshape(2, 19, *a.shape[1:]) for a in arguments))
-    np.testing.assert_allclose(folded, [found, found], atol=1e-15)
-    for form in (every_other, read_only, reversed_axes, unaligned):
-        np.testing.assert_array_equal(function(*map(form, arguments)), found)
-    out = np.full((2, *found.shape), np.nan)[1]
-    assert function(*arguments, out=out) is out
-    np.testing.assert_array_equal(out, found)
-    assert function(*(a[:0] for a in arguments)).shape == (0, *found.shape[1:])
-
-
-@pytest.mark.parametrize("case", CALLS, ids=".".join)
-def test_nan_stays_in_its_element(case):
-    module, arguments = CALLS[case]
-    function = getattr(module, case[1])
-    found, bad = function(*arguments), [a.copy() for a in arguments]
-    bad[0][5] = np.nan
-    with_nan = function(*bad)
-    others = np.arange(19) != 5
-    np.testing.assert_array_equal(with_nan[others], found[others])
-    assert np.isnan(with_nan[5]).any()
-    with pytest.raises(tf.NonFiniteError, match="is not finite"):
-        function(*(a[5] for a in bad))
 
 
 @pytest.mark.parametrize("case", [case for case in CALLS if len(CALLS[case][1]) > 1], ids=".".join)

@@ -7,8 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.declared import cases
+from helpers.reachable import REACHABLE
+from helpers.undeclared import UNDECLARED
 
 import treefactor as tf
+from treefactor import se3, so3
 from treefactor._functions.general_path import imported
 from treefactor.quantities import functions
 from treefactor.quantities.functions import ENTRIES, QUANTITIES
@@ -85,6 +88,23 @@ def condition(case, arrays):
     return np.linalg.cond(tf.crba(case.model, arrays["q"]))
 
 
+@pytest.mark.parametrize("case", **cases(select=lambda case: case.layout == "dense"))
+@pytest.mark.parametrize("size", [(), (1,), (3,)], ids=str)
+def test_results_have_the_shapes_of_the_declaration(case, size):
+    results = [
+        result
+        for result in case.quantity.results
+        if not result.when or result.when in case.names or case.options.get(result.when)
+    ]
+    arrays = case.parts(case.call(case.arguments(33, size)))
+    assert len(arrays) == (1 if case.options.get("argument") is not None else len(results))
+    for result, own in zip(results, arrays, strict=False):
+        axes = [axis for axis in result.shape if axis != "frames"]
+        if {axis for axis in axes if isinstance(axis, str)} <= {"nq", "nv", "njoints"}:
+            shape = [getattr(case.model, axis) if isinstance(axis, str) else axis for axis in axes]
+            assert own.shape == (*size, *shape)
+
+
 def test_numbers_of_entries_are_those_of_the_table():
     assert [entry.quantity for entry in ENTRIES.values()] == list(QUANTITIES.values())
     assert [entry.number for entry in ENTRIES.values()] == list(range(len(ENTRIES)))
@@ -119,3 +139,25 @@ def test_places_are_files_and_lines():
         assert Path(path).read_text(encoding="utf-8").splitlines()[int(line) - 1].startswith(text)
     for quantity in QUANTITIES.values():
         assert {"declaration", "compiled class"} <= dict(places(quantity)).keys()
+
+
+def test_every_public_function_of_arrays_is_called_by_generic_tests():
+    """Those that have `num_threads` compute batches; objects and matrices have tests of their own."""
+    apart = {"Factor", "factor", "solve", "operational_space", "damped_least_squares", "chain_inertia"}
+    functions = {name for name in REACHABLE if "num_threads" in signature(getattr(tf, name))}
+    for group in (se3, so3):
+        own = {name: one for name, one in vars(group).items() if not name.startswith("_") and callable(one)}
+        short = group.__name__.rpartition(".")[2]
+        functions |= {f"{short}.{name}" for name, one in own.items() if one.__module__ == group.__name__}
+    assert functions - QUANTITIES.keys() - UNDECLARED.keys() == apart
+    called = {**QUANTITIES, **{name: one.quantity for name, one in UNDECLARED.items()}}
+    changing = {name for name in REACHABLE if "inertias" in signature(getattr(tf, name))}
+    assert changing == {name for name, one in called.items() if one.inertias} | {"stream"}
+
+
+def signature(value):
+    """Return the names of the arguments of a function; none of what has no signature."""
+    try:
+        return inspect.signature(value).parameters
+    except (TypeError, ValueError):
+        return ()
