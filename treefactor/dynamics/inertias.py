@@ -350,7 +350,7 @@ class Inertias(Sealed):
 def _variant(model: Model, bodies, batch: tuple[int, ...]) -> Model:
     """Return a model for compiled functions: the same but for the constants of the compiled bodies."""
     found = Model.__new__(Model)
-    found.__dict__.update(model.__dict__, bodies=bodies, _elements=batch, _requests={}, _state_functions={})
+    found.__dict__.update(model.__dict__, bodies=bodies, _elements=batch, _requests={})
     found.__dict__.pop("_without_gravity", None)
     return found
 
