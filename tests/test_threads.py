@@ -31,7 +31,9 @@ from helpers.strategies import spd_matrix
 
 import treefactor as tf
 from treefactor import constraints
+from treefactor._functions._entry import kept_function
 from treefactor._functions.general_path import compiled_function
+from treefactor.constraints._loops import LoopDynamics
 from treefactor.dynamics import _chain
 from treefactor.mlcp import TARGET
 from treefactor.mlcp.families import robotred
@@ -137,14 +139,14 @@ def test_hundreds_of_threads_share_it(name):
 
 
 @pytest.mark.parametrize("made", [fresh, lambda model: model.with_parameters(model.parameters)])
-def test_a_model_is_made_with_the_tables_that_threads_fill(made):
+def test_a_model_is_made_with_the_table_that_threads_fill(made):
     """Two threads that both made a table at their first calls would each fill one of their own."""
     model = made(MODEL)
-    tables = {name: vars(model)[name] for name in ("_requests", "_state_functions")}
-    assert not any(tables.values())
+    table = model._requests
+    assert not table
     at_once(lambda k: tf.frame_jacobian(model, tf.neutral(model), model.frames[k]), 2)
-    assert tables["_requests"]
-    assert all(vars(model)[name] is table for name, table in tables.items())
+    assert table
+    assert model._requests is table
 
 
 def test_a_factor_for_every_thread():
@@ -271,9 +273,10 @@ def heavy_kernels():
     problem = robotred(200, 0)
     _, walk = problem._workspace()
     walk.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, None, 0)
-    loops = constraints.loops.loops_of(LINKAGE.model).kernel
+    loops = kept_function(LINKAGE.model, LoopDynamics, (constraints.loops.loops_of(LINKAGE.model), 0.0))
     states = [np.broadcast_to(x, (9000, x.size)).copy() for x in (LINKAGE.closed, np.ones(4), np.ones(4))]
-    a, force = np.empty((9000, 4)), np.empty((9000, 3))
+    states.append(None)
+    accelerations, of_loops = (np.empty((9000, 4)), np.empty((9000, 3))), np.empty(9000, dtype=np.intp)
     return {
         "factor of one": lambda: single._kernel.refactor(np.eye(2000), "dense", False),
         "solve of one": lambda: single._kernel.apply(0, np.ones((1, 2000, 50)), 0, 1),
@@ -285,7 +288,7 @@ def heavy_kernels():
         "program": lambda: routine.batch((q, v, a), out, results, 0, 8000),
         "chain": lambda: chains.inertia(A, 0, len(A)),
         "complementarity": lambda: walk.run(False, None, TARGET, 1000),
-        "loops": lambda: loops.batch(9000, [*states, None, None], 0.0, a, force),
+        "loops": lambda: loops.batch(9000, states, accelerations, of_loops, 0, 1125),
     }
 
 

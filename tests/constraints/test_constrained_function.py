@@ -178,7 +178,13 @@ def test_accelerations_take_outputs_and_threads(name):
         assert all(error(x, y[3]) < BOUND for x, y in zip(single, expected, strict=True))
 
 
-def test_bound_accelerations_need_contacts():
-    q, v, tau, _ = arguments(TREE, 2)
-    with pytest.raises(ValueError, match="can be bound with contacts only"):
-        tf.bind(constraints.forward_dynamics, TREE, q, v, tau, out=(v, tau))
+@pytest.mark.parametrize("held", [(), contacts()], ids=["loops", "contacts"])
+def test_bound_accelerations_read_their_arrays(held):
+    model = CASES["stewart"][0] if not held else TREE
+    q, v, tau, fext = arguments(model, 2)
+    out = constraints.forward_dynamics(model, q, v, tau, fext, contacts=held)
+    call = tf.bind(constraints.forward_dynamics, model, q, v, tau, fext, contacts=held, out=out)
+    v *= 2.0
+    expected = constraints.forward_dynamics(model, q, v, tau, fext, contacts=held)
+    assert call() is out
+    assert all(map(np.array_equal, out, expected))

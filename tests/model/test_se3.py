@@ -206,3 +206,11 @@ def test_interpolation_is_a_screw(seed, u):
     there = se3.interpolate(M, N, u)
     v = se3.log(se3.between(M, N))
     np.testing.assert_allclose(there, se3.compose(M, se3.exp(u * v)), atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [(), (5,)])
+@pytest.mark.parametrize(("group", "length"), [(se3, 6), (so3, 3)])
+def test_interpolation_needs_a_number(group, length, size):
+    M = group.exp(np.zeros((*size, length)))
+    with pytest.raises(tf.DtypeError, match="u must hold real numbers"):
+        group.interpolate(M, M, None)

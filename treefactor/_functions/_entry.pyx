@@ -299,6 +299,30 @@ cdef class Entry:
             return of_options[code]
 
 
+cpdef CompiledFunction kept_function(CompiledParts model, type kind, tuple options):
+    """Return the compiled function of a class that belongs to no quantity, and keep it under its options."""
+    cdef dict kept = model._state_functions
+    cdef tuple key = (kind, options)
+    cdef CompiledFunction function = kept.get(key)
+    if function is None:
+        function = kind(model, *options)
+        function.close()
+        with changing:
+            general.forget_oldest(kept)
+            kept[key] = function
+    return function
+
+
+def run_kept(CompiledParts model not None, type kind not None, tuple options not None,
+             tuple arrays not None, out, num_threads):
+    """Run a function of `kept_function` on arrays of any form."""
+    cdef CompiledFunction function = kept_function(model, kind, options)
+    cdef object returned = function.run_arrays(arrays, out, num_threads)
+    if returned is None:
+        returned = general.run_validated(model, function, arrays, out, num_threads)
+    return returned
+
+
 cdef bint is_frame(object frame) noexcept:
     """Return whether a frame is given by a name, by a number, or as a Frame."""
     cdef object kind = type(frame)

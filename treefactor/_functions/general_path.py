@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ LANES = 8
 PACKAGE = __package__.partition(".")[0]
 INERTIAS = "dynamics.inertias:with_inertias"  # above this folder: imported when first needed, as kernels are
 MOST_KEPT = 256  # functions of one quantity that a model keeps, where options can have any value
-_changing = Lock()
 
 
 def imported(path: str) -> Any:
@@ -69,26 +67,6 @@ def compiled_function(entry: Any, model: Model, options: tuple) -> CompiledFunct
         function.close()
         function = entry.keep(model, values, function)
     return function
-
-
-def kept_function(model: Model, kind: type[CompiledFunction], options: tuple) -> CompiledFunction:
-    """Return the compiled function of a class that belongs to no quantity, and keep it under its options."""
-    kept = model._state_functions
-    function = kept.get((kind, options))
-    if function is None:
-        function = kind(model, *options)
-        function.close()
-        with _changing:
-            forget_oldest(kept)
-            kept[kind, options] = function
-    return function
-
-
-def run_kept(model: Model, kind: type[CompiledFunction], options: tuple, arrays: tuple, out, num_threads):
-    """Run a function of `kept_function` on arrays of any form."""
-    function = kept_function(model, kind, options)
-    returned = function.run_arrays(arrays, out, num_threads)
-    return run_validated(model, function, arrays, out, num_threads) if returned is None else returned
 
 
 def option_value(option, given) -> Any:

@@ -27,16 +27,6 @@ cdef inline bint is_plain_matrix(object a, Py_ssize_t n, Py_ssize_t m) noexcept:
     )
 
 
-cdef inline bint is_plain_scalar(object a) noexcept:
-    """Return whether a is an aligned float64 array without axes."""
-    return (
-        cnp.PyArray_CheckExact(a)
-        and cnp.PyArray_NDIM(<cnp.ndarray> a) == 0
-        and cnp.PyArray_TYPE(<cnp.ndarray> a) == cnp.NPY_DOUBLE
-        and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> a)
-    )
-
-
 cdef inline bint is_array(object x, int axes, int kind) noexcept:
     """Return whether x is an array of that many axes, of aligned elements of this kind, of any strides."""
     return (

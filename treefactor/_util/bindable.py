@@ -6,11 +6,8 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from ._bound_call import BoundCall
 from .messages import similar
-from .validation import require_apart, require_bindable
 
 Builder = Callable[..., BoundCall]  # builder(function, model, given, out): given has the arguments by name
 BUILDERS: dict[Callable[..., Any], Builder] = {}
@@ -60,31 +57,3 @@ def given_arguments(function, arguments: tuple, options: Mapping[str, Any]) -> d
             f"got {len(arguments) + len(options)}{missing and f', without {missing}'}"
         )
     return defaults | given
-
-
-def bound_arrays(
-    shapes: Mapping[str, tuple[int, ...]], given: Mapping[str, Any], result: tuple[int, ...], out: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Return the arrays of a call by name after checking that they and out can be bound.
-
-    Parameters
-    ----------
-    shapes : dict of str to tuple of int
-        Names and shapes of the arrays.
-    given : dict
-        Arguments by name.
-    result : tuple of int
-        Shape of out.
-    out : ndarray
-
-    Raises
-    ------
-    ValueError
-        If an array is not contiguous float64 of the right shape, or shares memory with out.
-    """
-    arrays = {name: given[name] for name in shapes}
-    for name, array in arrays.items():
-        require_bindable(array, shapes[name], name)
-    require_bindable(out, result, "out")
-    require_apart(out, arrays)
-    return arrays

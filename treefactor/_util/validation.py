@@ -258,18 +258,6 @@ def as_output(out, shape: tuple[int, ...], dtype=np.float64, name: str = "out") 
     return out
 
 
-def require_alike(first, second) -> None:
-    """Raise DtypeError or ShapeError unless both are arrays that can be written, of float64 and one shape."""
-    for k, one in enumerate((first, second)):
-        as_output(one, getattr(one, "shape", ()), name=f"out[{k}]")
-    if first.shape != second.shape:
-        raise ShapeError(
-            f"both arrays of out must have one shape, got {first.shape} and {second.shape}",
-            second.shape,
-            first.shape,
-        )
-
-
 def fill_outputs(out: tuple, results: tuple) -> tuple:
     """Copy results to arrays of their shapes, a tuple of as many, and return it; raise ShapeError."""
     if not isinstance(results, tuple):

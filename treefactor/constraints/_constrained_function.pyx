@@ -102,11 +102,8 @@ cdef class ConstrainedDynamics(ModelFunction):
         self.s, self.turns = stabilization, len(rows.whole)
         self.frames, self.equation = Frames(self.bodies), EquationOfMotion(self.bodies)
         self.record = self.frames.result[0].computed
-        self.add_configuration()
-        self.add_input((self.bodies.nv,))
-        self.add_input((self.bodies.nv,))
-        self.add_input((self.bodies.m.joints, 6), True)
-        self.names, self.may_fail = ("q", "v", "tau", "fext"), True
+        self.add_arguments(("q", "v", "tau", "fext"))
+        self.may_fail = True
         self.driven = len(rows.loops.targets) > 0
         if self.driven:
             self.add_input((3 * len(rows.loops.targets),))

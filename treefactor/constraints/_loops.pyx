@@ -1,15 +1,14 @@
 """Compute the rows of the loops of a model, and its dynamics with closed loops, on NumPy arrays."""
 
 cimport numpy as cnp
-from libc.math cimport NAN, M_PI, atan2, remainder
-from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.math cimport M_PI, atan2, remainder
+from libc.string cimport memcpy, memset
 
-from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
+from ..tree._operands cimport ALIGNED, align
 from ..dynamics._dynamics_functions cimport EquationOfMotion, Frames
+from ..dynamics._model_function cimport ModelFunction
 from ..dynamics._recursions cimport Bodies, Entry
 from ..tree._pattern cimport (
-    FACTORIZED,
     SOLVE_L,
     SOLVE_LT,
     Shape,
@@ -19,8 +18,6 @@ from ..tree._pattern cimport (
     clear_workspace,
     workspace_size as factor_workspace_size,
 )
-from .._functions._packed cimport add_doubt
-from .._util._fast_arrays cimport all_finite, is_plain_vector
 
 import numpy as np
 
@@ -84,16 +81,8 @@ cdef Motor no_motor
 MOTOR = np.asarray(<Motor[:1]> &no_motor).dtype
 
 
-ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
-    const double *q
-    const double *v
-    const double *x              # tau
-    const double *fext
-    double *out
-
-
 cdef class LoopKernel:
-    """Loops of one model; assumes contiguous float64 arrays of the right sizes.
+    """Rows of the loops of one model; assumes contiguous float64 arrays of the right sizes.
 
     Parameters
     ----------
@@ -109,8 +98,6 @@ cdef class LoopKernel:
     """
 
     cdef Bodies bodies
-    cdef Frames frames
-    cdef EquationOfMotion equation
     cdef Closures c
     cdef Py_ssize_t nnz          # entries of J
     cdef Py_ssize_t motors
@@ -121,7 +108,6 @@ cdef class LoopKernel:
                   cnp.ndarray start not None, cnp.ndarray column not None, cnp.ndarray first not None,
                   cnp.ndarray stop not None, cnp.ndarray motors not None):
         self.bodies, self.nnz = bodies, len(column)
-        self.frames, self.equation = Frames(bodies), EquationOfMotion(bodies)
         self.c.joints, self.c.loops, self.c.rows = bodies.m.joints, len(loops), len(start) - 1
         self.c.loop = <const Loop *> loops.data
         self.c.entry = <const Entry *> entries.data
@@ -193,27 +179,55 @@ cdef class LoopKernel:
         """Return the number of rows, of loops and of drives."""
         return self.c.rows
 
+
+cdef class LoopDynamics(ModelFunction):
+    """Compute accelerations and forces of loops and drives.
+
+    Parameters
+    ----------
+    model : Model
+    loops : Loops
+        With drives their motions are an argument, too.
+    stabilization : float
+    """
+
+    cdef LoopKernel kernel
+    cdef Frames frames
+    cdef EquationOfMotion equation
+    cdef double s
+
+    def __init__(self, model, loops, double stabilization):
+        self.kernel, self.s = loops.kernel, stabilization
+        self.frames, self.equation = Frames(self.bodies), EquationOfMotion(self.bodies)
+        self.add_arguments(("q", "v", "tau", "fext"))
+        if self.kernel.motors:
+            self.names += ("drives",)
+            self.add_input((3 * self.kernel.motors,))
+        self.gather, self.may_fail = tuple, True
+        self.add_result((self.bodies.nv,))
+        self.add_result((self.kernel.c.rows,))
+
+    cdef bint run_one(self, const double **x, double **out) noexcept nogil:
+        """Leave trees that are eliminated in parts to the lanes."""
+        return not self.pattern.shape.tasks and ModelFunction.run_one(self, x, out)
+
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
-        """Count the doubles of workspace that `compute` needs."""
-        cdef const Shape *t = &self.bodies.pattern.shape
-        cdef Py_ssize_t kernel = (kernels.one if lanes == 1 else kernels.lanes).workspace_size(&self.c, t.n)
+        cdef const Shape *t = &self.pattern.shape
+        cdef const LoopKernels *kernel = &kernels.one if lanes == 1 else &kernels.lanes
         cdef Py_ssize_t size = self.frames.result[0].computed + self.equation.result[0].computed
-        size += 3 * self.c.rows + self.nnz + 2 * t.n              # D, reciprocals
-        size = lanes * size + kernel
+        size += 3 * self.kernel.c.rows + self.kernel.nnz + 2 * t.n        # D, reciprocals
+        size = lanes * size + kernel.workspace_size(&self.kernel.c, t.n)
         size += max(self.frames.workspace_size(lanes), self.equation.workspace_size(lanes))
         size += factor_workspace_size(t) if lanes == 1 else lanes * t.scratch
         return size + 13 * ALIGNED
 
-    cdef void compute(self, int lanes, const Arguments *given, const double *prescribed, double stabilization,
-                      double *force, Py_ssize_t *failed, double *work) noexcept nogil:
-        """Compute accelerations given.out and forces of 1 or 8 states.
-
-        failed[lane] <- freedom with a bad pivot, or -1.
-        """
-        cdef const Shape *t = &self.bodies.pattern.shape
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
+                      double *work) noexcept nogil:
+        cdef const Shape *t = &self.pattern.shape
         cdef const LoopKernels *kernel = &kernels.one if lanes == 1 else &kernels.lanes
-        cdef Py_ssize_t n = t.n, m = self.c.rows, k, lane
-        cdef double *frames = align(work)
+        cdef const Closures *c = &self.kernel.c
+        cdef Py_ssize_t n = t.n, m = c.rows, k
+        cdef double *frames = work
         cdef double *motion = align(frames + lanes * self.frames.result[0].computed)
         cdef double *H = motion + lanes * n
         cdef double *D = align(motion + lanes * self.equation.result[0].computed)
@@ -222,148 +236,46 @@ cdef class LoopKernel:
         cdef double *wanted = align(residual + lanes * m)
         cdef double *rate = align(wanted + lanes * m)
         cdef double *data = align(rate + lanes * m)
-        cdef double *X = align(data + lanes * self.nnz)           # workspace of the factorization
+        cdef double *X = align(data + lanes * self.kernel.nnz)    # workspace of the factorization
         cdef Workspace w = carve_workspace(t, X)
-        cdef double *workspace = align(X + (factor_workspace_size(t) if lanes == 1 else lanes * t.scratch))
+        cdef double *rest = align(X + (factor_workspace_size(t) if lanes == 1 else lanes * t.scratch))
         cdef const Py_ssize_t *at = t.at if lanes == 1 else t.start
-        cdef const double *state[4]
-        state[0], state[1], state[2], state[3] = given.q, given.v, given.x, given.fext
-        for lane in range(lanes):
-            failed[lane] = FACTORIZED
-        self.frames.compute(&self.bodies.m, lanes, state, &frames, failed, workspace)
-        kernel.rows(&self.c, frames, residual, wanted, data)
+        self.frames.compute(model, lanes, x, &frames, failed, rest)
+        kernel.rows(c, frames, residual, wanted, data)
         memset(rate, 0, lanes * m * sizeof(double))
-        if self.motors:
-            self.prescribe(lanes, given.q, prescribed, residual, wanted, rate, data)
-        self.set_wanted(lanes, given.v, stabilization, residual, rate, data, wanted)
-        self.equation.compute(&self.bodies.m, lanes, state, &motion, failed, workspace)
+        if self.kernel.motors:
+            self.kernel.prescribe(lanes, x[0], x[4], residual, wanted, rate, data)
+        self.set_wanted(lanes, x[1], residual, rate, data, wanted)
+        self.equation.compute(model, lanes, x, &motion, failed, rest)
         if lanes == 1:
             clear_workspace(t, &w)
             active.single.load_packed(t, <const char *> H, sizeof(double), t.whole, w.X)
             failed[0] = active.single.factor(t, 0, t.supernodes, H, t.whole, w.path, w.X, D, inverse)
             active.single.apply(t, w.X, D, inverse, 1, SOLVE_LT, motion, w.path)
-            kernel.close(&self.c, t, at, w.X, inverse, data, wanted, motion, force, workspace)
+            kernel.close(c, t, at, w.X, inverse, data, wanted, motion, y[1], rest)
         else:
             active.lanes.factor(t, H, H, inverse, X, failed)
             active.lanes.apply(t, H, inverse, 1, SOLVE_LT, motion, 1)
-            kernel.close(&self.c, t, at, H, inverse, data, wanted, motion, force, workspace)
-        for k in range(n):
-            for lane in range(lanes):
-                motion[k * lanes + lane] *= inverse[k * lanes + lane]
+            kernel.close(c, t, at, H, inverse, data, wanted, motion, y[1], rest)
+        for k in range(n * lanes):
+            motion[k] *= inverse[k]
         if lanes == 1:
             active.single.apply(t, w.X, D, inverse, 1, SOLVE_L, motion, w.path)
         else:
             active.lanes.apply(t, H, inverse, 1, SOLVE_L, motion, 1)
-        for k in range(n * lanes):
-            given.out[k] = motion[k]
+        memcpy(y[0], motion, n * lanes * sizeof(double))
 
-    cdef void set_wanted(self, int lanes, const double *v, double s, const double *residual,
-                         const double *rate, const double *data, double *wanted) noexcept nogil:
+    cdef void set_wanted(self, int lanes, const double *v, const double *residual, const double *rate,
+                         const double *data, double *wanted) noexcept nogil:
         """Replace J-dot v by J a = -J-dot v - 2 s (J v + rate) - s^2 residual."""
+        cdef const Closures *c = &self.kernel.c
         cdef Py_ssize_t r, e, lane
         cdef double speed
-        for r in range(self.c.rows):
+        for r in range(c.rows):
             for lane in range(lanes):
                 speed = rate[r * lanes + lane]
-                if s != 0.0:
-                    for e in range(self.c.start[r], self.c.start[r + 1]):
-                        speed += data[e * lanes + lane] * v[self.c.column[e] * lanes + lane]
+                if self.s != 0.0:
+                    for e in range(c.start[r], c.start[r + 1]):
+                        speed += data[e * lanes + lane] * v[c.column[e] * lanes + lane]
                 e = r * lanes + lane
-                wanted[e] = -wanted[e] - s * (2.0 * speed + s * residual[e])
-
-    cdef object single_state(self, object q, object v, object tau, double stabilization, object motion):
-        """Compute acceleration and forces of plain vectors; None if the general path must handle the call."""
-        cdef cnp.npy_intp n = self.bodies.nv, m = self.c.rows
-        cdef cnp.ndarray a, force
-        cdef Arguments given
-        cdef Py_ssize_t failed, prescribed = 3 * self.motors
-        cdef const double *wanted = NULL
-        cdef double *workspace
-        if self.motors:
-            if not is_plain_vector(motion, prescribed):
-                return None
-            wanted = <const double *> cnp.PyArray_DATA(<cnp.ndarray> motion)
-            if not all_finite(prescribed, wanted):
-                return None
-        if not (is_plain_vector(q, self.bodies.nq) and is_plain_vector(v, n) and is_plain_vector(tau, n)):
-            return None
-        given.q = <const double *> cnp.PyArray_DATA(<cnp.ndarray> q)
-        given.v = <const double *> cnp.PyArray_DATA(<cnp.ndarray> v)
-        given.x = <const double *> cnp.PyArray_DATA(<cnp.ndarray> tau)
-        given.fext = NULL
-        if self.bodies.pattern.shape.tasks or not (
-            all_finite(self.bodies.nq, given.q) and all_finite(n, given.v) and all_finite(n, given.x)
-            and self.bodies.is_configuration(given.q, 1)
-        ):
-            return None
-        a, force = cnp.PyArray_SimpleNew(1, &n, cnp.NPY_DOUBLE), cnp.PyArray_SimpleNew(1, &m, cnp.NPY_DOUBLE)
-        given.out = <double *> a.data
-        workspace = <double *> malloc(self.workspace_size(1) * sizeof(double))
-        if workspace == NULL:
-            raise MemoryError("not enough memory for one state")
-        with nogil:
-            self.compute(1, &given, wanted, stabilization, <double *> force.data, &failed, workspace)
-        free(workspace)
-        return (a, force) if failed == FACTORIZED else None
-
-    def batch(self, Py_ssize_t count, operands, double stabilization, cnp.ndarray a not None,
-              cnp.ndarray force not None):
-        """Compute accelerations (count, nv) and forces (count, rows), NaN for states that fail.
-
-        Operands are q, v, tau, fext and the motion of the motors: (count, size), or (1, size) for all alike;
-        fext may be None, and so may the motion without motors.
-        """
-        cdef Py_ssize_t failed[LANES]
-        cdef Py_ssize_t n = self.bodies.nv, m = self.c.rows, need = self.workspace_size(LANES), b, j
-        cdef int part
-        cdef Operand given[5]
-        cdef double *x[7]
-        cdef Arguments block
-        cdef double *workspace
-        need += LANES * (n + m)
-        for j in range(5):
-            describe(operands[j], &given[j])
-            need += LANES * given[j].size
-        workspace = <double *> malloc(need * sizeof(double))
-        if workspace == NULL:
-            raise MemoryError(f"not enough memory for {need} numbers")
-        x[0] = align(workspace)
-        for j in range(4):
-            x[j + 1] = x[j] + LANES * given[j].size
-        x[5] = x[4] + LANES * n
-        x[6] = x[5] + LANES * m
-        block.q, block.v, block.x, block.out = x[0], x[1], x[2], x[4]
-        block.fext = NULL if given[3].data == NULL else x[3]
-        with nogil:
-            for b in range((count + LANES - 1) // LANES):
-                part = <int> min(<Py_ssize_t> LANES, count - b * LANES)
-                for j in range(4):
-                    load(&given[j], b, part, x[j])
-                load(&given[4], b, part, x[6])
-                self.compute(LANES, &block, x[6], stabilization, x[5], failed, x[6] + LANES * given[4].size)
-                self.refuse(failed, given, x)
-                active.lanes.store(n, part, x[4], a.data + b * LANES * n * sizeof(double), n * sizeof(double))
-                active.lanes.store(
-                    m, part, x[5], force.data + b * LANES * m * sizeof(double), m * sizeof(double)
-                )
-        free(workspace)
-
-    cdef void refuse(self, const Py_ssize_t *failed, const Operand *given, double **x) noexcept nogil:
-        """Set accelerations x[4] and forces x[5] to NaN for states that failed or are invalid."""
-        cdef double doubt[LANES]
-        cdef Py_ssize_t lane, e, j
-        memset(doubt, 0, sizeof(doubt))
-        for j in range(4):
-            add_doubt(given[j].size, x[j], doubt)
-        if self.bodies.nv:
-            add_doubt(given[4].size, x[6], doubt)
-        for lane in range(LANES):
-            if (failed[lane] != FACTORIZED or doubt[lane] != 0
-                    or not self.bodies.is_configuration(x[0] + lane, LANES)):
-                for e in range(self.bodies.nv + self.c.rows):
-                    x[4][e * LANES + lane] = NAN
-
-
-def single_state(LoopKernel closing not None, q, v, tau, double stabilization, motion=None):
-    """Compute acceleration and forces of plain vectors; None if the general path must handle the call."""
-    return closing.single_state(q, v, tau, stabilization, motion)
+                wanted[e] = -wanted[e] - self.s * (2.0 * speed + self.s * residual[e])

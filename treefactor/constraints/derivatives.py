@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from .._functions._entry import kept_function, run_kept
 from .._functions.binding import bound
-from .._functions.general_path import kept_function, run_kept
 from .._util.bindable import register
 from ..model.model import Model, require_model
 from ._constrained_dynamics import prepared_rows

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .. import dynamics
+from .._functions._entry import kept_function, run_kept
 from .._functions.binding import bound
-from .._functions.general_path import LANES, kept_function, run_kept
 from .._util.bindable import register
-from .._util.threads import spread
-from .._util.validation import as_number, as_size, as_vector, fill_outputs, flatten, thread_count
-from ..exceptions import ConfigurationError
+from .._util.validation import as_number, as_size, as_vector
+from ..exceptions import ConfigurationError, NonFiniteError
 from ..kinematics.jacobians import BodyMotions
-from ..linalg.factorization import factor
 from ..model._unit_rotations import require_rotations
 from ..model.joints import PAIRS
 from ..model.model import Model, require_model
@@ -25,7 +21,7 @@ from ..tolerances import DEPENDENT_ROWS as RANK
 from ._constrained_dynamics import prepared_rows
 from ._constrained_function import ConstrainedDynamics
 from ._loop_rows import Loops, Rows, driven_loops, kernel_of, loops_of
-from ._loops import single_state
+from ._loops import LoopDynamics
 from .drives import Drive, motions_at, require_finite_motions, states_with_motions
 
 __all__ = [
@@ -154,26 +150,17 @@ def forward_dynamics(
     section 5.2.8), for J H^-1 J^T squares its condition number.
     """
     require_model(model)
-    if drives is NO_DRIVES:
-        loops, motion = loops_of(model), None
-    else:
-        drives, loops = driven_loops(model, drives)
-        motion = motions_at(drives, t) if drives else None
-    kernel, stabilization = loops.kernel, decay_rate(stabilization)
-    if contacts:
-        rows = prepared_rows(loops, contacts)
-        arrays = (q, v, tau, fext) if motion is None else (q, v, tau, fext, motion)
-        options = (rows, stabilization)
-        return run_kept(model, ConstrainedDynamics, options, arrays, out, num_threads)
-    solution = (
-        single_state(kernel, q, v, tau, stabilization, motion) if fext is None and out is None else None
-    )
-    if solution is not None:
-        return solution
-    given = {"q": q, "v": v, "tau": tau} | ({} if fext is None else {"fext": fext})
-    if motion is not None:
-        given["drives"] = motion
-    return _of_loops(model, kernel, given, len(drives), stabilization, out, thread_count(num_threads))
+    drives, loops = (drives, loops_of(model)) if drives is NO_DRIVES else driven_loops(model, drives)
+    kind = ConstrainedDynamics if contacts else LoopDynamics
+    options = (prepared_rows(loops, contacts) if contacts else loops, decay_rate(stabilization))
+    if not drives:
+        return run_kept(model, kind, options, (q, v, tau, fext), out, num_threads)
+    motion = motions_at(drives, t)
+    try:
+        return run_kept(model, kind, options, (q, v, tau, fext, motion), out, num_threads)
+    except NonFiniteError:
+        require_finite_motions(motion)
+        raise
 
 
 def decay_rate(stabilization) -> float:
@@ -182,34 +169,6 @@ def decay_rate(stabilization) -> float:
     if rate < 0.0:
         raise ValueError(f"stabilization must not be negative, got {rate}")
     return rate
-
-
-def _of_loops(model, kernel, given, drives, stabilization, out, threads) -> tuple[np.ndarray, np.ndarray]:
-    """Compute accelerations and forces of loops and drives, from arrays of any form."""
-    tails = {"q": (model.nq,), "v": (model.nv,), "tau": (model.nv,), "fext": (model.njoints, 6)}
-    tails["drives"] = (3 * drives,)
-    arrays, batch = states_with_motions(given, tails, model)
-    operands = [_operand(arrays[name], len(tails[name])) if name in arrays else None for name in tails]
-    shapes = (*batch, model.nv), (*batch, kernel.row_count)
-    count = math.prod(batch)
-    a, force = np.empty((count, model.nv)), np.empty((count, kernel.row_count))
-
-    def work(first: int, stop: int) -> None:
-        part = slice(LANES * first, min(LANES * stop, count))
-        rows = [x if x is None or len(x) == 1 else x[part] for x in operands]
-        kernel.batch(part.stop - part.start, rows, stabilization, a[part], force[part])
-
-    spread(work, -(-count // LANES), threads, 16 * model.nv * model.nv * count)
-    if not batch and np.isnan(a).any():
-        factor(dynamics.crba(model, arrays["q"]), model.tree)  # raises an error that names the freedom
-    results = a.reshape(shapes[0]), force.reshape(shapes[1])
-    return results if out is None else fill_outputs(out, results)
-
-
-def _operand(array: np.ndarray, axes: int) -> np.ndarray:
-    """Return the array with one leading axis and contiguous rows."""
-    rows = flatten(np.ascontiguousarray(array), axes)
-    return rows.reshape(len(rows), math.prod(rows.shape[1:]))
 
 
 def close(model: Model, q, tolerance: float = 1e-12, drives=NO_DRIVES, t: float = 0.0) -> np.ndarray:
@@ -295,17 +254,17 @@ def _require_closed(loops: Loops, at: BodyMotions, rows: Rows, tolerance: float)
 
 
 def _bound(function, model: Model, given: dict[str, Any], out):
-    """Return the bound call of `forward_dynamics` with contacts."""
+    """Return the bound call of `forward_dynamics`."""
     require_model(model)
-    if not len(given["contacts"]):
-        raise ValueError("constraints.forward_dynamics can be bound with contacts only, got no contacts")
     drives, loops = driven_loops(model, given["drives"])
-    options = (prepared_rows(loops, given["contacts"]), decay_rate(given["stabilization"]))
+    contacts, rate = given["contacts"], decay_rate(given["stabilization"])
+    kind = ConstrainedDynamics if contacts else LoopDynamics
+    options = (prepared_rows(loops, contacts) if contacts else loops, rate)
     arrays = {name: given[name] for name in ("q", "v", "tau", "fext")}
     if drives:
         arrays["drives"] = motions_at(drives, given["t"])
     validated = partial(function, model, **given, out=out)
-    return bound(kept_function(model, ConstrainedDynamics, options), arrays, out, validated)
+    return bound(kept_function(model, kind, options), arrays, out, validated)
 
 
 register(_bound, (forward_dynamics,))

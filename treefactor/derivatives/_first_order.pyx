@@ -92,8 +92,7 @@ cdef class RneaDerivatives(ModelFunction):
 
     def __init__(self, model, str layout="dense", bint with_value=False):
         cdef Py_ssize_t n = self.bodies.nv, nnz = self.bodies.nnz
-        declare_state(self)
-        self.names = ("q", "v", "a", "fext")
+        self.add_arguments(("q", "v", "a", "fext"))
         self.gather = partial(
             tuple.__new__, made.RneaDerivativesWithValue if with_value else made.RneaDerivatives)
         self.with_value, self.in_lanes = with_value, layout == "lanes"
@@ -132,8 +131,7 @@ cdef class ForwardDynamicsDerivatives(ModelFunction):
 
     def __init__(self, model, bint with_value=False):
         cdef Py_ssize_t n = self.bodies.nv
-        declare_state(self)
-        self.names = ("q", "v", "tau", "fext")
+        self.add_arguments(("q", "v", "tau", "fext"))
         self.gather = partial(tuple.__new__, made.ForwardDynamicsDerivativesWithValue if with_value
                               else made.ForwardDynamicsDerivatives)
         self.with_value, self.may_fail = with_value, True
@@ -251,12 +249,3 @@ cdef void solve_both(const Shape *t, const Workspace *w, const double *dq, const
     for k in range(n):
         memcpy(X + k * n, work + k * r, n * sizeof(double))
         memcpy(Y + k * n, work + k * r + n, n * sizeof(double))
-
-
-cdef int declare_state(ModelFunction f) except -1:
-    """Declare the arguments q, v, a vector of n entries and fext."""
-    f.add_configuration()
-    f.add_input((f.bodies.nv,))
-    f.add_input((f.bodies.nv,))
-    f.add_input((f.bodies.m.joints, 6), True)
-    return 0

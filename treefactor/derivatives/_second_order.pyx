@@ -149,13 +149,7 @@ cdef void find_state(Weighted *state, const double **x, bint direction) noexcept
         state.dq, state.dv, state.da, state.dw = x[4], x[5], x[6], x[7]
 
 
-cdef int declare_state(ModelFunction f, bint direction) except -1:
-    """Declare the arguments that `find_state` finds."""
-    f.add_configuration()
-    for k in range(7 if direction else 3):
-        f.add_input((f.bodies.nv,), k >= 3)
-    f.add_input((f.bodies.m.joints, 6), True)
-    return 0
+cdef tuple OPTIONAL = ("dq", "dv", "da", "dtau", "dw", "fext")
 
 
 cdef class RneaHvp(ModelFunction):
@@ -170,8 +164,7 @@ cdef class RneaHvp(ModelFunction):
     cdef bint symmetric
 
     def __init__(self, model, bint symmetric=True):
-        declare_state(self, True)
-        self.names = ("q", "v", "a", "w", "dq", "dv", "da", "dw", "fext")
+        self.add_arguments(("q", "v", "a", "w", "dq", "dv", "da", "dw", "fext"), OPTIONAL)
         self.symmetric, self.gather = symmetric, RneaVectors._make
         for _ in range(3):
             self.add_result((self.bodies.nv,))
@@ -201,8 +194,7 @@ cdef class RneaHessian(ModelFunction):
 
     def __init__(self, model, bint symmetric=True, str layout="dense"):
         cdef Py_ssize_t n = self.bodies.nv, nnz = self.bodies.nnz
-        declare_state(self, False)
-        self.names = ("q", "v", "a", "w", "fext")
+        self.add_arguments(("q", "v", "a", "w", "fext"))
         self.symmetric, self.gather, self.in_lanes = symmetric, RneaBlocks._make, layout == "lanes"
         for one in (SYMMETRIC if symmetric else PAIR, PAIR, SYMMETRIC, PAIR):
             if layout == "packed":
@@ -234,8 +226,7 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
 
     def __init__(self, model, bint symmetric=True):
         self.set_vectors(-1)
-        declare_state(self, True)
-        self.names = ("q", "v", "tau", "w", "dq", "dv", "dtau", "dw", "fext")
+        self.add_arguments(("q", "v", "tau", "w", "dq", "dv", "dtau", "dw", "fext"), OPTIONAL)
         self.symmetric, self.gather, self.may_fail = symmetric, ForwardDynamicsVectors._make, True
         for _ in range(3):
             self.add_result((self.bodies.nv,))
@@ -323,8 +314,7 @@ cdef class ForwardDynamicsHessian(ModelFunction):
 
     def __init__(self, model, bint symmetric=True):
         cdef Py_ssize_t n = self.bodies.nv
-        declare_state(self, False)
-        self.names = ("q", "v", "tau", "w", "fext")
+        self.add_arguments(("q", "v", "tau", "w", "fext"))
         self.symmetric, self.gather, self.may_fail = symmetric, ForwardDynamicsBlocks._make, True
         self.first = ForwardDynamicsDerivatives(model, True)
         for _ in range(4):

@@ -16,6 +16,50 @@ from ._results cimport find_failures
 cdef class DynamicsFunction(ModelFunction):
     """Function of the dynamics: its workspace is that of the recursions, then `more_size` doubles."""
 
+    cdef int declare(self, tuple names) except -1:
+        """Declare arguments: among others v, fext, and the acceleration a or x."""
+        cdef int k
+        self.add_arguments(names)
+        self.v = self.a = self.fext = ABSENT
+        for k in range(self.inputs):
+            if names[k] == "v":
+                self.v = k
+            elif names[k] in ("a", "x"):
+                self.a = k
+            elif names[k] == "fext":
+                self.fext = k
+        return 0
+
+    @cython.final
+    cdef Motion motion(self, int lanes, const double **x, double *tau, double *end) noexcept nogil:
+        """Return what a recursion reads and where it writes forces tau; with mimic joints from `end` on."""
+        cdef Motion m
+        m.v = NULL if self.v == ABSENT else self.expanded(lanes, 1, x[self.v], &end)
+        m.a = NULL if self.a == ABSENT else self.expanded(lanes, 1, x[self.a], &end)
+        m.fext = NULL if self.fext == ABSENT else x[self.fext]
+        m.tau = self.target(lanes, 1, tau, &end)
+        m.end = end
+        return m
+
+    @cython.final
+    cdef void write_equation(self, const void *model, int lanes, const double **x, double *H, double *rest,
+                             double *end, double *work) noexcept nogil:
+        """H, rest <- packed rows of the inertia matrix, and tau - bias, of arguments (q, v, tau, fext)."""
+        cdef double *full_H = H
+        cdef Motion m
+        cdef Py_ssize_t k
+        if self.bodies.coupled:
+            full_H = end
+            end += lanes * self.bodies.m.start[self.bodies.m.n]
+        m = self.motion(lanes, x, rest, end)
+        self.recursions(lanes).equation_of_motion(
+            <const Mechanism *> model, x[0], m.v, m.fext, full_H, m.tau, work)
+        if self.bodies.coupled:
+            reduce_inertia(&self.bodies.coupling, lanes, full_H, H)
+        self.reduce(lanes, 1, m.tau, rest)
+        for k in range(self.bodies.nv * lanes):
+            rest[k] = x[2][k] - rest[k]
+
     @cython.final
     cdef const Recursions *recursions(self, int lanes) noexcept nogil:
         """Return the kernels for 1 or 8 configurations."""
@@ -34,95 +78,70 @@ cdef class DynamicsFunction(ModelFunction):
         return work + self.recursions(lanes).workspace_size(&self.bodies.m)
 
 
-cdef class Rnea(DynamicsFunction):
+cdef class InverseDynamics(DynamicsFunction):
+    """Inverse dynamics of some of (q, v, a, fext), with or without gravity."""
+
+    def __init__(self, model, tuple names, bint gravity=True):
+        self.declare(names)
+        self.gravity = gravity
+        self.add_result((self.bodies.nv,))
+
+    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
+                      double *work) noexcept nogil:
+        cdef Motion m = self.motion(lanes, x, y[0], self.more(lanes, work))
+        self.recursions(lanes).rnea(
+            <const Mechanism *> model, x[0], m.v, m.a, m.fext, self.gravity, m.tau, work)
+        self.reduce(lanes, 1, m.tau, y[0])
+
+
+cdef class Rnea(InverseDynamics):
     """Inverse dynamics tau(q, v, a, fext)."""
 
     def __init__(self, model):
-        self.names = ("q", "v", "a", "fext")
-        self.add_configuration()
-        self.add_vector()
-        self.add_vector()
-        self.add_forces()
-        self.add_result((self.bodies.nv,))
-
-    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
-                      double *work) noexcept nogil:
-        cdef double *end = self.more(lanes, work)
-        cdef const double *v = self.expanded(lanes, 1, x[1], &end)
-        cdef const double *a = self.expanded(lanes, 1, x[2], &end)
-        cdef double *tau = self.target(lanes, 1, y[0], &end)
-        self.recursions(lanes).rnea(<const Mechanism *> model, x[0], v, a, x[3], True, tau, work)
-        self.reduce(lanes, 1, tau, y[0])
+        super().__init__(model, ("q", "v", "a", "fext"))
 
 
-cdef class Bias(DynamicsFunction):
+cdef class Bias(InverseDynamics):
     """Forces at zero acceleration, bias(q, v, fext)."""
 
     def __init__(self, model):
-        self.names = ("q", "v", "fext")
-        self.add_configuration()
-        self.add_vector()
-        self.add_forces()
-        self.add_result((self.bodies.nv,))
-
-    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
-                      double *work) noexcept nogil:
-        cdef double *end = self.more(lanes, work)
-        cdef const double *v = self.expanded(lanes, 1, x[1], &end)
-        cdef double *tau = self.target(lanes, 1, y[0], &end)
-        self.recursions(lanes).rnea(<const Mechanism *> model, x[0], v, NULL, x[2], True, tau, work)
-        self.reduce(lanes, 1, tau, y[0])
+        super().__init__(model, ("q", "v", "fext"))
 
 
-cdef class HTimes(DynamicsFunction):
+cdef class HTimes(InverseDynamics):
     """Product H(q) x."""
 
     def __init__(self, model):
-        self.names = ("q", "x")
-        self.add_configuration()
-        self.add_vector()
-        self.add_result((self.bodies.nv,))
-
-    cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
-                      double *work) noexcept nogil:
-        cdef double *end = self.more(lanes, work)
-        cdef const double *a = self.expanded(lanes, 1, x[1], &end)
-        cdef double *tau = self.target(lanes, 1, y[0], &end)
-        self.recursions(lanes).rnea(<const Mechanism *> model, x[0], NULL, a, NULL, False, tau, work)
-        self.reduce(lanes, 1, tau, y[0])
+        super().__init__(model, ("q", "x"), False)
 
 
 cdef class StaticForces(DynamicsFunction):
     """Forces that hold the model at rest: generalized gravity(q), or the static torque(q, fext)."""
 
-    def __init__(self, model, bint with_fext):
-        self.names = ("q", "fext") if with_fext else ("q",)
-        self.add_configuration()
-        if with_fext:
-            self.add_forces(False)
+    def __init__(self, model, tuple names):
+        self.declare(names)
         self.add_result((self.bodies.nv,))
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        cdef double *end = self.more(lanes, work)
-        cdef double *tau = self.target(lanes, 1, y[0], &end)
-        self.recursions(lanes).static_forces(
-            <const Mechanism *> model, x[0], x[1] if self.inputs > 1 else NULL, tau, work)
-        self.reduce(lanes, 1, tau, y[0])
+        cdef Motion m = self.motion(lanes, x, y[0], self.more(lanes, work))
+        self.recursions(lanes).static_forces(<const Mechanism *> model, x[0], m.fext, m.tau, work)
+        self.reduce(lanes, 1, m.tau, y[0])
 
 
 cdef class GeneralizedGravity(StaticForces):
     """Generalized gravity(q)."""
 
     def __init__(self, model):
-        super().__init__(model, False)
+        super().__init__(model, ("q",))
 
 
 cdef class StaticTorque(StaticForces):
     """Static torque(q, fext)."""
 
     def __init__(self, model):
-        super().__init__(model, True)
+        super().__init__(model, ("q", "fext"))
+        self.input[1].optional = False
 
 
 cdef class Reactions(DynamicsFunction):
@@ -131,11 +150,8 @@ cdef class Reactions(DynamicsFunction):
     cdef bint in_joints
 
     def __init__(self, model, bint in_joints):
-        self.names, self.in_joints = ("q", "v", "a", "fext"), in_joints
-        self.add_configuration()
-        self.add_vector()
-        self.add_vector()
-        self.add_forces()
+        self.declare(("q", "v", "a", "fext"))
+        self.in_joints = in_joints
         if in_joints:
             self.add_result((self.bodies.m.joints, 6))
         else:
@@ -143,11 +159,9 @@ cdef class Reactions(DynamicsFunction):
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        cdef double *end = self.more(lanes, work)
-        cdef const double *v = self.expanded(lanes, 1, x[1], &end)
-        cdef const double *a = self.expanded(lanes, 1, x[2], &end)
+        cdef Motion m = self.motion(lanes, x, NULL, self.more(lanes, work))
         self.recursions(lanes).reactions(
-            <const Mechanism *> model, x[0], v, a, x[3], y[0] if self.in_joints else NULL,
+            <const Mechanism *> model, x[0], m.v, m.a, m.fext, y[0] if self.in_joints else NULL,
             NULL if self.in_joints else y[0], work)
 
 
@@ -170,50 +184,44 @@ cdef class Energy(DynamicsFunction):
 
     cdef bint with_potential
 
-    def __init__(self, model, bint with_v, bint with_potential):
-        self.names = ("q", "v") if with_v else ("q",)
+    def __init__(self, model, tuple names, bint with_potential):
+        self.declare(names)
         self.scalar, self.with_potential = True, with_potential
-        self.add_configuration()
-        if with_v:
-            self.add_vector()
         self.add_result(())
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        cdef double *end = self.more(lanes, work)
-        cdef const double *v = self.expanded(lanes, 1, x[1], &end) if self.inputs > 1 else NULL
+        cdef Motion m = self.motion(lanes, x, NULL, self.more(lanes, work))
         self.recursions(lanes).energy(
-            <const Mechanism *> model, x[0], v, self.with_potential, y[0], work)
+            <const Mechanism *> model, x[0], m.v, self.with_potential, y[0], work)
 
 
 cdef class KineticEnergy(Energy):
     """Kinetic energy(q, v)."""
 
     def __init__(self, model):
-        super().__init__(model, True, False)
+        super().__init__(model, ("q", "v"), False)
 
 
 cdef class PotentialEnergy(Energy):
     """Potential energy(q)."""
 
     def __init__(self, model):
-        super().__init__(model, False, True)
+        super().__init__(model, ("q",), True)
 
 
 cdef class MechanicalEnergy(Energy):
     """Kinetic and potential energy(q, v)."""
 
     def __init__(self, model):
-        super().__init__(model, True, True)
+        super().__init__(model, ("q", "v"), True)
 
 
 cdef class CoriolisMatrix(DynamicsFunction):
     """Coriolis matrix C(q, v): dense, or its packed entries."""
 
     def __init__(self, model, str layout="dense"):
-        self.names = ("q", "v")
-        self.add_configuration()
-        self.add_vector()
+        self.declare(("q", "v"))
         if layout == "dense":
             self.add_result((self.bodies.nv, self.bodies.nv), PAIR)
         else:
@@ -224,10 +232,9 @@ cdef class CoriolisMatrix(DynamicsFunction):
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        cdef double *end = self.more(lanes, work)
-        cdef const double *v = self.expanded(lanes, 1, x[1], &end)
-        cdef double *C = end if self.bodies.coupled else y[0]
-        self.recursions(lanes).coriolis(<const Mechanism *> model, x[0], v, C, work)
+        cdef Motion m = self.motion(lanes, x, NULL, self.more(lanes, work))
+        cdef double *C = m.end if self.bodies.coupled else y[0]
+        self.recursions(lanes).coriolis(<const Mechanism *> model, x[0], m.v, C, work)
         if self.bodies.coupled:
             reduce_coriolis(&self.bodies.coupling, lanes, C, y[0])
 
@@ -236,8 +243,8 @@ cdef class Crba(DynamicsFunction):
     """Inertia matrix H(q): dense, its packed rows, or these in lanes."""
 
     def __init__(self, model, str layout="dense"):
-        self.names, self.in_lanes = ("q",), layout == "lanes"
-        self.add_configuration()
+        self.declare(("q",))
+        self.in_lanes = layout == "lanes"
         if layout == "packed":
             self.add_result((self.bodies.nnz,))
         else:
@@ -258,8 +265,8 @@ cdef class InverseInertia(DynamicsFunction):
     """Inverse of H(q), from its LTDL factor."""
 
     def __init__(self, model):
-        self.names, self.may_fail, self.writes_last = ("q",), True, True
-        self.add_configuration()
+        self.declare(("q",))
+        self.may_fail = self.writes_last = True
         self.add_result((self.bodies.nv, self.bodies.nv))
 
     cdef Py_ssize_t more_size(self, int lanes) noexcept nogil:
@@ -288,11 +295,8 @@ cdef class ForwardDynamics(DynamicsFunction):
     """Acceleration a(q, v, tau, fext) from H, its LTDL factor and the bias."""
 
     def __init__(self, model):
-        self.names, self.may_fail = ("q", "v", "tau", "fext"), True
-        self.add_configuration()
-        self.add_vector()
-        self.add_vector()
-        self.add_forces()
+        self.declare(("q", "v", "tau", "fext"))
+        self.may_fail = True
         self.add_result((self.bodies.nv,))
 
     cdef Py_ssize_t more_size(self, int lanes) noexcept nogil:
@@ -312,22 +316,7 @@ cdef class ForwardDynamics(DynamicsFunction):
         cdef double *D = H + lanes * self.bodies.nnz
         cdef double *inverse = D + lanes * self.bodies.nv
         cdef double *end = inverse + lanes * self.bodies.nv
-        cdef double *full_H = H
-        cdef double *bias
-        cdef const double *v
-        cdef Py_ssize_t k
-        if self.bodies.coupled:
-            full_H = end
-            end += lanes * self.bodies.m.start[self.bodies.m.n]
-        v = self.expanded(lanes, 1, x[1], &end)
-        bias = self.target(lanes, 1, y[0], &end)
-        self.recursions(lanes).equation_of_motion(
-            <const Mechanism *> model, x[0], v, x[3], full_H, bias, work)
-        if self.bodies.coupled:
-            reduce_inertia(&self.bodies.coupling, lanes, full_H, H)
-        self.reduce(lanes, 1, bias, y[0])
-        for k in range(self.bodies.nv * lanes):
-            y[0][k] = x[2][k] - y[0][k]
+        self.write_equation(model, lanes, x, H, y[0], end, work)
         factor_and_solve(&self.pattern.shape, FACTOR, lanes, H, D, inverse, end, y[0], failed)
 
 
@@ -340,11 +329,8 @@ cdef class Aba(DynamicsFunction):
                 f"{model.name or 'the model'} has mimic joints, which the articulated-body algorithm does "
                 "not support: use forward_dynamics(..., method='factor')"
             )
-        self.names, self.may_fail = ("q", "v", "tau", "fext"), True
-        self.add_configuration()
-        self.add_vector()
-        self.add_vector()
-        self.add_forces()
+        self.declare(("q", "v", "tau", "fext"))
+        self.may_fail = True
         self.add_result((self.bodies.nv,))
 
     cdef Py_ssize_t more_size(self, int lanes) noexcept nogil:
@@ -362,27 +348,20 @@ cdef class Frames(DynamicsFunction):
     """Records of all bodies and unit motions of all freedoms (q, v): see `recursions.frames`."""
 
     def __init__(self, model):
-        self.names = ("q", "v")
-        self.add_configuration()
-        self.add_vector()
+        self.declare(("q", "v"))
         self.add_result((UNIT_MOTION(self.bodies.m.joints, self.bodies.m.n),))
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        cdef double *end = self.more(lanes, work)
-        cdef const double *v = self.expanded(lanes, 1, x[1], &end)
-        self.recursions(lanes).frames(<const Mechanism *> model, x[0], v, y[0], work)
+        cdef Motion m = self.motion(lanes, x, NULL, self.more(lanes, work))
+        self.recursions(lanes).frames(<const Mechanism *> model, x[0], m.v, y[0], work)
 
 
 cdef class EquationOfMotion(DynamicsFunction):
     """tau - bias, then the packed rows of H (q, v, tau, fext)."""
 
     def __init__(self, model):
-        self.names = ("q", "v", "tau", "fext")
-        self.add_configuration()
-        self.add_vector()
-        self.add_vector()
-        self.add_forces()
+        self.declare(("q", "v", "tau", "fext"))
         self.add_result((self.bodies.nv + self.bodies.nnz,))
 
     cdef Py_ssize_t more_size(self, int lanes) noexcept nogil:
@@ -390,24 +369,8 @@ cdef class EquationOfMotion(DynamicsFunction):
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        cdef double *end = self.more(lanes, work)
-        cdef double *H = y[0] + lanes * self.bodies.nv
-        cdef double *full_H = H
-        cdef double *bias
-        cdef const double *v
-        cdef Py_ssize_t k
-        if self.bodies.coupled:
-            full_H = end
-            end += lanes * self.bodies.m.start[self.bodies.m.n]
-        v = self.expanded(lanes, 1, x[1], &end)
-        bias = self.target(lanes, 1, y[0], &end)
-        self.recursions(lanes).equation_of_motion(
-            <const Mechanism *> model, x[0], v, x[3], full_H, bias, work)
-        if self.bodies.coupled:
-            reduce_inertia(&self.bodies.coupling, lanes, full_H, H)
-        self.reduce(lanes, 1, bias, y[0])
-        for k in range(self.bodies.nv * lanes):
-            y[0][k] = x[2][k] - y[0][k]
+        self.write_equation(
+            model, lanes, x, y[0] + lanes * self.bodies.nv, y[0], self.more(lanes, work), work)
 
 
 def forward_dynamics(model, str method):

@@ -16,6 +16,8 @@ cdef class ModelFunction(CompiledFunction):
     @cython.final
     cdef int add_forces(self, bint optional=*) except -1
     @cython.final
+    cdef int add_arguments(self, tuple names, tuple optional=*) except -1
+    @cython.final
     cdef const double *expanded(self, int lanes, Py_ssize_t vectors, const double *x,
                                 double **end) noexcept nogil
     @cython.final

@@ -40,6 +40,18 @@ cdef class ModelFunction(CompiledFunction):
         """Declare the external forces on the bodies of all joints."""
         return self.add_input((self.bodies.m.joints, 6), optional)
 
+    cdef int add_arguments(self, tuple names, tuple optional=("fext",)) except -1:
+        """Declare q, external forces, and under other names vectors of freedoms."""
+        self.names = names
+        for name in names:
+            if name == "q":
+                self.add_configuration()
+            elif name == "fext":
+                self.add_forces(name in optional)
+            else:
+                self.add_vector(name in optional)
+        return 0
+
     cdef Py_ssize_t block_size(self) noexcept nogil:
         return MECHANISM + self.bodies.gathered_size()
 

@@ -48,8 +48,6 @@ cdef extern from "kernels/dynamics/bodies.h" nogil:
         Recursions one
         Recursions lanes
         void (*sincos)(Py_ssize_t n, const double *x, double *s, double *c) noexcept nogil
-        int (*are_states)(Py_ssize_t entries, const double *x, Py_ssize_t units, const Py_ssize_t *unit,
-                          double tolerance) noexcept nogil
         int (*are_pivots)(Py_ssize_t entries, const double *D) noexcept nogil
 
     const Dynamics dynamics_baseline

@@ -350,7 +350,7 @@ class Inertias(Sealed):
 def _variant(model: Model, bodies, batch: tuple[int, ...]) -> Model:
     """Return a model for compiled functions: the same but for the constants of the compiled bodies."""
     variant = Model.__new__(Model)
-    variant.__dict__.update(model.__dict__, bodies=bodies, _elements=batch, _requests={}, _state_functions={})
+    variant.__dict__.update(model.__dict__, bodies=bodies, _elements=batch, _requests={})
     variant.__dict__.pop("_without_gravity", None)
     return variant
 

@@ -115,15 +115,6 @@ cdef class RegressorFunction(ModelFunction):
         """Return the memory of a new array of integers."""
         return <const Py_ssize_t *> self.keep(values, np.intp)
 
-    cdef void add_arguments(self, tuple names):
-        """Declare q and vectors of freedoms."""
-        self.names = names
-        for name in names:
-            if name == "q":
-                self.add_configuration()
-            else:
-                self.add_vector()
-
     cdef const RegressorKernels *kernels(self, int lanes) noexcept nogil:
         return &regressors.one if lanes == 1 else &regressors.lanes
 

@@ -35,11 +35,10 @@ cdef class Terms(ModelFunction):
         cdef const Array *result
         cdef int k
         self.motion, self.request = EquationOfMotion(model), request
-        self.names, self.gather = ("q", "v"), gather
+        self.gather = gather
         for k in range(3):
             self.weight[k] = -model.mass * model.gravity[k]
-        self.add_configuration()
-        self.add_vector()
+        self.add_arguments(("q", "v"))
         self.add_result((self.bodies.nv, self.bodies.nv), SYMMETRIC)
         self.add_result((self.bodies.nv,))
         self.add_result((self.bodies.nv,))

@@ -9,3 +9,6 @@ cdef class CompiledParts:
 
     Functions that are called often keep them here when they first look them up: a look-up takes 40 ns.
     """
+
+    def __cinit__(self, *_, **__):
+        self._state_functions = {}

@@ -65,7 +65,7 @@ def changed_model(source, pi: np.ndarray, armature: np.ndarray, rotors: np.ndarr
         array.flags.writeable = False
     made.__dict__.update({name: getattr(source, name) for name in SHARED})
     made.__dict__.update(parameters=pi, armature=armature, _rotors=rotors, _source=source)
-    made.__dict__.update(_requests={}, _state_functions={})
+    made.__dict__.update(_requests={})
     return made
 
 

@@ -28,6 +28,7 @@ ON_MOTIONS = {  # operations on points, and on motions
     NUMBERS["se3_act"]: NUMBERS["se3_act_on_motion"],
     NUMBERS["se3_act_inverse"]: NUMBERS["se3_act_inverse_on_motion"],
 }
+INTERPOLATIONS = (NUMBERS["se3_interpolate"], NUMBERS["so3_interpolate"])
 OF_QUATERNIONS = (NUMBERS["se3_from_xyzquat"], NUMBERS["so3_from_quaternion"])
 
 
@@ -41,7 +42,7 @@ def general_path(op: int, a, b, u, out, num_threads: int) -> np.ndarray:
     arrays = [_elements(a, first, names[0])]
     if second is not None:
         arrays.append(_elements(b, second, names[1]))
-    numbers = None if u is None else as_real(u, "u")
+    numbers = as_real(u, "u") if op in INTERPOLATIONS else None
     batch = common_axes(
         [x.shape[: x.ndim - len(shape)] for x, shape in zip(arrays, (first, second), strict=False)]
         + ([] if numbers is None else [numbers.shape])

@@ -29,7 +29,7 @@ cdef extern from *:
         const PoseKernel *one
         const PoseKernel *lanes
 
-    int POSE_COUNT, se3_act_number, se3_act_inverse_number
+    int POSE_COUNT, se3_act_number, se3_act_inverse_number, se3_interpolate_number, so3_interpolate_number
     int se3_from_xyzquat_number, so3_from_quaternion_number
     const PoseSizes pose_sizes[]
     const PoseTable *poses_for(const char *name) nogil
@@ -163,7 +163,9 @@ def call(int op, a, b, u, out, threads, general_path):
     size = &pose_sizes[op]
     operands[1].data, operands[1].size, operands[1].to_next = NULL, 0, 0
     operands[2].data, operands[2].size, operands[2].to_next = <const char *> &part, 0, 0
-    if (type(threads) is int and threads == 1 and (u is None or type(u) is float or type(u) is int)
+    if (type(threads) is int and threads == 1
+            and (type(u) is float or type(u) is int
+                 or not (op == se3_interpolate_number or op == so3_interpolate_number))
             and read(a, size.a, &batch, &operands[0])
             and (size.b == 0 or read(b, size.b, &batch, &operands[1]))):
         if u is not None:

@@ -102,7 +102,6 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     _given_frames: tuple[Frame, ...] | None
     _source: Model | None  # the model built from joints that `with_parameters` made this one from
     _requests: dict  # of treefactor.kinematics; made with the model, so that threads use one
-    _state_functions: dict  # compiled functions that belong to no quantity
     _shared: cached_property[dict] = cached_property(lambda self: {})  # parts of all changed models
     _elements: tuple[int, ...] = ()  # leading axes of a batch whose elements have inertias of their own
     _compile: ClassVar[Callable[[Model], Any]]  # set by treefactor.dynamics.bodies
@@ -138,7 +137,7 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
             upper=np.concatenate([np.zeros(0), *(joint.upper for joint in free)]),
             extended=Tree.from_joints(parents, [SIZES[joint.kind][1] for joint in joints], names),
         )
-        self.__dict__.update(_requests={}, _state_functions={})
+        self.__dict__.update(_requests={})
         for array in (self.gravity, self.armature, self.lower, self.upper):
             array.flags.writeable = False
         if strict and self.faults():

@@ -93,9 +93,6 @@ typedef struct {
     Recursions one, lanes;           /* for 1 and for 8 configurations */
     /* s, c <- sines and cosines, with errors of at most 2 units in the last place */
     void (*sincos)(ptrdiff_t n, const double *x, double *s, double *c);
-    /* whether in all lanes all entries of x are finite, and the squares of its parts, each with its first entry and
-     * size in unit, add up to 1 within the tolerance */
-    int (*are_states)(ptrdiff_t entries, const double *x, ptrdiff_t units, const ptrdiff_t *unit, double tolerance);
     /* whether in all lanes all entries of D lie in (0, inf) */
     int (*are_pivots)(ptrdiff_t entries, const double *D);
 } Dynamics;

@@ -69,28 +69,6 @@ INLINE int ISA(any_set)(ISA(I) x)
     return any != 0;
 }
 
-static int ISA(are_states)(ptrdiff_t entries, const double *x, ptrdiff_t units, const ptrdiff_t *unit,
-                           double tolerance)
-{
-    ISA(Register) sum[4] = {{0}};    /* 0, or NaN where an entry is not finite; four sums wait less for each other */
-    ISA(I) far = {0};
-    ptrdiff_t i = 0;
-    for (; i + 4 * WIDTH <= entries * LANES; i += 4 * WIDTH)
-        UNROLL for (int k = 0; k < 4; k++) sum[k] += 0.0 * READ_AS(ISA(Register), x + i + k * WIDTH);
-    for (; i < entries * LANES; i += WIDTH) sum[0] += 0.0 * READ_AS(ISA(Register), x + i);
-    for (ptrdiff_t j = 0; j < units; j++)
-        PASSES {
-            ISA(Register) error = {0};
-            error -= 1.0;
-            for (ptrdiff_t e = unit[2 * j]; e < unit[2 * j] + unit[2 * j + 1]; e++) {
-                ISA(Register) y = READ_AS(ISA(Register), x + e * LANES + l);
-                error += y * y;
-            }
-            far |= ~((error <= tolerance) & (error >= -tolerance));
-        }
-    return !ISA(any_set)(far | (sum[0] + sum[1] + sum[2] + sum[3] != 0.0));
-}
-
 static int ISA(are_pivots)(ptrdiff_t entries, const double *D)
 {
     ISA(I) wrong = {0};
@@ -107,5 +85,5 @@ const Dynamics ISA(dynamics) = {
      ISA(aba_one), ISA(frames_one), ISA(static_forces_one), ISA(energy_one), ISA(coriolis_one)},
     {NAME(workspace_size), ISA(crba_all), ISA(rnea_all), ISA(reactions_all), ISA(equation_of_motion_all),
      ISA(aba_all), ISA(frames_all), ISA(static_forces_all), ISA(energy_all), ISA(coriolis_all)},
-    ISA(sincos), ISA(are_states), ISA(are_pivots),
+    ISA(sincos), ISA(are_pivots),
 };
