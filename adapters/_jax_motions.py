@@ -17,8 +17,7 @@ def tangent_of_formula(formula):
     """Return the tangent of a function that is known in JAX's operations."""
 
     def tangent(x, results, tangents):
-        found = jax.jvp(formula, tuple(x), tuple(_filled(x, tangents)))[1]
-        return [found]
+        return [jax.jvp(formula, tuple(x), tuple(_filled(x, tangents)))[1]]
 
     return tangent
 

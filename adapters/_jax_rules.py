@@ -60,9 +60,7 @@ class Function:
         self.value = arrays.map("value") if value is None else value
         self.key = digest, arrays.key, self.value.key
         self.hash = hash(self.key)
-        self.x = [argument.shape for argument in arrays.inputs]
-        self.dx = [argument.tangent for argument in arrays.inputs]
-        self.w = [argument.tangent for argument in arrays.outputs]
+        self.x, self.dx, self.w = arrays.x, arrays.dx, arrays.w
 
     def __hash__(self):
         return self.hash
@@ -74,24 +72,13 @@ class Function:
         """Return the positions of inputs whose tangents are not derivatives of their entries."""
         return [] if self.manifold.trivial else [k for k, x in enumerate(self.x) if x != self.dx[k]]
 
-    def groups(self, kind: str) -> list[list[tuple[int, ...]]]:
-        """Return the shapes of the inputs of a map: the function's own, then weights, then directions."""
-        x, dx, w = self.x, self.dx, self.w
-        return {"value": [x], "jvp": [x, dx], "vjp": [x, w], "hvp": [x, w, dx], "second": [x, dx, dx]}[kind]
-
-    def results(self, kind: str) -> list[tuple[int, ...]]:
-        """Return the shapes of the results of a map."""
-        if kind == "value":
-            return [argument.shape for argument in self.arrays.outputs]
-        return self.w if kind in ("jvp", "second") else self.dx
-
     def split(self, kind: str, operands) -> list[list]:
         """Return the operands of a map by groups."""
-        operands, found = list(operands), []
-        for group in self.groups(kind):
-            found.append(operands[: len(group)])
+        operands, parts = list(operands), []
+        for group in self.arrays.groups(kind):
+            parts.append(operands[: len(group)])
             operands = operands[len(group) :]
-        return found
+        return parts
 
     def lead(self, x: list) -> tuple[int, ...]:
         """Return the leading axes of inputs, which are the batch."""
@@ -100,15 +87,15 @@ class Function:
     def directions(self, x: list, tangents: list) -> list:
         """Return tangents of the inputs as the maps read them: those of configurations with nv entries."""
         lead, dtype = self.lead(x), x[0].dtype
-        found = []
+        directions = []
         for k, tangent in enumerate(tangents):
             if is_zero(tangent):
-                found.append(jnp.zeros((*lead, *self.dx[k]), dtype))
+                directions.append(jnp.zeros((*lead, *self.dx[k]), dtype))
             else:
-                found.append(
+                directions.append(
                     self.manifold.to_tangent(x[k], tangent) if k in self.configurations() else tangent
                 )
-        return found
+        return directions
 
     def require(self, order: int, message: str) -> None:
         """Raise if derivatives of an order are not available."""
@@ -202,11 +189,11 @@ def _transpose(cotangents, *operands, function, kind):
     into = {("jvp", 1): "vjp", ("vjp", 1): "jvp", ("hvp", 1): "second", ("hvp", 2): "hvp"}
     x, c = groups[0], _filled(cotangents)
     arguments = [x, *other, c] if kind == "hvp" else [x, c, *other]
-    found = bind(into.get((kind, at), "hvp"), function, *arguments)
+    transposed = bind(into.get((kind, at), "hvp"), function, *arguments)
     results = [[None] * len(group) for group in groups]
     results[at] = [
         value if ad.is_undefined_primal(operand) else None
-        for operand, value in zip(groups[at], found, strict=True)
+        for operand, value in zip(groups[at], transposed, strict=True)
     ]
     return [value for group in results for value in group]
 
@@ -224,7 +211,7 @@ def _batch(operands, axes, *, function, kind):
 
 def _abstract(*operands, function, kind):
     first, lead = operands[0], function.lead(operands)
-    return [like(first, (*lead, *shape)) for shape in function.results(kind)]
+    return [like(first, (*lead, *shape)) for shape in function.arrays.results(kind)]
 
 
 def _lowered(*operands, function, kind):

@@ -12,7 +12,6 @@ hvp     x, w, dx -> dg          the symmetric second derivative of w . y along d
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,11 +55,9 @@ class Map:
     __slots__ = ("function", "inputs", "kind", "outputs", "run")
 
     def __init__(self, function: ArrayFunction, kind: str, run: Callable):
-        x, y = ([argument.shape for argument in each] for each in (function.inputs, function.outputs))
-        dx = [argument.tangent for argument in function.inputs]
         self.function, self.kind, self.run = function, kind, run
-        self.inputs: Shapes = tuple({"value": x, "jvp": x + dx, "vjp": x + y, "hvp": x + y + dx}[kind])
-        self.outputs: Shapes = tuple(y if kind in ("value", "jvp") else dx)
+        self.inputs: Shapes = tuple(shape for group in function.groups(kind) for shape in group)
+        self.outputs: Shapes = tuple(function.results(kind))
 
     @property
     def key(self) -> tuple:
@@ -85,6 +82,10 @@ class ArrayFunction:
     Attributes
     ----------
     inputs, outputs : tuple of Argument
+    names : list of str
+        Of the inputs.
+    x, dx, w : list of tuples of int
+        Shapes of the inputs, of their directions, and of weights of the results.
     order : int
         Of the derivatives that its maps give: 2, 1 (no "hvp") or 0 (only "value").
     """
@@ -96,10 +97,13 @@ class ArrayFunction:
         arrays = inputs_of(quantity, self.given)
         self.inputs, self.needed = tuple(map(self._argument, arrays)), len(inputs_of(quantity, {}))
         self.outputs = tuple(self._argument(one) for one in quantity.results if not one.when)
-        self.names = [one.name for one in self.inputs]
+        self.names, self.x, self.dx = (list(each) for each in zip(*self.inputs, strict=True))
+        self.w = [one.tangent for one in self.outputs]
         self.fixed = self._fixed()
-        function = ENTRIES[self.name].function if self.name in ENTRIES else imported(quantity.kernel)
-        self.compute = partial(function, model, **self.fixed)
+        self.function = ENTRIES[self.name].function if self.name in ENTRIES else imported(quantity.kernel)
+        further = list(quantity.arguments)[1 + self.needed :]  # up to the last option by place: in less time
+        last = max((further.index(name) + 1 for name in self.fixed), default=0)
+        self.further = tuple(self.fixed.get(name, quantity.arguments[name]) for name in further[:last])
         kinds = [kind for kind in WORDS if hasattr(self, kind)]
         if set(self.names) & set(LIMITS):
             kinds = [kind for kind in kinds if kind != "hvp"]
@@ -125,13 +129,27 @@ class ArrayFunction:
         turning = array.shape[-1:] == ("nq",)
         return Argument(array.name, shape, (*shape[:-1], self.model.nv) if turning else shape)
 
+    def groups(self, kind: str) -> list[list[tuple[int, ...]]]:
+        """Return the shapes of the inputs of a map: the function's own, then weights, then directions.
+
+        The kind "second" is the second derivative along two directions, which JAX has beside the maps.
+        """
+        x, dx, w = self.x, self.dx, self.w
+        return {"value": [x], "jvp": [x, dx], "vjp": [x, w], "hvp": [x, w, dx], "second": [x, dx, dx]}[kind]
+
+    def results(self, kind: str) -> list[tuple[int, ...]]:
+        """Return the shapes of the results of a map."""
+        if kind == "value":
+            return [argument.shape for argument in self.outputs]
+        return self.w if kind in ("jvp", "second") else self.dx
+
     def value(self, inputs, outputs) -> None:
         """Compute outputs from inputs, see `Map`."""
         out = outputs[0] if len(outputs) == 1 else tuple(outputs)
         if len(inputs) == self.needed:
-            self.compute(*inputs, out=out)
+            self.function(self.model, *inputs, *self.further, out=out)
         else:
-            self.compute(*inputs[: self.needed], **self.extras(inputs), out=out)
+            self.function(self.model, *inputs[: self.needed], **self.extras(inputs), **self.fixed, out=out)
 
     def extras(self, inputs) -> dict[str, Any]:
         """Return inputs that need not be given by name: external forces, and inertias as `Inertias`."""

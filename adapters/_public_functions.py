@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 from .._functions.general_path import option_value
@@ -48,72 +46,61 @@ def public_functions(adapter: Adapter) -> dict[str, Callable]:
 def _function(adapter: Adapter, quantity: Quantity) -> Callable:
     evaluate, own_name, alone = adapter.evaluate, quantity.name, not quantity.gathered
     arguments = quantity.arguments
-    names, defaults = tuple(arguments), tuple(arguments.values())
-    required = defaults.count(NEEDED)
-    end = 1 + sum(not is_extra(one) for one in quantity.inputs)  # arrays that are needed follow the model
-    extras = [(one.name, names.index(one.name)) for one in arrays_of(quantity) if is_extra(one)]
-    options = [(one.name, names.index(one.name), _reader(adapter, one)) for one in quantity.options]
+    needed = [one.name for one in quantity.inputs if not is_extra(one)]
+    extras = {one.name for one in arrays_of(quantity) if is_extra(one)}
+    readers = [(one.name, _reader(adapter, one)) for one in quantity.options]
     takes_series = "steps" in arguments
 
-    def function(*given, **named):
-        if named or not required <= len(given) <= len(names):
-            given = _positional(signature, defaults, given, named)
-        values = given + defaults[len(given) :]
+    def run(model, arrays, values, fext, inertias):
         if takes_series:
-            values = _with_series(adapter, names, values)
-        arrays, chosen = list(values[1:end]), [(name, read(values[k])) for name, k, read in options]
-        for name, k in extras:
-            if values[k] is not None:
-                arrays.append(values[k])
-                chosen.append((name, True))
-        results = evaluate(own_name, values[0], arrays, tuple(chosen))
+            arrays, values, fext = _with_series(adapter, model, arrays, values, fext)
+        options: tuple = ()
+        if values:
+            options = tuple([(name, read(x)) for (name, read), x in zip(readers, values, strict=True)])
+        if fext is not None:
+            arrays, options = (*arrays, fext), (*options, ("fext", True))
+        if inertias is not None:
+            arrays, options = (*arrays, inertias), (*options, ("inertias", True))
+        results = evaluate(own_name, model, arrays, options)
         return results[0] if alone else tuple(results)
 
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [
-        inspect.Parameter(name, kind, default=inspect.Parameter.empty if value is NEEDED else value)
-        for name, value in arguments.items()
-    ]
-    signature = inspect.Signature(parameters)
-    function.__signature__ = signature  # type: ignore[attr-defined]
+    heads = ", ".join(name if value is NEEDED else f"{name}=None" for name, value in arguments.items())
+    arrays, values = (
+        "".join(f"{name}, " for name in group) for group in (needed, [one.name for one in quantity.options])
+    )
+    fext, inertias = (name if name in extras else None for name in ("fext", "inertias"))
+    text = f"lambda {heads}: run(model, ({arrays}), ({values}), {fext}, {inertias})"
+    function = eval(text, {"run": run})  # it binds arguments as any function of Python
+    function.__defaults__ = tuple(value for value in arguments.values() if value is not NEEDED)
     function.__name__ = function.__qualname__ = quantity.name
     function.__module__, function.__doc__ = quantity.module, adapter.framework.docstring(quantity)
     return function
 
 
-def _positional(signature: inspect.Signature, defaults: tuple, given: tuple, named: dict) -> tuple:
-    """Return all arguments in their order; raise TypeError if one is missing, unknown or given twice."""
-    names = tuple(signature.parameters)
-    values = {**dict(zip(names, defaults, strict=True)), **dict(zip(names, given, strict=False)), **named}
-    ordered, twice = tuple(values.values()), any(name in named for name in names[: len(given)])
-    if len(given) > len(names) or len(ordered) > len(names) or twice or any(x is NEEDED for x in ordered):
-        signature.bind(*given, **named)  # raises
-    return ordered
-
-
 def _reader(adapter: Adapter, option: Option) -> Callable:
     """Return the function that checks the value of an option and makes it hashable."""
     own = {"steps": int, "frame": hashable_frames, "h": adapter.as_length}
-    return own.get(option.name) or partial(option_value, option)
+    if option.name in own:
+        return own[option.name]
+    return lambda x: x if type(x) is str and x in option.choices else option_value(option, x)
 
 
-def _with_series(adapter: Adapter, names: tuple[str, ...], given: tuple) -> tuple:
-    """Return arguments with the number of steps, and with an axis of steps in forces that have none."""
-    values = dict(zip(names, given, strict=True))
-    model, tau, fext, steps = (values[name] for name in ("model", "tau", "fext", "steps"))
+def _with_series(adapter: Adapter, model, arrays: tuple, options: tuple, fext) -> tuple:
+    """Return the arguments of a rollout with the number of steps, and with an axis of steps in all forces."""
+    (q0, v0, tau), (h, steps, method) = arrays, options
     sizes = model if isinstance(model, Model) else getattr(model, "program", None)  # of Kernels
     if sizes is None:
         require_model(model)
     if steps is None:
         shape = None if tau is None else tuple(adapter.as_array(tau, "tau", ()).shape)
-        return tuple((values | {"steps": count_steps(shape, sizes.nv)}).values())
-    values["steps"] = steps = as_count(steps, "steps")
+        return arrays, (h, count_steps(shape, sizes.nv), method), fext
+    steps = as_count(steps, "steps")
     if tau is None:
-        tau = adapter.xp.zeros(sizes.nv, dtype=adapter.as_array(values["q0"], "q0", ()).dtype)
-    values["tau"] = _in_every_step(adapter, adapter.as_array(tau, "tau", (sizes.nv,)), 1, steps)
+        tau = adapter.xp.zeros(sizes.nv, dtype=adapter.as_array(q0, "q0", ()).dtype)
+    tau = _in_every_step(adapter, adapter.as_array(tau, "tau", (sizes.nv,)), 1, steps)
     if fext is not None:
-        values["fext"] = _in_every_step(adapter, adapter.as_array(fext, "fext", (6,)), 2, steps)
-    return tuple(values.values())
+        fext = _in_every_step(adapter, adapter.as_array(fext, "fext", (6,)), 2, steps)
+    return (q0, v0, tau), (h, steps, method), fext
 
 
 def _in_every_step(adapter: Adapter, x, axes: int, steps: int):

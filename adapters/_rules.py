@@ -34,7 +34,7 @@ class Products(ArrayFunction):
         own = [{derivative.acceleration: "a"}.get(name, name) for name in self.names]
         names = [one.name for one in self.base.inputs[:3]]
         self.state = [own.index(name) if name in own else None for name in names]
-        self.results = [*self.state, *(own.index(name) for name in ("fext", "inertias") if name in own)]
+        self.gradients = [*self.state, *(own.index(name) for name in ("fext", "inertias") if name in own)]
         self.asked = {"fext_gradient": "fext" in own, "inertia_gradient": "inertias" in own}
         self.rest = np.zeros(model.nv)
         products = self.base.derivative
@@ -52,7 +52,7 @@ class Products(ArrayFunction):
     def _receivers(self, outputs, count: int | None = None) -> tuple:
         """Return the arrays that receive gradients; those by arguments that are no inputs are discarded."""
         shape = len(outputs[0]), self.model.nv
-        return tuple(np.empty(shape) if k is None else outputs[k] for k in self.results[:count])
+        return tuple(np.empty(shape) if k is None else outputs[k] for k in self.gradients[:count])
 
     def jvp(self, inputs, outputs) -> None:
         """Compute derivatives along directions, see `Map`."""

@@ -64,9 +64,11 @@ class Adjoint:
         """Return the gradients by the first state, all forces, and constants."""
         steps = (q, v, *forces)
         state = [*(np.empty(x[:, 0].shape) for x in steps), *constants, np.empty(v[:, 0].shape)]
-        found = [np.zeros(x[:, 0].shape) for x in (v, v, *forces)] + [np.zeros(x.shape) for x in constants]
+        gradients = [
+            np.zeros(x.shape) for x in (v[:, 0], v[:, 0], *(each[:, 0] for each in forces), *constants)
+        ]
         by_forces, totals = [np.empty(x.shape) for x in forces], [np.zeros(x.shape) for x in constants]
-        dq, dv, w = np.zeros_like(found[0]), by_v[:, -1].copy(), state[-1]
+        dq, dv, w = np.zeros_like(gradients[0]), by_v[:, -1].copy(), state[-1]
         for k in reversed(range(q.shape[1] - 1)):
             dq += by_q[:, k + 1]
             dq, moved = self._pull_integrate(v[:, k + 1], dq)
@@ -76,13 +78,13 @@ class Adjoint:
             for x, each in zip(state, steps, strict=False):
                 np.copyto(x, each[:, k])
             if len(w):
-                self.dynamics.run(state, found)
-            dq += found[0]
-            dv += found[1]
+                self.dynamics.run(state, gradients)
+            dq += gradients[0]
+            dv += gradients[1]
             dv += by_v[:, k]
-            for every, one in zip(by_forces, found[2:], strict=False):
+            for every, one in zip(by_forces, gradients[2:], strict=False):
                 every[:, k] = one
-            for total, one in zip(totals, found[len(steps) :], strict=True):
+            for total, one in zip(totals, gradients[len(steps) :], strict=True):
                 total += one
         return dq + by_q[:, 0], dv, *by_forces, *totals
 

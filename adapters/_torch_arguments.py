@@ -19,25 +19,25 @@ DTYPES = (torch.float64, torch.float32)
 
 def apply(name: str, model, tensors, options: tuple) -> tuple[torch.Tensor, ...]:
     """Return the results of a function for tensors whose leading axes broadcast, see `Adapter`."""
-    found = signature(name, model, options)
-    lead = _equal_leading_axes(found.inputs, tensors)
+    function = signature(name, model, options)
+    lead = _equal_leading_axes(function.inputs, tensors)
     if lead is None:
-        lead = _broadcast_leading_axes(found, tensors)
+        lead = _broadcast_leading_axes(function, tensors)
     count = math.prod(lead)
     compiling = torch.compiler.is_dynamo_compiling()
     if compiling or is_recorded(tensors):
-        if not compiling and len(lead) == 1 and all(map(_has_shape, tensors, found.inputs, repeat(count))):
-            return tuple(call("value", *tensors, number=found.number))
+        if not compiling and len(lead) == 1 and all(map(_has_shape, tensors, function.inputs, repeat(count))):
+            return tuple(call("value", *tensors, number=function.number))
         arrays = [
             x.expand(*lead, *shape).reshape(count, *shape)
-            for x, shape in zip(tensors, found.inputs, strict=True)
+            for x, shape in zip(tensors, function.inputs, strict=True)
         ]
-        outputs = call("value", *arrays, number=found.number)
-        return tuple(y.reshape(*lead, *shape) for y, shape in zip(outputs, found.outputs, strict=True))
-    inputs = [_as_batch(x, lead, count, shape) for x, shape in zip(tensors, found.inputs, strict=True)]
-    values = run("value", found.number, inputs, count, inputs[0].dtype)
+        outputs = call("value", *arrays, number=function.number)
+        return tuple(y.reshape(*lead, *shape) for y, shape in zip(outputs, function.outputs, strict=True))
+    inputs = [_as_batch(x, lead, count, shape) for x, shape in zip(tensors, function.inputs, strict=True)]
+    values = run("value", function.number, inputs, count, inputs[0].dtype)
     return tuple(
-        torch.from_numpy(y.reshape(*lead, *shape)) for y, shape in zip(values, found.outputs, strict=True)
+        torch.from_numpy(y.reshape(*lead, *shape)) for y, shape in zip(values, function.outputs, strict=True)
     )
 
 
@@ -68,21 +68,21 @@ def _equal_leading_axes(shapes: Shapes, tensors) -> tuple[int, ...] | None:
     return lead
 
 
-def _broadcast_leading_axes(found: Signature, tensors) -> tuple[int, ...]:
+def _broadcast_leading_axes(function: Signature, tensors) -> tuple[int, ...]:
     """Return the leading axes that all tensors broadcast to; raise an error that names a wrong argument."""
     leads, first = [], tensors[0]
-    for name, shape, x in zip(found.names, found.inputs, tensors, strict=True):
+    for name, shape, x in zip(function.names, function.inputs, tensors, strict=True):
         as_tensor(x, name, shape)
         if x.dtype != first.dtype:
             raise DtypeError(
-                f"{name} has dtype {x.dtype}, but {found.names[0]} has {first.dtype}: convert one of them",
+                f"{name} has dtype {x.dtype}, but {function.names[0]} has {first.dtype}: convert one of them",
                 x.dtype,
             )
         leads.append(tuple(x.shape[: x.dim() - len(shape)]))
     try:
         return tuple(torch.broadcast_shapes(*leads))
     except RuntimeError:
-        shown = ", ".join(f"{name} {lead}" for name, lead in zip(found.names, leads, strict=True))
+        shown = ", ".join(f"{name} {lead}" for name, lead in zip(function.names, leads, strict=True))
         raise ShapeError(f"the leading axes do not broadcast: {shown}", leads[-1], leads[0]) from None
 
 

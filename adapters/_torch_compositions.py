@@ -163,16 +163,16 @@ class TrajectoryRules:
         by_q, by_v = (list(w.unbind(1)) for w in weights)
         if not self.one_step.manifold.trivial:
             by_q[:1] = pulled(self.first, (q[:, 0],), (by_q[0],))
-        dq, dv, found, total = by_q[-1], by_v[-1], [], [torch.zeros_like(x) for x in inertias]
+        dq, dv, by_steps, total = by_q[-1], by_v[-1], [], [torch.zeros_like(x) for x in inertias]
         for k in reversed(range(q.shape[1] - 1)):
             state = (q[:, k], v[:, k], *(each[:, k] for each in forces), *inertias)
             dq, dv, *others = pulled(self.one_step, state, (dq, dv))
             dq, dv = dq + by_q[k], dv + by_v[k]
-            found.append(others[: n - 2])
+            by_steps.append(others[: n - 2])
             total = [x + y for x, y in zip(total, others[n - 2 :], strict=True)]
-        if not found:
+        if not by_steps:
             return [dq, dv, *map(torch.zeros_like, forces), *total]
-        return [dq, dv, *(torch.stack(each[::-1], dim=1) for each in zip(*found, strict=True)), *total]
+        return [dq, dv, *(torch.stack(each[::-1], dim=1) for each in zip(*by_steps, strict=True)), *total]
 
     def push(self, kind, arrays, outputs, changes) -> list:
         """Return changes of all states, from the first step to the last."""
@@ -181,10 +181,10 @@ class TrajectoryRules:
         dq, dv, *by_forces = changes[:n]
         if not self.one_step.manifold.trivial:
             (dq,) = self.first.push((q[:, 0],), (dq,))
-        found = [(dq, dv)]
+        changed = [(dq, dv)]
         for k in range(q.shape[1] - 1):
             state = (q[:, k], v[:, k], *(each[:, k] for each in forces), *inertias)
             moved = (dq, dv, *(each[:, k] for each in by_forces), *changes[n:])
             dq, dv = self.one_step.push(state, moved)
-            found.append((dq, dv))
-        return [torch.stack(each, dim=1) for each in zip(*found, strict=True)]
+            changed.append((dq, dv))
+        return [torch.stack(each, dim=1) for each in zip(*changed, strict=True)]

@@ -43,8 +43,8 @@ class Signature(NamedTuple):
 @torch.compiler.assume_constant_result
 def signature(name: str, model, options: tuple[tuple[str, Any], ...] = ()) -> Signature:
     """Return the number and the shapes of a function; torch.compile evaluates this when it traces."""
-    found = _signatures.get((id(model), name, options))
-    return found[0] if found else _register(name, model, options)
+    kept = _signatures.get((id(model), name, options))
+    return kept[0] if kept else _register(name, model, options)
 
 
 def _register(name: str, model, options: tuple[tuple[str, Any], ...]) -> Signature:
@@ -54,8 +54,8 @@ def _register(name: str, model, options: tuple[tuple[str, Any], ...]) -> Signatu
     if number not in _functions:
         _functions[number] = (function, rules_of(function, partial(call, number=number), _find))
     shapes = (tuple(one.shape for one in each) for each in (function.inputs, function.outputs))
-    found = Signature(number, tuple(one.name for one in function.inputs), *shapes)
-    return _signatures.setdefault((id(model), name, options), (found, function))[0]
+    own = Signature(number, tuple(one.name for one in function.inputs), *shapes)
+    return _signatures.setdefault((id(model), name, options), (own, function))[0]
 
 
 def _find(name: str, model, options: tuple[tuple[str, Any], ...]):
@@ -124,8 +124,8 @@ class Call(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *weights):
-        found = _by_rule(ctx, ctx.saved_tensors, "pull", weights, ctx.needs_input_grad[2:])
-        return None, None, *found
+        gradients = _by_rule(ctx, ctx.saved_tensors, "pull", weights, ctx.needs_input_grad[2:])
+        return None, None, *gradients
 
     @staticmethod
     def jvp(ctx, _kind, _number, *changes):

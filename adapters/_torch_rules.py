@@ -74,11 +74,11 @@ class ProductRules:
 
     def _second(self, x, w, u, sign: float) -> list:
         """Return H u + sign ad_u^T g for the gradient g of w . value."""
-        found = list(self.call("hvp", *x, *w, *u))
+        second = list(self.call("hvp", *x, *w, *u))
         if not self.manifold.commutes:
             gradient = self.call("vjp", *x, *w)[0]
-            found[0] = found[0] + sign * self.manifold.co_bracket(u[0], gradient)
-        return found
+            second[0] = second[0] + sign * self.manifold.co_bracket(u[0], gradient)
+        return second
 
     def _along_both(self, x, u, d) -> list:
         """Return the derivative along d of that along u, by one second derivative for each entry."""
@@ -94,9 +94,9 @@ class ProductRules:
             (row.reshape(batch, size, -1) * y.reshape(batch, 1, -1)).sum(-1)
             for row, y in zip(rows, u, strict=True)
         ]
-        found = sum(products[1:], products[0]).reshape(batch, *shape)
+        change = sum(products[1:], products[0]).reshape(batch, *shape)
         if not self.manifold.commutes:
             bracket = self.manifold.bracket(d[0], u[0])
             (turned,) = self.call("jvp", *x, bracket, *map(torch.zeros_like, u[1:]))
-            found = found + 0.5 * turned
-        return [found]
+            change = change + 0.5 * turned
+        return [change]

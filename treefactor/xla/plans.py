@@ -32,12 +32,12 @@ def plan_of(map: Any) -> Plan | None:
     if options.get("inertias") or all(0 in shape for shape in map.outputs):
         return None
     if function.name in MOTIONS:
-        found = _motion(model, options)
+        parts = _motion(model, options)
     elif map.kind == "value":
-        found = _declared(model, function.name, options)
+        parts = _declared(model, function.name, options)
     else:
-        found = _derivative(model, function.name, map.kind, options)
-    return None if found is None else Plan(*found, map.inputs, map.outputs)
+        parts = _derivative(model, function.name, map.kind, options)
+    return None if parts is None else Plan(*parts, map.inputs, map.outputs)
 
 
 def _declared(model: Model, name: str, options: dict):
