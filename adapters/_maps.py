@@ -12,7 +12,6 @@ hvp     x, w, dx -> dg          the symmetric second derivative of w . y along d
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,8 +100,10 @@ class ArrayFunction:
         self.names, self.x, self.dx = (list(each) for each in zip(*self.inputs, strict=True))
         self.w = [one.tangent for one in self.outputs]
         self.fixed = self._fixed()
-        function = ENTRIES[self.name].function if self.name in ENTRIES else imported(quantity.kernel)
-        self.compute = partial(function, model, **self.fixed)
+        self.function = ENTRIES[self.name].function if self.name in ENTRIES else imported(quantity.kernel)
+        further = list(quantity.arguments)[1 + self.needed :]  # up to the last option by place: in less time
+        last = max((further.index(name) + 1 for name in self.fixed), default=0)
+        self.further = tuple(self.fixed.get(name, quantity.arguments[name]) for name in further[:last])
         kinds = [kind for kind in WORDS if hasattr(self, kind)]
         if set(self.names) & set(LIMITS):
             kinds = [kind for kind in kinds if kind != "hvp"]
@@ -146,9 +147,9 @@ class ArrayFunction:
         """Compute outputs from inputs, see `Map`."""
         out = outputs[0] if len(outputs) == 1 else tuple(outputs)
         if len(inputs) == self.needed:
-            self.compute(*inputs, out=out)
+            self.function(self.model, *inputs, *self.further, out=out)
         else:
-            self.compute(*inputs[: self.needed], **self.extras(inputs), out=out)
+            self.function(self.model, *inputs[: self.needed], **self.extras(inputs), **self.fixed, out=out)
 
     def extras(self, inputs) -> dict[str, Any]:
         """Return inputs that need not be given by name: external forces, and inertias as `Inertias`."""
