@@ -188,3 +188,17 @@ def test_bound_accelerations_read_their_arrays(held):
     expected = constraints.forward_dynamics(model, q, v, tau, fext, contacts=held)
     assert call() is out
     assert all(map(np.array_equal, out, expected))
+
+
+def test_a_freedom_without_mass_is_named():
+    arm = tf.Inertia(1.0, [0.5, 0.0, 0.0], np.diag([0.1, 0.1, 0.1]))
+    joints = [
+        tf.Joint("arm", "revolute", axis=[0, 0, 1], inertia=arm),
+        tf.Joint("tip", "revolute", 0, axis=[0, 0, 1]),
+    ]
+    model, zero = tf.Model(joints), np.zeros(2)
+    out = np.full(2, 7.0), np.zeros(0)
+    with pytest.raises(tf.NotPositiveDefiniteError, match=r"freedom 1 \(tip\) moves no mass"):
+        constraints.forward_dynamics(model, zero, zero, zero, out=out)
+    assert (out[0] == 7.0).all()
+    assert np.isnan(constraints.forward_dynamics(model, np.zeros((3, 2)), zero, zero)[0]).all()
