@@ -9,10 +9,28 @@ import pytest
 from treefactor import cli
 from treefactor.check.cells import EXPLAINED
 from treefactor.papers import exhibits, tables
-from treefactor.papers.exhibits import EXHIBITS, NOT_EXECUTABLE, REPRODUCED, Exhibit, contradicted
+from treefactor.papers.exhibits import (
+    EXHIBITS,
+    NOT_EXECUTABLE,
+    NOT_IMPLEMENTED,
+    REPRODUCED,
+    Exhibit,
+    contradicted,
+    verdict_of,
+)
 from treefactor.papers.tables import golubev_yaskevich_systems as systems
 from treefactor.papers.tables import tasora, tasora_figures
-from treefactor.papers.tables.table import ABOUT, DERIVED, DIFFERS, Derived, PaperRow, Table
+from treefactor.papers.tables.table import (
+    ABOUT,
+    DERIVED,
+    DIFFERS,
+    HOLDS,
+    Derived,
+    Identity,
+    Limit,
+    PaperRow,
+    Table,
+)
 
 NUMBERED = {  # items of the papers' texts, counted there by hand
     "featherstone": {
@@ -64,8 +82,8 @@ def test_verdicts_have_reasons_and_tables(one):
     assert one.paper in tables.PAPERS
     assert one in EXHIBITS[one.paper]
     assert one.verdict in exhibits.VERDICTS
-    assert bool(one.reason) == (one.verdict != REPRODUCED)
-    assert bool(one.table) == (one.verdict != NOT_EXECUTABLE)
+    assert bool(one.reason) == (one.verdict not in (REPRODUCED, HOLDS, DERIVED))
+    assert bool(one.table) == (one.verdict not in (NOT_EXECUTABLE, NOT_IMPLEMENTED))
     assert one.claim[0].isupper() or not one.claim[0].isalpha() or " = " in one.claim
     assert not one.claim.endswith(".")
 
@@ -73,7 +91,7 @@ def test_verdicts_have_reasons_and_tables(one):
 @pytest.mark.parametrize("one", LISTED)
 def test_verdicts_follow_from_rows(one, found):
     rows = one.shown_by(found)
-    assert bool(rows) == (one.verdict != NOT_EXECUTABLE)
+    assert bool(rows) == (one.verdict not in (NOT_EXECUTABLE, NOT_IMPLEMENTED))
     assert one.fits(rows), [(row.case, row.what, row.verdict) for row in rows]
     for part in one.rows:
         assert replace(one, rows=(part,)).shown_by(found), part
@@ -99,7 +117,10 @@ def row(verdict):
         REPRODUCED: PaperRow("a", "b", 1, 1),
         EXPLAINED: PaperRow("a", "b", 1, 2, 1, "misprint"),
         DIFFERS: PaperRow("a", "b", 1, 2),
+        HOLDS: PaperRow("a", "b", 0.0, Identity()),
+        "limit": PaperRow("a", "b", 1, Limit(2)),
         DERIVED: PaperRow("a", "b", 1, Derived(1)),
+        "known": PaperRow("a", "b", 1, 2, 1, "quoted", is_explained=False),
         "ours": PaperRow("a", "b", 1),
     }[verdict]
 
@@ -108,6 +129,14 @@ def row(verdict):
     ("verdict", "rows", "fits"),
     [
         (REPRODUCED, [REPRODUCED, "ours"], True),
+        (REPRODUCED, [REPRODUCED, HOLDS, DERIVED], True),
+        (REPRODUCED, [REPRODUCED, "limit"], False),
+        (REPRODUCED, [HOLDS], False),
+        (HOLDS, [REPRODUCED, "limit"], True),
+        (HOLDS, [HOLDS, DERIVED], True),
+        (HOLDS, [REPRODUCED], False),
+        (DERIVED, [DERIVED, "ours"], True),
+        (DERIVED, [DERIVED, HOLDS], False),
         (REPRODUCED, ["ours"], False),
         (REPRODUCED, [DERIVED], False),
         (REPRODUCED, [REPRODUCED, EXPLAINED], False),
@@ -115,18 +144,22 @@ def row(verdict):
         (EXPLAINED, [REPRODUCED, EXPLAINED], True),
         (EXPLAINED, [REPRODUCED], False),
         (EXPLAINED, [EXPLAINED, DIFFERS], False),
-        (DIFFERS, [EXPLAINED], True),
+        (DIFFERS, ["known", EXPLAINED], True),
+        (DIFFERS, [EXPLAINED], False),
         (DIFFERS, [REPRODUCED], False),
+        (NOT_IMPLEMENTED, [], True),
+        (NOT_IMPLEMENTED, [REPRODUCED], False),
         (NOT_EXECUTABLE, [], True),
         (NOT_EXECUTABLE, [REPRODUCED], False),
     ],
 )
 def test_a_verdict_fails_with_its_rows(verdict, rows, fits):
-    reason = "" if verdict == REPRODUCED else "why"
+    reason = "" if verdict in (REPRODUCED, HOLDS, DERIVED) else "why"
     one = Exhibit("tasora", "Fig. 1", "Claim", verdict, reason, "title")
     table = Table("paper", "title", "", [row(kind) for kind in rows])
     assert one.fits(one.shown_by([table])) is fits
-    assert contradicted([one], [table]) == ([one] if rows and not fits else [])
+    assert contradicted([one], [table]) == ([] if fits else [one])
+    assert verdict_of([]) == ""
 
 
 def test_a_verdict_without_a_reason_is_contradicted():
@@ -137,9 +170,21 @@ def test_the_command_prints_a_summary_and_fails_with_an_exhibit(monkeypatch, cap
     monkeypatch.setattr(tables, "PAPERS", {"tasora": [tasora_figures.figure_3]})
     assert cli.main(["tables", "tasora"]) == 0
     printed = capsys.readouterr().out
-    assert re.search(r"Exhibits of tasora: \d+ reproduced, \d+ explained, \d+ not executable", printed)
+    counts = r"Exhibits of tasora: \d+ reproduced, \d+ holds?, \d+ explained, \d+ not executable"
+    assert re.search(counts, printed)
     assert "Fig. 1, " in printed
     wrong = Exhibit("tasora", "Fig. 3", "Claim", EXPLAINED, "why", tasora.figure_3().title)
     monkeypatch.setitem(EXHIBITS, "tasora", (wrong,))
     assert cli.main(["tables", "tasora"]) == cli.DISAGREE
     assert "does not follow" in capsys.readouterr().out
+
+
+def test_an_exhibit_without_its_rows_is_contradicted():
+    one = Exhibit("tasora", "Fig. 3", "Claim", table="title", rows=("absent",))
+    assert contradicted([one], [Table("paper", "title", "", [row(REPRODUCED)])]) == [one]
+    assert contradicted([one], [Table("paper", "another", "", [row(REPRODUCED)])]) == []
+
+
+def test_what_differs_fails_unless_it_is_known():
+    rows = [row(DIFFERS), row("known"), row(EXPLAINED), PaperRow("a", "b", 2, instead=1)]
+    assert tables.differing([Table("paper", "title", "", rows)]) == [rows[0], rows[3]]

@@ -39,7 +39,7 @@ from treefactor.papers.tables.table import (
 from treefactor.papers.textbook import stepanenko
 from treefactor.report.html import write_tables
 
-VERDICTS = (EQUAL, ABOUT, NOT_ABOVE, NOT_BELOW, HOLDS, EXPLAINED, DERIVED, NOT_IN_PAPER)
+VERDICTS = (EQUAL, ABOUT, NOT_ABOVE, NOT_BELOW, HOLDS, EXPLAINED, DIFFERS, DERIVED, NOT_IN_PAPER)
 HOSTILE = "<img src=x onerror=alert(1)>&\"'{{ 7 * 7 }}</script></style><!--"
 
 
@@ -73,8 +73,12 @@ def test_every_figure_is_the_papers_or_explained(executed):
     for row in rows.values():
         if row["verdict"] in (EQUAL, DERIVED) and not isinstance(row["paper"], str):
             assert row["ours"] == pytest.approx(row["paper"], rel=0.01, abs=1e-8)
+        elif row["verdict"] in (EXPLAINED, DIFFERS):
+            assert row["reason"]
+        assert (row["paper"] is None) == (row["verdict"] == NOT_IN_PAPER)
     counts = {verdict: verdicts.count(verdict) for verdict in VERDICTS}
-    assert ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) in printed
+    plural = {DIFFERS: "differ"}
+    assert ", ".join(f"{count} {plural.get(name, name)}" for name, count in counts.items()) in printed
 
 
 @pytest.mark.parametrize(
@@ -93,11 +97,12 @@ def test_headline_savings(executed, case, paper):
 
 def test_the_expansion_differs_for_joints_without_freedoms_only(executed):
     rows = [row for (title, *_), row in figures(executed).items() if title.startswith("Table 6.4")]
-    (welded,) = (row for row in rows if row["verdict"] == EXPLAINED)
-    assert welded["case"] == "joint 3 welded"
-    assert welded["ours"] == [0, 1, 2, 2, 1]  # joint 6 hangs on joint 1
-    assert "without freedoms" in welded["reason"]
-    assert {row["verdict"] for row in rows if row is not welded} == {EQUAL}
+    welded = [row for row in rows if row["verdict"] == EXPLAINED]
+    assert [row["case"] for row in welded] == ["joint 3 welded"] * 2 + ["joint 4 welded"] * 2
+    assert welded[0]["ours"] == [0, 1, 2, 2, 1]  # joint 6 hangs on joint 1
+    assert welded[2]["ours"] == [0, 1, 1, 2, 2]  # joints 5 and 6 hang on joint 2
+    assert all("without freedoms" in row["reason"] for row in welded)
+    assert {row["verdict"] for row in rows if row not in welded} == {EQUAL}
 
 
 def test_first_step_of_tree_1(executed):

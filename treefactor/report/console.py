@@ -28,7 +28,7 @@ from ..check.cells import (
     TIMED_OUT,
 )
 from ..codegen import Verdict
-from ..papers.exhibits import NOT_EXECUTABLE, REPRODUCED, Exhibit
+from ..papers.exhibits import NOT_EXECUTABLE, NOT_IMPLEMENTED, REPRODUCED, Exhibit
 from ..papers.tables.table import (
     ABOUT,
     DERIVED,
@@ -67,7 +67,10 @@ VERDICTS = {
     DERIVED: "dim",
     NOT_IN_PAPER: "dim",
 }  # colours of the verdicts on a paper's figures
-EXHIBITS = {REPRODUCED: "green", EXPLAINED: "cyan", DIFFERS: "bold red", NOT_EXECUTABLE: "dim"}
+EXHIBITS = {
+    **{REPRODUCED: "green", HOLDS: "green", DERIVED: "dim", EXPLAINED: "cyan", DIFFERS: "yellow"},
+    **{NOT_EXECUTABLE: "dim", NOT_IMPLEMENTED: "yellow"},
+}
 PLURAL = {AGREES: "agree", DISAGREES: "disagree", DIFFERS: "differ"}
 DETAILED = 5  # robots up to which every reason is printed; of more, a table of the causes
 PIPE_WIDTH = 180  # columns of a table that no terminal limits
@@ -261,8 +264,12 @@ def print_tables(tables: Sequence[PaperTable]) -> None:
     out = console()
     for table in tables:
         out.print(_paper_table(table))
-        reasons = dict.fromkeys(row.reason for row in table.rows if row.verdict == EXPLAINED)
-        for line in (*(f"explained: {reason}" for reason in reasons), f"{table.note}\n"):
+        reasons = dict.fromkeys(
+            f"{row.verdict}: {row.reason}"
+            for row in table.rows
+            if row.verdict in (EXPLAINED, DIFFERS) and row.reason
+        )
+        for line in (*reasons, f"{table.note}\n"):
             out.print(Text(line, style="dim"))
     out.print(Text(TABLES_CAPTION, style="dim"))
     verdicts = [row.verdict for table in tables for row in table.rows]
@@ -270,13 +277,13 @@ def print_tables(tables: Sequence[PaperTable]) -> None:
 
 
 def print_exhibits(listed: Mapping[str, Sequence[Exhibit]]) -> None:
-    """Print of every paper how many exhibits have which verdict, and those that are not reproduced."""
+    """Print of every paper how many exhibits have which verdict, and those with a reason."""
     out = console()
     for paper, exhibits in listed.items():
         if exhibits:
             out.print(Text(f"Exhibits of {paper}: ").append(counted([x.verdict for x in exhibits], EXHIBITS)))
         for exhibit in exhibits:
-            if exhibit.verdict != REPRODUCED:
+            if exhibit.reason:
                 line = Text(f"  {exhibit.name}, {exhibit.claim} ")
                 line.append(exhibit.verdict, style=EXHIBITS[exhibit.verdict])
                 out.print(line.append(f": {exhibit.reason}", style="default"))

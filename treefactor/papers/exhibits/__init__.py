@@ -3,9 +3,26 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from .exhibit import NOT_EXECUTABLE, REPRODUCED, VERDICTS, Exhibit, contradicted
+from .exhibit import (
+    NOT_EXECUTABLE,
+    NOT_IMPLEMENTED,
+    REPRODUCED,
+    VERDICTS,
+    Exhibit,
+    contradicted,
+    verdict_of,
+)
 
-__all__ = ["EXHIBITS", "NOT_EXECUTABLE", "REPRODUCED", "VERDICTS", "Exhibit", "contradicted"]
+__all__ = [
+    "EXHIBITS",
+    "NOT_EXECUTABLE",
+    "NOT_IMPLEMENTED",
+    "REPRODUCED",
+    "VERDICTS",
+    "Exhibit",
+    "contradicted",
+    "verdict_of",
+]
 
 # of every paper, by its key in `treefactor.papers.tables.PAPERS`; one module of this folder for each
 EXHIBITS: dict[str, tuple[Exhibit, ...]] = {

@@ -6,10 +6,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from ...check.cells import EXPLAINED
-from ..tables.table import DERIVED, DIFFERS, NOT_IN_PAPER, PaperRow, Table
+from ..tables.table import (
+    ABOUT,
+    DERIVED,
+    DIFFERS,
+    EQUAL,
+    HOLDS,
+    NOT_ABOVE,
+    NOT_BELOW,
+    NOT_IN_PAPER,
+    PaperRow,
+    Table,
+)
 
-REPRODUCED, NOT_EXECUTABLE = "reproduced", "not executable"
-VERDICTS = (REPRODUCED, EXPLAINED, DIFFERS, NOT_EXECUTABLE)
+REPRODUCED, NOT_EXECUTABLE, NOT_IMPLEMENTED = "reproduced", "not executable", "not implemented"
+VERDICTS = (REPRODUCED, HOLDS, DERIVED, EXPLAINED, DIFFERS, NOT_EXECUTABLE, NOT_IMPLEMENTED)
+ABSENT = (NOT_EXECUTABLE, NOT_IMPLEMENTED)  # verdicts on what no row shows
 
 
 @dataclass(frozen=True)
@@ -25,10 +37,13 @@ class Exhibit:
     claim : str
         What the paper states there, in our words.
     verdict : str
-        REPRODUCED: all rows agree. EXPLAINED: rows differ, for a reason that was checked. DIFFERS: our
-        result is another one. NOT_EXECUTABLE: nothing to run.
+        REPRODUCED: figures of the paper equal ours, or a rule of thumb holds within its range. HOLDS: an
+        equation without a figure holds, or a limit on one side. DERIVED: a figure follows from others of the
+        paper. EXPLAINED: a row differs, for a reason that was checked. DIFFERS: a row differs, and no
+        reason accounts for it. NOT_EXECUTABLE: there is nothing that a program could run. NOT_IMPLEMENTED:
+        there is, and this package does not have it.
     reason : str
-        Why the verdict is not REPRODUCED.
+        Why the verdict is one of the last four.
     table : str
         Title of our table that shows it.
     rows : tuple of str
@@ -54,17 +69,25 @@ class Exhibit:
         ]
 
     def fits(self, rows: Sequence[PaperRow]) -> bool:
-        """Return whether the verdict follows from the verdicts of these rows."""
-        verdicts = {row.verdict for row in rows} - {NOT_IN_PAPER, DERIVED}  # neither compares a run
-        if self.verdict == REPRODUCED:
-            return bool(verdicts) and not verdicts & {DIFFERS, EXPLAINED}
-        if self.verdict == EXPLAINED:
-            return EXPLAINED in verdicts and DIFFERS not in verdicts
-        return bool(verdicts & {DIFFERS, EXPLAINED}) if self.verdict == DIFFERS else not rows
+        """Return whether the verdict is that of these rows."""
+        return not rows if self.verdict in ABSENT else self.verdict == verdict_of(rows)
 
     def as_dict(self) -> dict:
         """Return all values, for JSON."""
         return asdict(self)
+
+
+def verdict_of(rows: Sequence[PaperRow]) -> str:
+    """Return the verdict that follows from rows, "" if none of them compares anything."""
+    verdicts = {row.verdict for row in rows} - {NOT_IN_PAPER}
+    for worst in (DIFFERS, EXPLAINED):
+        if worst in verdicts:
+            return worst
+    if verdicts & {NOT_ABOVE, NOT_BELOW}:
+        return HOLDS
+    if verdicts & {EQUAL, ABOUT}:
+        return REPRODUCED
+    return HOLDS if HOLDS in verdicts else DERIVED if verdicts else ""
 
 
 def each(
@@ -81,10 +104,10 @@ def each(
 
 
 def contradicted(exhibits: Iterable[Exhibit], tables: Sequence[Table]) -> list[Exhibit]:
-    """Return the exhibits without a reason for their verdict, or whose rows show another verdict."""
-    wrong = []
+    """Return the exhibits without a reason for their verdict, or whose rows do not show it."""
+    wrong, titles = [], {table.title for table in tables}
     for exhibit in exhibits:
-        rows = exhibit.shown_by(tables)
-        if (exhibit.verdict != REPRODUCED and not exhibit.reason) or (rows and not exhibit.fits(rows)):
+        explained = exhibit.reason or exhibit.verdict in (REPRODUCED, HOLDS, DERIVED)
+        if not explained or (exhibit.table in titles and not exhibit.fits(exhibit.shown_by(tables))):
             wrong.append(exhibit)
     return wrong

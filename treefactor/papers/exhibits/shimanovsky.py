@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from ..tables.table import HOLDS
 from .exhibit import NOT_EXECUTABLE, Exhibit, each
 
 _of, _each = partial(Exhibit, "shimanovsky"), partial(each, "shimanovsky")
@@ -11,6 +12,7 @@ _of, _each = partial(Exhibit, "shimanovsky"), partial(each, "shimanovsky")
 COSTS, SIZES, TREE = "Table 1: costs", "Table 2: three families", "Tree-1"
 CURVES, SAVINGS, DENSITY = "Figure 4: cost of a factorization", "Savings against dense", "Density rule"
 BOUNDS, SPANNING = "Bounds (7) and (10) to (13)", "Figure 3: spanning trees of a lattice"
+NUMBERS = "Algorithms 1 to 3: numbers"
 HALF, ORDERS = "Example: half of the entries are zero", "Sections 2 and 3: orders of N1 and N2"
 
 EXHIBITS = (
@@ -22,7 +24,7 @@ EXHIBITS = (
         "an input, from which the rows of Tree-1 follow",
     ),
     _of("Fig. 2", "The expanded parent array has 9 entries", table=TREE, rows=("expanded p",)),
-    _of("eq. (3)", "Composite bodies give M", table=TREE, rows=("(3)",)),
+    _of("eq. (3)", "Composite bodies give M", verdict=HOLDS, table=TREE, rows=("(3)",)),
     *_each(["eq. (4)", "eq. (5)"], "The pattern of M of Tree-1", table=TREE, rows=("of M",)),
     _of(
         "eq. (6)",
@@ -31,16 +33,28 @@ EXHIBITS = (
         rows=(*(f"row {k} of U" for k in range(1, 10)), "in UDUᵀ"),
     ),
     _of("section 1, UᵀU", "UᵀU fills up completely", table=TREE, rows=("in UᵀU",)),
-    _of("Algorithm 1", "UDUᵀ along p is that of a dense matrix", table=TREE, rows=("U along p",)),
+    _of(
+        "Algorithm 1",
+        "UDUᵀ along p is that of a dense matrix",
+        verdict=HOLDS,
+        table=NUMBERS,
+        rows=("UDUᵀ: U",),
+    ),
     _of(
         "section 1, first step",
         "4 elements computed and 6 modified; 9 and 36 of a dense matrix",
         table=TREE,
         rows=("first step",),
     ),
-    _of("Algorithms 2 and 3", "Substitutions along p", table=COSTS, rows=("forward", "backward")),
+    _of(
+        "Algorithms 2 and 3",
+        "Substitutions along p",
+        verdict=HOLDS,
+        table=NUMBERS,
+        rows=("forward", "backward", "dense solution"),
+    ),
     _of("Table 1", "Exact costs of factorization and substitutions", table=COSTS),
-    _of("eq. (7)", "Every η_i is from 1 to i", table=BOUNDS, rows=("(7)",)),
+    _of("eq. (7)", "Every η_i is from 1 to i", verdict=HOLDS, table=BOUNDS, rows=("(7)",)),
     *_each(["eq. (8)", "eq. (9)"], "N1 and N2 are sums over η_i", table=SIZES, rows=(": m =",)),
     _of(
         "section 2, UUᵀ",
@@ -48,10 +62,10 @@ EXHIBITS = (
         table=ORDERS,
         rows=("more than UDUᵀ",),
     ),
-    _of("eq. (10)", "N1 is from 0 to (n² - n)/2", table=BOUNDS, rows=("(10)",)),
-    _of("eq. (11)", "N2 is from 0 to (n³ - n)/6", table=BOUNDS, rows=("(11)",)),
-    _of("eq. (12)", "N1 ≤ n (d - 1)", table=BOUNDS, rows=("(12)",)),
-    _of("eq. (13)", "N2 ≤ n d (d - 1)/2", table=BOUNDS, rows=("(13)",)),
+    _of("eq. (10)", "N1 is from 0 to (n² - n)/2", verdict=HOLDS, table=BOUNDS, rows=("(10)",)),
+    _of("eq. (11)", "N2 is from 0 to (n³ - n)/6", verdict=HOLDS, table=BOUNDS, rows=("(11)",)),
+    _of("eq. (12)", "N1 ≤ n (d - 1)", verdict=HOLDS, table=BOUNDS, rows=("(12)",)),
+    _of("eq. (13)", "N2 ≤ n d (d - 1)/2", verdict=HOLDS, table=BOUNDS, rows=("(13)",)),
     _of(
         "section 2, loops",
         "Loops over p cost little, and O(n) where M is diagonal",

@@ -17,6 +17,8 @@ from ...bench.timing import Call, Result, outcome, times_in_turns
 from ...linalg.factorization import Factor, factor
 from ...tree.tree import OperationCount, Tree
 
+PATIENCE = 0.4  # seconds of a comparison; what takes longer gets fewer turns
+
 
 @cache
 def sample(tree: Tree) -> np.ndarray:
@@ -29,8 +31,12 @@ def vector(tree: Tree) -> np.ndarray:
     return np.random.default_rng(1).normal(size=tree.n)
 
 
-def execute(algorithm: Callable, tree: Tree, *arguments) -> tuple[OperationCount, np.ndarray]:
-    """Run a textbook algorithm on the sample matrix; vector arguments are counted, too.
+def execute(
+    algorithm: Callable, tree: Tree, *arguments, upper: bool = False
+) -> tuple[OperationCount, np.ndarray]:
+    """Run a textbook algorithm on one triangle of the sample matrix; vector arguments are counted, too.
+
+    The other triangle holds NaN: an algorithm that reads it computes no number.
 
     Returns
     -------
@@ -39,26 +45,29 @@ def execute(algorithm: Callable, tree: Tree, *arguments) -> tuple[OperationCount
     """
     tally: Counter[str] = Counter()
     arguments = [counting(a, tally) if isinstance(a, np.ndarray) else a for a in arguments]
-    result = algorithm(counting(sample(tree), tally), (tree.parent + 1).tolist(), *arguments)
+    read = np.tri(tree.n, dtype=bool)
+    matrix = np.where(read.T if upper else read, sample(tree), np.nan)
+    result = algorithm(counting(matrix, tally), (tree.parent + 1).tolist(), *arguments)
     return OperationCount(**tally), result.astype(float)
 
 
 @cache
-def factorization_count(algorithm: Callable, tree: Tree) -> OperationCount:
-    """Count the operations of a factorization."""
-    return execute(algorithm, tree)[0]
+def factorization_count(algorithm: Callable, tree: Tree, upper: bool = False) -> OperationCount:
+    """Count the operations of a factorization of one triangle."""
+    return execute(algorithm, tree, upper=upper)[0]
 
 
-def last_node_count(algorithm: Callable, tree: Tree) -> OperationCount:
+def last_node_count(algorithm: Callable, tree: Tree, upper: bool = False) -> OperationCount:
     """Count the operations that eliminate the last node: the count with it less the count without it."""
-    whole, rest = (factorization_count(algorithm, t) for t in (tree, Tree(tree.parent[:-1])))
+    whole, rest = (factorization_count(algorithm, t, upper) for t in (tree, Tree(tree.parent[:-1])))
     return OperationCount(**{kind: number - getattr(rest, kind) for kind, number in vars(whole).items()})
 
 
 def compare(ours: Callable[[], object], peers: Mapping[str, Callable[[], object]]) -> tuple[Result, ...]:
     """Time our call in turns with every peer, in processor time; LAPACK uses one thread, as ours."""
     with threadpool_limits(1):
-        ours_times, *others = times_in_turns([Call(ours), *map(Call, peers.values())], process_time).T
+        calls = [Call(ours), *map(Call, peers.values())]
+        ours_times, *others = times_in_turns(calls, process_time, PATIENCE).T
     return tuple(
         outcome("", "", "", peer, ours_times, times, None) for peer, times in zip(peers, others, strict=True)
     )

@@ -48,8 +48,10 @@ LAM = [0, 1, 1, 2, 2, 3]  # example of table 6.4: joint 2 has three freedoms
 DOF = [1, 3, 1, 1, 1, 1]
 MAP = (0, 1, 4, 5, 6, 7, 8)
 EXPANDED = (0, 1, 2, 3, 1, 4, 4, 5)
-WELDED = [1, 1, 0, 1, 1, 1]  # joint 3 without freedoms
-WELDED_EXPANDED = (0, 1, 2, 2, 1)
+WELDED = {  # of trees with one joint without freedoms, the parent array, freedoms, and the expanded array
+    "joint 3 welded": (LAM, [1, 1, 0, 1, 1, 1], (0, 1, 2, 2, 1)),
+    "joint 4 welded": ([0, 1, 1, 2, 4, 4], [1, 1, 1, 0, 1, 1], (0, 1, 1, 2, 2)),
+}
 ROBOT = "solo12"
 EXACT = Identity()  # residuals must be 0 within rounding
 STEP = {"area 2": 2, "area 3": 3}  # counts in figure 6.4, the same for k = 7, 6 and 5
@@ -68,13 +70,14 @@ def table_6_4() -> Table:
         PaperRow(three, "λ', as printed", printed, EXPANDED),
         PaperRow(three, "λ', textbook", tuple(textbook.expand(LAM, DOF)), EXPANDED),
         PaperRow(three, "λ', Tree.from_joints", expanded(LAM, DOF), EXPANDED),
-        PaperRow(
-            *("joint 3 welded", "λ'", expanded(LAM, WELDED), as_printed(LAM, WELDED)[1]),
-            instead=WELDED_EXPANDED,
-            reason=welded,
-        ),
     ]
-    note = f"λ = {tuple(LAM)}, nodes from 1, base 0."
+    for case, (lam, dof, known) in WELDED.items():
+        paper = as_printed(lam, dof)[1]
+        rows += [
+            PaperRow(case, "λ', textbook", tuple(textbook.expand(lam, dof)), paper, known, welded),
+            PaperRow(case, "λ', Tree.from_joints", expanded(lam, dof), paper, known, welded),
+        ]
+    note = f"λ = {tuple(LAM)}, nodes from 1, base 0; λ = {tuple(WELDED['joint 4 welded'][0])} for joint 4."
     return Table(PAPER, "Table 6.4: expanded parent array", note, rows, example())
 
 

@@ -25,14 +25,18 @@ from ..textbook import closures
 from ..textbook.recursions import operations
 from .execution import compare
 from .golubev_yaskevich_formulas import figures, formulas
+from .golubev_yaskevich_loops import loops, numeric
+from .golubev_yaskevich_shortcuts import shortcuts
 from .golubev_yaskevich_systems import (
     GENERATED,
     MATRICES,
     PAPER,
-    SAVING,
+    ROUND,
     WITHOUT_LOOPS,
     by_loop,
     docking,
+    matrices,
+    program,
     six_legged,
 )
 from .golubev_yaskevich_tables import coding, filling, readings
@@ -43,7 +47,6 @@ __all__ = [
     "GENERATED",
     "MATRICES",
     "PAPER",
-    "SAVING",
     "TABLES",
     "WITHOUT_LOOPS",
     "coding",
@@ -93,17 +96,20 @@ def against_numeric() -> Table:
 
 def closed_loops() -> Table:
     """Count the operations of programs that close loops, beside those of numeric loops over matrices."""
-    programs = {name: generate(make().model, "loops") for name, make in MECHANISMS.items()}
-    counts = {name: program.operations["loops"] for name, program in programs.items()}
+    programs = {
+        name: program(ROUND) if name == "docking" else generate(make().model, "loops")
+        for name, make in MECHANISMS.items()
+    }
+    counts = {name: written.operations["loops"] for name, written in programs.items()}
     rows = [PaperRow(name, PROGRAM, count) for name, count in counts.items() if name not in PLATFORMS]
     for name in PLATFORMS:
         model, is_theirs = MECHANISMS[name]().model, name == "docking"
-        numeric = closures.operations(model, by_loop(model, programs[name]))
-        fewer = numeric.total / counts[name].total
+        full = matrices(ROUND) if is_theirs else closures.operations(model, by_loop(model, programs[name]))
+        fewer = full.total / counts[name].total
         rows += [
             PaperRow(name, PROGRAM, counts[name], GENERATED if is_theirs else None),
-            PaperRow(name, "accelerations, matrices", numeric, MATRICES if is_theirs else None),
-            PaperRow(name, "times fewer operations", fewer, SAVING if is_theirs else None),
+            PaperRow(name, "accelerations, matrices", full, MATRICES if is_theirs else None),
+            PaperRow(name, "times fewer operations", fewer),
         ]
     note = (
         "Accelerations of all coordinates with all loops closed, the velocities that follow included, from "
@@ -198,8 +204,8 @@ def saved(case: str, model: Model) -> list[PaperRow]:
     """Return for every function how many times fewer operations its program takes."""
     program = generate(model, tuple(NUMERIC))
     kernels, rows = compiled(program), []
-    for name, loops in NUMERIC.items():
-        fewer = operations(model, loops).total / program.operations[name].total
+    for name, numeric_name in NUMERIC.items():
+        fewer = operations(model, numeric_name).total / program.operations[name].total
         what = f"{name}, times fewer operations"
         rows.append(PaperRow(case, what, fewer, timed=timed(model, kernels, name)))
     return rows
@@ -225,7 +231,10 @@ TABLES = (
     formulas,
     figures,
     filling,
+    loops,
+    numeric,
     closed_loops,
+    shortcuts,
     docking,
     six_legged,
     coding,

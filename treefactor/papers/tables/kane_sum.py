@@ -16,8 +16,9 @@ from ...tree.tree import OperationCount
 from ..textbook import kane_sum, kosynka, stepanenko
 from .execution import compare
 from .kane_sum_extensions import extensions
-from .kane_sum_growth import PAPER, figure_2, forces, totals
+from .kane_sum_growth import PAPER, QUOTED, figure_2, forces, totals
 from .kane_sum_kinematics import kinematics
+from .kane_sum_numbers import numbers
 from .sample_chains import chain, counted
 from .table import Derived, PaperRow, Table
 
@@ -101,7 +102,8 @@ def compared(case: str, arrays: tuple[np.ndarray, ...]) -> list[PaperRow]:
     rows, n = [], len(arrays[2])
     for name, (module, *polynomials) in METHODS.items():
         printed, known = (kane_sum.evaluate(polynomial, n) for polynomial in polynomials)
-        rows.append(PaperRow(case, name, counted(module, arrays), printed, known, REASONS[name]))
+        reason, is_explained = REASONS[name], name not in QUOTED
+        rows.append(PaperRow(case, name, counted(module, arrays), printed, known, reason, is_explained))
     ours, best = counted(composite, arrays), min(row.paper.total for row in rows)
     return [
         *rows,
@@ -124,4 +126,4 @@ def timed(arrays: tuple[np.ndarray, ...]) -> tuple[Result, ...]:
     return compare(partial(chain_inertia, *arrays), {"Pinocchio": crba})
 
 
-TABLES = (kinematics, lines, methods, totals, figure_2, ssrms, forces, extensions)
+TABLES = (kinematics, numbers, lines, methods, totals, figure_2, ssrms, forces, extensions)

@@ -36,6 +36,7 @@ from .shimanovsky_bounds import (
     orders,
     spanning_trees,
 )
+from .shimanovsky_numbers import along_p, numbers, unit, upper
 from .table import Identity, PaperRow, Rule, Table
 
 NODES = 256  # nodes of the largest tree that is counted
@@ -101,14 +102,14 @@ def costs(family: str, m: int, method: str) -> list[PaperRow]:
     kind, factorize = ("LTDL", textbook.udut) if unit else ("LTL", textbook.uut)
     b = vector(tree)
     steps = {
-        "factorization": (factorization_count(factorize, tree), tree.cost(kind), refactor),
+        "factorization": (factorization_count(factorize, tree, upper=True), tree.cost(kind), refactor),
         "forward": (
-            execute(textbook.forward, tree, b, unit)[0],
+            execute(textbook.forward, tree, b, unit, upper=True)[0],
             tree.cost("LT_inv", unit=False),  # UDUᵀ divides by D
             forward if unit else partial(apply, Factor.solve_lt),
         ),
         "backward": (
-            execute(textbook.backward, tree, b, unit)[0],
+            execute(textbook.backward, tree, b, unit, upper=True)[0],
             tree.cost("L_inv", unit),
             partial(apply, Factor.solve_l),
         ),
@@ -145,7 +146,7 @@ def sizes(family: str) -> list[PaperRow]:
     rows, growing = [], []
     for m in affordable(family, NODES, np.inf):
         tree = FAMILIES[family][0](m)
-        count = factorization_count(textbook.udut, tree)
+        count = factorization_count(textbook.udut, tree, upper=True)
         ours = {"n": tree.n, "N1": count.div, "N2": count.mul}
         rows.append(PaperRow(family, f"m = {m}", ours, dict(zip(ours, FORMULAS[family](m), strict=True))))
         growing.append((tree.n, count.total))
@@ -161,6 +162,7 @@ def tree_1() -> Table:
     dense, every = families.chain(tree.n), list(range(tree.n))
     M = mass_matrix()
     U = np.triu(textbook.udut(M, every).astype(float))  # as if M were dense
+    sparse = textbook.udut(upper(M, np.nan), P_EXPANDED).astype(float)
     rows = [
         PaperRow(case, "expanded p, textbook", tuple(featherstone.expand(P, DOF)), P_EXPANDED),
         PaperRow(case, "expanded p, Tree.from_joints", tuple((tree.parent + 1).tolist()), P_EXPANDED),
@@ -169,7 +171,7 @@ def tree_1() -> Table:
         PaperRow(
             case, "(3): M by composite bodies", float(np.abs(by_composites() - M).max() / M.max()), Identity()
         ),
-        PaperRow(case, "U along p against U of a dense matrix", along_p(M, U), Identity()),
+        PaperRow(case, "U along p against a dense factor", along_p(M, unit(sparse)), Identity()),
         PaperRow(case, "entries of U in UᵀU", entries(np.linalg.cholesky(M)), dense.nnz),
         PaperRow(case, "entries of U in UDUᵀ", entries(U), sum(map(len, U_ROWS))),
         PaperRow(case, "first step", first_step(tree), FIRST_STEP, timed=timed_factorization(tree)),
@@ -200,11 +202,6 @@ def by_composites() -> np.ndarray:
     return body_coordinates.composite_rigid_body(mechanism()).astype(float)
 
 
-def along_p(M: np.ndarray, U: np.ndarray) -> float:
-    """Return the largest difference of U from the U that algorithm 1 computes along p."""
-    return float(np.abs(np.triu(textbook.udut(M, P_EXPANDED).astype(float)) - U).max() / np.abs(U).max())
-
-
 def pattern(name: str, matrix: np.ndarray, printed: Sequence[tuple[int, ...]]) -> list[PaperRow]:
     """Return the columns of the non-zeros, row by row, from 1."""
     return [
@@ -220,7 +217,7 @@ def entries(matrix: np.ndarray) -> int:
 
 def first_step(tree: Tree) -> dict[str, int]:
     """Count the entries that the elimination of the last node computes and modifies."""
-    count = last_node_count(textbook.udut, tree)
+    count = last_node_count(textbook.udut, tree, upper=True)
     return {"computed": count.div + 1, "modified": count.mul}
 
 
@@ -241,7 +238,7 @@ def curve(family: str) -> dict[int, PaperRow]:
     for m in affordable(family, NODES, np.inf):
         tree = FAMILIES[family][0](m)
         _, N1, N2 = FORMULAS[family](m)
-        count = factorization_count(textbook.udut, tree).total
+        count = factorization_count(textbook.udut, tree, upper=True).total
         times = timed_factorization(tree)
         points[tree.n] = PaperRow(label(family, tree), "N", count, N1 + 2 * N2, timed=times)
     return points
@@ -260,7 +257,9 @@ def savings() -> Table:
 
 def saved(tree: Tree) -> float:
     """Count how many times fewer operations the tree takes than a dense matrix."""
-    dense, sparse = (factorization_count(textbook.udut, t).total for t in (families.chain(tree.n), tree))
+    dense, sparse = (
+        factorization_count(textbook.udut, t, upper=True).total for t in (families.chain(tree.n), tree)
+    )
     return dense / sparse
 
 
@@ -271,8 +270,8 @@ def densities() -> Table:
         tree = FAMILIES[family][0](m)
         case, alpha = label(family, tree), density(tree)
         printed = DENSITIES.get((family, m), (None, None))
-        dense = execute(textbook.backward, families.chain(tree.n), vector(tree), True)[0].total
-        sparse = execute(textbook.backward, tree, vector(tree), True)[0].total
+        dense = execute(textbook.backward, families.chain(tree.n), vector(tree), True, upper=True)[0].total
+        sparse = execute(textbook.backward, tree, vector(tree), True, upper=True)[0].total
         rows += [
             PaperRow(case, "density α", alpha, printed[0]),
             PaperRow(case, "1/α²", 1 / alpha**2, printed[1]),
@@ -295,6 +294,6 @@ def density(tree: Tree) -> float:
 
 
 TABLES = (
-    *(table_1, table_2, tree_1, figure_4, savings, densities),
+    *(table_1, numbers, table_2, tree_1, figure_4, savings, densities),
     *(bounds, spanning_trees, half_zeros, orders),
 )

@@ -51,7 +51,7 @@ def bounds() -> Table:
 
 def counted(tree: Tree) -> OperationCount:
     """Count the operations of algorithm 1."""
-    return factorization_count(textbook.udut, tree)
+    return factorization_count(textbook.udut, tree, upper=True)
 
 
 def within(case: str, tree: Tree) -> list[PaperRow]:
@@ -149,7 +149,9 @@ def half_zeros() -> Table:
     for case, tree in halves().items():
         dense, b = families.chain(tree.n), vector(tree)
         factorized = [counted(pattern).total for pattern in (dense, tree)]
-        substituted = [execute(textbook.backward, pattern, b, True)[0].total for pattern in (dense, tree)]
+        substituted = [
+            execute(textbook.backward, pattern, b, True, upper=True)[0].total for pattern in (dense, tree)
+        ]
         rows += [
             PaperRow(case, "share of non-zeros", float(tree.mask().mean())),
             PaperRow(
@@ -212,8 +214,10 @@ def without_roots(case: str, tree: Tree) -> list[PaperRow]:
     b = vector(tree)
     totals = []
     for factorize, unit in ((textbook.uut, False), (textbook.udut, True)):
-        steps = [factorization_count(factorize, tree)]
-        steps += [execute(step, tree, b, unit)[0] for step in (textbook.forward, textbook.backward)]
+        steps = [factorization_count(factorize, tree, upper=True)]
+        steps += [
+            execute(step, tree, b, unit, upper=True)[0] for step in (textbook.forward, textbook.backward)
+        ]
         totals.append(
             {kind: sum(getattr(step, kind) for step in steps) for kind in ("mul", "add", "div", "sqrt")}
         )

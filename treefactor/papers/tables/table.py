@@ -112,9 +112,12 @@ class PaperRow:
         within a range; an Identity was executed and a Derived one was not, and neither shows that ours equals
         a printed figure.
     instead : Value or None
-        What ours is known to be where it differs.
+        What ours is known to be where it differs, or where the paper has no figure.
     reason : str
-        Why it differs.
+        Why it differs, or what is known of it.
+    is_explained : bool
+        Whether the reason accounts for the difference; without, the row differs, and fails nothing as long as
+        ours is what it is known to be.
     timed : tuple of Result
         Our time beside the times of peers.
     """
@@ -125,16 +128,24 @@ class PaperRow:
     paper: Value | None = None
     instead: Value | None = None
     reason: str = ""
+    is_explained: bool = True
     timed: tuple[Result, ...] = ()
 
     @property
     def verdict(self) -> str:
         """Result of the comparison with the paper."""
         if self.paper is None:
-            return NOT_IN_PAPER
+            return NOT_IN_PAPER if self.is_known else DIFFERS
         if _agree(self.paper, self.ours):
             return AGREED.get(type(self.paper), EQUAL)
-        return EXPLAINED if self.reason and _agree(self.instead, self.ours) else DIFFERS
+        return EXPLAINED if self.is_explained and self.is_known else DIFFERS
+
+    @property
+    def is_known(self) -> bool:
+        """Whether ours is what it is known to be, with a reason where the paper has another figure."""
+        if self.paper is None:
+            return self.instead is None or _agree(self.instead, self.ours)
+        return bool(self.reason) and self.instead is not None and _agree(self.instead, self.ours)
 
     def as_dict(self) -> dict:
         """Return all values, for JSON."""

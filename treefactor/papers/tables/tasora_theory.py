@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from itertools import pairwise
 
 import numpy as np
 
@@ -11,12 +10,24 @@ from ... import mlcp
 from ...mlcp.families import FAMILIES
 from ...mlcp.problem import Problem
 from ..textbook import reduction
-from ..textbook.penalty import GUIDE, deepest, impulse_step, least_steps, printed_fits
+from ..textbook.penalty import (
+    GRAVITY,
+    GUIDE,
+    HEIGHT,
+    deepest,
+    impulse_step,
+    least_steps,
+    path,
+    printed_fits,
+)
 from .table import AtLeast, Between, Identity, PaperRow, Table
 
 PAPER = "Tasora, Manconi & Silvestri, simplex method for the mixed LCP"
 EXACT, CLOSE_TO = Identity(1e-9), Identity(1e-6)
 STIFFNESS = (1e3, 1e5, 1e7)  # N/m, of a body of 1 kg
+SHARE = 1 / (1 + GUIDE**2)  # of a vertical force that accelerates a body on the guide downwards
+LIMIT = 2 * np.sqrt(2)  # radians of a step at which Runge and Kutta's method of order 4 becomes unstable
+STEPS_PER_RADIAN = 10
 BILATERAL = 3  # rows
 NO_M = "the proof's b is M v + h Q, so that v is M^-1 (... + b): the printed v and B lack M^-1 in front of b"
 LEFTOVER = "a leftover of the line above: (2.7) needs B as it is"
@@ -52,6 +63,12 @@ def theorems() -> Table:
             error(A @ gamma + reduction.corrected(problem), alpha),
             EXACT,
         ),
+        PaperRow(
+            case,
+            "(2.8) as printed, of a problem with M b for b: error of alpha",
+            of_printed(problem, gamma),
+            EXACT,
+        ),
         PaperRow(case, "(2.8), B = 0: largest entry of B", float(np.abs(B).max() / size), EXACT, *NOT_ZERO),
         PaperRow(case, "rows and columns of what the proof inverts", shape, "square", "8x3", RECTANGULAR),
     ]
@@ -66,6 +83,15 @@ def theorems() -> Table:
         f"lines of (2.6) for given impulses. {TRANSPOSED[0].upper()}{TRANSPOSED[1:]}."
     )
     return Table(PAPER, "Theorem 1 and its corollaries", note, rows)
+
+
+def of_printed(problem: Problem, gamma: np.ndarray) -> float:
+    """Return the error of (2.7) with A and B as printed, of a problem with M b in the place of b."""
+    other = Problem(
+        problem.H, problem.tree, problem.H @ problem.g, problem.C, problem.c, problem.D, problem.d
+    )
+    A, B = reduction.printed(problem)
+    return error(A @ gamma + B, reduction.residuals(other, gamma))
 
 
 MISSING, NOT_ZERO = (AtLeast(1e-3), NO_M), (AtLeast(1e-3), LEFTOVER)
@@ -150,15 +176,26 @@ def penalties() -> Table:
             "(2.3)", "C_q in the first line, as printed", printed_fits(), "fits", "does not fit", TRANSPOSED
         )
     ]
-    counts = {stiffness: least_steps(stiffness) for stiffness in STIFFNESS}
-    for stiffness, least in counts.items():
-        case = f"(2.3), {stiffness:g} N/m"
-        depth = deepest(stiffness, 8 * least)
-        rows.append(PaperRow(case, "deepest penetration of the floor, m", depth))
-        rows.append(PaperRow(case, "explicit steps needed for one second", least))
-    for softer, stiffer in pairwise(STIFFNESS):
-        what = "explicit steps needed, over those of a hundredth of the stiffness"
-        rows.append(PaperRow(f"(2.3), {stiffer:g} N/m", what, counts[stiffer] / counts[softer]))
+    for stiffness in STIFFNESS:
+        case, rate = f"(2.3), {stiffness:g} N/m", np.sqrt(stiffness * SHARE)
+        least, depth = least_steps(stiffness), deepest(stiffness, STEPS_PER_RADIAN * int(rate))
+        rest = GRAVITY / stiffness
+        balance = rest + np.sqrt(rest**2 + 2 * rest * HEIGHT)  # stiffness d^2 / 2 = GRAVITY (HEIGHT + d)
+        rows += [
+            PaperRow(case, "deepest penetration of the floor, m", depth),
+            PaperRow(case, "its error, by the balance of energies", depth / balance - 1.0, Identity(2e-3)),
+            PaperRow(case, "explicit steps needed for one second", least),
+            PaperRow(
+                case,
+                "these over those at which steps become unstable, less 1",
+                least * LIMIT / rate - 1.0,
+                Identity(0.12),
+            ),
+        ]
+    rows += [
+        PaperRow("(2.3), before contact", "error of the fall", fallen(), EXACT),
+        PaperRow("(2.3), in contact", "error of the oscillation", oscillation(1e3), CLOSE_TO),
+    ]
     note = (
         f"A body of 1 kg slides down a guide of slope {GUIDE:g} onto a floor, whose penalty force is the "
         "stiffness times the depth; accelerations from the system (2.3), with C_q^T in its first line, steps "
@@ -167,6 +204,21 @@ def penalties() -> Table:
         "be as short as the root of the stiffness is large."
     )
     return Table(PAPER, "Penalty forces", note, rows)
+
+
+def fallen() -> float:
+    """Return the error of a fall by penalties before the floor, of exact steps: GRAVITY SHARE t^2 / 2."""
+    q, v = next(iter(path(1e3, 20)))
+    expected = np.array([HEIGHT - GRAVITY * SHARE / 800, -GRAVITY * SHARE / 20])
+    return max(error(np.array([q[1], v[1]]), expected), error(np.array([q[0], v[0]]), GUIDE * expected))
+
+
+def oscillation(stiffness: float) -> float:
+    """Return the error of a body in contact that starts at 1.5 times its depth of rest, after one second."""
+    rest, rate = -GRAVITY / stiffness, np.sqrt(stiffness * SHARE)
+    *_, (q, v) = path(stiffness, 10 * STEPS_PER_RADIAN * int(rate), 1.5 * rest)
+    expected = np.array([rest + rest / 2 * np.cos(rate), -rest / 2 * rate * np.sin(rate)])
+    return max(error(q, expected[0] * np.array([GUIDE, 1.0])), error(v, expected[1] * np.array([GUIDE, 1.0])))
 
 
 def stepping() -> Table:
@@ -188,6 +240,7 @@ def stepping() -> Table:
             PaperRow(case, "least D in 100 steps of 0.01 s, m", min(fall.gaps), AtLeast(-1e-9)),
             PaperRow(case, "(2.4), largest product of impulse and residual", fall.products, EXACT),
             PaperRow(case, "largest violation of C, m", fall.violation, EXACT),
+            PaperRow(case, "error of D before contact", falling(K), EXACT),
         ]
     sunk = impulse_step(0.25, steps=1, height=-0.1)
     left = sunk.gaps[-1] / sunk.gaps[0]
@@ -212,6 +265,10 @@ def stepping() -> Table:
         PaperRow(
             "(2.6), (3.3)", "alpha against the last line of (2.6)", residual_of(problem, active, off), EXACT
         ),
+        PaperRow(
+            *("(3.3)", "alpha against A gamma + B of (2.7), corrected"),
+            *(by_theorem(problem, active, v, gamma), CLOSE_TO),
+        ),
     ]
     note = (
         "The steps (2.5) keep the body out of the floor at a hundredth of a second, where the penalty force "
@@ -224,6 +281,21 @@ def stepping() -> Table:
 def shift(problem: Problem, active: np.ndarray, v: np.ndarray) -> float:
     """Return the error of v by (3.2), against v without the rows that are off."""
     return error(reduction.switched(problem, active)[0], v)
+
+
+def falling(K: float, steps: int = 5) -> float:
+    """Return the error of D after steps (2.5) before the floor: GRAVITY SHARE h^2 (1 + 2 + ...)."""
+    h, gaps = 0.01, impulse_step(K, steps).gaps
+    return error(np.array(gaps), HEIGHT - GRAVITY * SHARE * h**2 * np.cumsum(np.arange(steps + 1.0)))
+
+
+def by_theorem(problem: Problem, active: np.ndarray, v: np.ndarray, gamma: np.ndarray) -> float:
+    """Compare (3.3) at the solution of (3.1) with the canonical problem, which has no v."""
+    impulses = np.zeros(problem.m)
+    impulses[active] = gamma
+    A, _ = reduction.printed(problem)
+    alpha = A @ impulses + reduction.corrected(problem)
+    return error(problem.D @ v - problem.d, alpha)
 
 
 def residual_of(problem: Problem, active: np.ndarray, off: float) -> float:

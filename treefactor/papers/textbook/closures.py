@@ -62,7 +62,7 @@ class ClosedLoops(CountedBodies):
 
     def close(self, loops, dependent, v, tau) -> np.ndarray:
         """Return accelerations of all coordinates."""
-        rows = [Rows(self, loop, d) for loop, d in zip(loops, dependent, strict=True)]
+        rows = [self.rows(loop, d) for loop, d in zip(loops, dependent, strict=True)]
         for row in rows:
             row.follow(v)
         self.forces(v, None)
@@ -77,6 +77,10 @@ class ClosedLoops(CountedBodies):
         for row, side in zip(rows, sides, strict=True):
             row.follow(a, side)
         return a
+
+    def rows(self, loop: Loop, dependent: list[int]) -> Rows:
+        """Return the rows of a loop."""
+        return Rows(self, loop, dependent)
 
     def square(self, packed) -> np.ndarray:
         """Return H with its zeros."""
