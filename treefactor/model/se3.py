@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..exceptions import DtypeError
 from ._pose_calls import general_path
 from ._poses import NUMBERS, call, call_one
 
@@ -235,8 +234,6 @@ def interpolate(M0, M1, u, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.SE3.Interpolate``.
     """
-    if u is None:
-        raise DtypeError("u is needed, got None")
     return call(_INTERPOLATE, M0, M1, u, out, num_threads, general_path)
 
 

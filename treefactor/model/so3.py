@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..exceptions import DtypeError
 from ._pose_calls import general_path
 from ._poses import NUMBERS, call, call_one
 
@@ -217,8 +216,6 @@ def interpolate(R0, R1, u, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.Quaternion.slerp``.
     """
-    if u is None:
-        raise DtypeError("u is needed, got None")
     return call(_INTERPOLATE, R0, R1, u, out, num_threads, general_path)
 
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ....exceptions import CodegenError
-
-if TYPE_CHECKING:
-    from .tables import Tables
 
 UNIT = 1e-10  # a product of numbers this close to 1 or -1 is 1 or -1
 
@@ -59,7 +55,7 @@ class Scalar:
 
     __slots__ = ("C", "I", "N", "tables")
 
-    def __init__(self, tables: Tables, N: float, C: int, I: int):
+    def __init__(self, tables, N: float, C: int, I: int):
         self.tables, self.N, self.C, self.I = tables, N, C, I
 
     def same(self, other: Scalar) -> bool:
