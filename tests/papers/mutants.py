@@ -274,9 +274,9 @@ def planted(module: str, function: str, code: CodeType) -> Iterator[None]:
 
 
 def forget() -> None:
-    """Empty the caches of the papers' tables."""
+    """Empty the caches of the papers' tables, and of generated programs."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("treefactor.papers") and isinstance(module, ModuleType):
+        if name.startswith(("treefactor.papers", "treefactor.codegen")) and isinstance(module, ModuleType):
             for one in list(vars(module).values()):
                 if hasattr(one, "cache_clear"):
                     one.cache_clear()
@@ -516,12 +516,10 @@ ALGORITHMS = (
 
 FIRST = "the base has no ancestors: nothing is done for node 1, the last in this order"
 SIGN = "the adjugate and the determinant, which is made of its entries, change sign together"
-TOLERANCE = (
-    "a violation of exactly the tolerance, to the last bit, counts as one or as none: the tolerance is free"
-)
-REACH = "a gap of exactly the reach, to the last bit, is too wide for a contact in the step"
+TOLERANCE = "no proof that results are equal: only < against <= at a tolerance that is free to choose"
+REACH = "no proof that results are equal: only < against <= at a reach of contacts that is free to choose"
 SYMMETRIC = "the matrix is symmetric"
-EQUIVALENT = {  # mutants that compute the same, by name: the proof
+EQUIVALENT = {  # survivors by name: the proof that they compute the same, or what is free to choose
     "featherstone.ltdl, for k in range(len(lam), 0, -1): range(len(lam), 0, -1) -> "
     "range(len(lam), 0 + 1, -1)": FIRST,
     "featherstone.h_mul, for i in range(len(lam), 0, -1): range(len(lam), 0, -1) -> "

@@ -113,8 +113,8 @@ def readings() -> Table:
         "Revolute chains. The printed 38 N² + 38 N and 31 N² + 31 N are 76 and 62 for each pair of a joint "
         "and a body outboard of it. Body by body: column k of A is an inverse dynamics of the bodies from k "
         "on, in body frames, with the same operations for each of them, counted on counting scalars. The "
-        "paper says that it counted the method in its own notation, whose vectors are in the base frame: that "
-        "the additions agree may be a coincidence."
+        "paper says that it counted the method in its own notation, with vectors in the base frame: that the "
+        "additions agree may be a coincidence."
     )
     return Table(PAPER, "Table 1: readings of line 13", note, rows)
 
