@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -44,10 +45,10 @@ def measured(_: dict, bodies: tuple[int, ...], batch: int) -> dict:
 
 def compiled(folder: Path, lanes: int) -> ctypes.CDLL:
     """Compile both recursions for one chain or for several in lanes."""
-    compiler = os.environ.get("CC") or shutil.which("cc") or "gcc"
+    compiler = shlex.split(os.environ.get("CC") or shutil.which("cc") or "gcc")
     library = folder / f"chains{lanes}.so"
     flags = (*FLAGS, f"-DLANES={lanes}", *(("-march=native",) if lanes > 1 else ()))
-    subprocess.run((compiler, *flags, str(SOURCE), "-o", str(library)), check=True)
+    subprocess.run((*compiler, *flags, str(SOURCE), "-o", str(library)), check=True)
     return ctypes.CDLL(str(library))
 
 

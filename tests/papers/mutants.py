@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import zip_longest
 from types import CodeType, FunctionType, ModuleType
 
@@ -76,7 +76,8 @@ class Mutant:
         First line of the statement that is changed.
     change : str
         Source before and after.
-    code : CodeType
+    compiled : callable
+        Returns the code of the changed function.
     """
 
     module: str
@@ -84,7 +85,12 @@ class Mutant:
     rule: str
     statement: str
     change: str
-    code: CodeType
+    compiled: Callable[[], CodeType]
+
+    @property
+    def code(self) -> CodeType:
+        """Code of the changed function."""
+        return self.compiled()
 
     def __str__(self) -> str:
         return f"{self.module.rpartition('.')[2]}.{self.function}, {self.statement}: {self.change}"
@@ -158,11 +164,19 @@ def mutants(module: str, function: str) -> list[Mutant]:
     for statement, parent, field, place, node in list(_places(target)):
         for rule, changed in replacements(node):
             before, after = ast.unparse(node), ast.unparse(changed)
-            _put(parent, field, place, ast.copy_location(deepcopy(changed), node))
-            code = _code(compile(ast.fix_missing_locations(tree), file, "exec"), function)
-            _put(parent, field, place, node)
-            found.append(Mutant(module, function, rule, statement, f"{before} -> {after}", code))
+            compiled = partial(_compiled, tree, file, function, (parent, field, place, node), changed)
+            found.append(Mutant(module, function, rule, statement, f"{before} -> {after}", compiled))
     return found
+
+
+def _compiled(tree: ast.Module, file: str, function: str, where: tuple, changed: ast.AST) -> CodeType:
+    """Return the code of a function in whose module one node is changed."""
+    *place, node = where
+    _put(*place, ast.copy_location(deepcopy(changed), node))
+    try:
+        return _code(compile(ast.fix_missing_locations(tree), file, "exec"), function)
+    finally:
+        _put(*place, node)
 
 
 def selected(algorithm: Algorithm, count: int) -> list[Mutant]:
@@ -260,9 +274,9 @@ def planted(module: str, function: str, code: CodeType) -> Iterator[None]:
 
 
 def forget() -> None:
-    """Empty the caches of the papers' tables."""
+    """Empty the caches of the papers' tables, and of generated programs."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("treefactor.papers") and isinstance(module, ModuleType):
+        if name.startswith(("treefactor.papers", "treefactor.codegen")) and isinstance(module, ModuleType):
             for one in list(vars(module).values()):
                 if hasattr(one, "cache_clear"):
                     one.cache_clear()
@@ -374,6 +388,7 @@ ALGORITHMS = (
     Algorithm(
         *("kane-sum", "Stepanenko", f"{BOOK}.stepanenko", ("composites", "inertia")), ("numbers", "totals")
     ),
+    Algorithm("kane-sum", "Stepanenko, body by body", f"{BOOK}.stepanenko", ("by_bodies",), ("readings",)),
     Algorithm(
         *("kane-sum", "Kane's equations", f"{TABLES}.kane_sum_kinematics", ("links", "kanes_equations")),
         ("kinematics",),
@@ -501,12 +516,10 @@ ALGORITHMS = (
 
 FIRST = "the base has no ancestors: nothing is done for node 1, the last in this order"
 SIGN = "the adjugate and the determinant, which is made of its entries, change sign together"
-TOLERANCE = (
-    "a violation of exactly the tolerance, to the last bit, counts as one or as none: the tolerance is free"
-)
-REACH = "a gap of exactly the reach, to the last bit, is too wide for a contact in the step"
+TOLERANCE = "no proof that results are equal: only < against <= at a tolerance that is free to choose"
+REACH = "no proof that results are equal: only < against <= at a reach of contacts that is free to choose"
 SYMMETRIC = "the matrix is symmetric"
-EQUIVALENT = {  # mutants that compute the same, by name: the proof
+EQUIVALENT = {  # survivors by name: the proof that they compute the same, or what is free to choose
     "featherstone.ltdl, for k in range(len(lam), 0, -1): range(len(lam), 0, -1) -> "
     "range(len(lam), 0 + 1, -1)": FIRST,
     "featherstone.h_mul, for i in range(len(lam), 0, -1): range(len(lam), 0, -1) -> "

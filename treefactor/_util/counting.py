@@ -52,6 +52,34 @@ class Counting:
         return self.value
 
 
+class Tallying:
+    """Scalar without a value, for every number: operations are counted, and nothing is computed."""
+
+    __slots__ = ("add", "div", "mul", "sqrts")
+
+    def __init__(self) -> None:
+        self.add = self.div = self.mul = self.sqrts = 0
+
+    def __sub__(self, other: Tallying) -> Tallying:
+        self.add += 1
+        return self
+
+    __add__ = __sub__
+
+    def __mul__(self, other: Tallying) -> Tallying:
+        self.mul += 1
+        return self
+
+    def __truediv__(self, other: Tallying) -> Tallying:
+        self.div += 1
+        return self
+
+    def sqrt(self) -> Tallying:
+        """Count a square root."""
+        self.sqrts += 1
+        return self
+
+
 def counting(array: np.ndarray, tally: Counter) -> np.ndarray:
     """Return an object array of counting scalars that share one tally."""
     result = np.empty(array.shape, dtype=object)

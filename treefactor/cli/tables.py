@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from threadpoolctl import threadpool_limits
+
 from .. import report
 from .._util.files import replacing
 from ..config import show_config
@@ -23,8 +25,9 @@ def run_tables(options: argparse.Namespace) -> int:
     meta = show_config("dicts")
     with replacing(options.json) as json_file, replacing(options.html) as html_file:
         executed = (make() for make in chosen)
-        for table in progress(executed, len(chosen), "executing", lambda table: table.title):
-            computed.append(table)
+        with threadpool_limits(1, "blas"):  # waiting threads would take processor time
+            for table in progress(executed, len(chosen), "executing", lambda table: table.title):
+                computed.append(table)
         report.write_json(
             json_file,
             {"config": meta, "tables": [table.as_dict() for table in computed], **_as_dicts(listed)},

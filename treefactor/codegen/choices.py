@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
 from itertools import product
 from numbers import Integral
 
@@ -58,6 +58,12 @@ FEW = 9  # most freedoms for which derivatives are also written column by column
 WHOLE = ("plain", "frames")  # variants that keep the mass of every single body
 GEOMETRIC = names_of("frames", "geometry")  # functions that masses do not change
 ALONE = (*LOOP_FUNCTIONS, *CLOSURES)  # functions that cannot be parts of a group
+
+
+@lru_cache(maxsize=16)
+def _closed(model, snap: float) -> list[np.ndarray]:
+    """Return configurations with all loops closed, of rounded frames."""
+    return closed(model, snapped(bodies_of(model), snap)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +149,7 @@ class Choice:
                 name: reduce(lambda changed, step: step(changed), of, bodies) for name, of in steps.items()
             }
             full = bool(closing & set(LOOP_FUNCTIONS))  # inverses of J need independent rows
-            samples = closed(model, bodies) if closing else []
+            samples = _closed(model, snap) if closing else []
             follow = dependents(model, bodies, samples, independent, full) if closing else []
         closings = _closings(model, samples, functions, stepped, follow, branch)
         ways = [(parts, methods) for parts in groups for methods in _methods(parts)]

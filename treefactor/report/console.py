@@ -90,13 +90,13 @@ def console() -> Console:
     return plain if plain.is_terminal else _Console(highlight=False, width=PIPE_WIDTH)
 
 
-def counted(verdicts: Sequence[str], styles: Mapping[str, str]) -> Text:
-    """Count the verdicts of each kind: "1 agrees, 2 disagree"."""
+def counted(verdicts: Sequence[str], styles: Mapping[str, str], zeros: bool = False) -> Text:
+    """Count the verdicts of each kind, of absent ones too if zeros: "1 agrees, 2 disagree"."""
     counts = {verdict: verdicts.count(verdict) for verdict in styles}
     return Text(", ").join(
         Text(f"{count} {verdict if count == 1 else PLURAL.get(verdict, verdict)}", style=styles[verdict])
         for verdict, count in counts.items()
-        if count
+        if count or zeros
     )
 
 
@@ -281,7 +281,8 @@ def print_exhibits(listed: Mapping[str, Sequence[Exhibit]]) -> None:
     out = console()
     for paper, exhibits in listed.items():
         if exhibits:
-            out.print(Text(f"Exhibits of {paper}: ").append(counted([x.verdict for x in exhibits], EXHIBITS)))
+            counts = counted([x.verdict for x in exhibits], EXHIBITS, zeros=True)
+            out.print(Text(f"Exhibits of {paper}: ").append(counts))
         for exhibit in exhibits:
             if exhibit.reason:
                 line = Text(f"  {exhibit.name}, {exhibit.claim} ")

@@ -125,7 +125,12 @@ def _closures(model, bodies, q) -> list[Closure]:
 
 def jacobian(model, bodies, q) -> np.ndarray:
     """Return the Jacobian of all loops for v, in axes of the common ancestors of their ends."""
-    rows = [row for c in _closures(model, bodies, q) for row in (*c.linear(c.top), *c.angular())]
+    return _jacobian(model, _closures(model, bodies, q))
+
+
+def _jacobian(model, closures: list[Closure]) -> np.ndarray:
+    """Return the Jacobian from the loop equations at a configuration."""
+    rows = [row for c in closures for row in (*c.linear(c.top), *c.angular())]
     J = np.array(rows, dtype=float)
     J[np.abs(J) < CLOSED] = 0.0
     return J if model.coupling is None else J @ model.coupling.G
@@ -146,8 +151,9 @@ def closed(model, bodies, samples: int = SAMPLES) -> list[np.ndarray]:
 def nearest(model, bodies, q) -> np.ndarray | None:
     """Return the configuration with closed loops that Newton's method finds from q, or None."""
     for _ in range(STEPS):
-        gap = np.concatenate([c.gap(c.top) for c in _closures(model, bodies, q)])
-        step = -np.linalg.lstsq(jacobian(model, bodies, q), gap, rcond=SINGULAR)[0]
+        closures = _closures(model, bodies, q)
+        gap = np.concatenate([c.gap(c.top) for c in closures])
+        step = -np.linalg.lstsq(_jacobian(model, closures), gap, rcond=SINGULAR)[0]
         q = integrate(model, q, step / max(1.0, np.abs(step).max()))
         if np.abs(gap).max() <= CLOSED:
             return q

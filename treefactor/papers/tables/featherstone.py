@@ -33,6 +33,7 @@ from .execution import (
 )
 from .featherstone_inertia import (
     PAPER,
+    TITLE_ONLY,
     bounds,
     equations,
     figure_6_1,
@@ -78,7 +79,7 @@ def table_6_4() -> Table:
             PaperRow(case, "λ', Tree.from_joints", expanded(lam, dof), paper, known, welded),
         ]
     note = f"λ = {tuple(LAM)}, nodes from 1, base 0; λ = {tuple(WELDED['joint 4 welded'][0])} for joint 4."
-    return Table(PAPER, "Table 6.4: expanded parent array", note, rows, example())
+    return Table(PAPER, "Table 6.4: expanded parent array", note + TITLE_ONLY, rows, example())
 
 
 def as_printed(lam: list[int], dof: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -153,7 +154,7 @@ def table_6_5() -> Table:
         "Largest deviation from NumPy's result over its largest entry: the worse of the algorithm as "
         "printed, run on counting scalars, and our kernel."
     )
-    return Table(PAPER, "Table 6.5: products and back-substitutions", note, rows)
+    return Table(PAPER, "Table 6.5: products and back-substitutions", note + TITLE_ONLY, rows)
 
 
 def _solution(factorize: Callable, kind: str, H, lam, b) -> np.ndarray:
@@ -184,7 +185,7 @@ def table_6_6() -> Table:
     """Count every operation on several trees."""
     rows = [row for case, tree in cases().items() for row in costs(case, tree)]
     note = "Paper: the formulas in n, D1, D2. Ours: the algorithms as printed, counted on counting scalars."
-    return Table(PAPER, "Table 6.6: computational cost", note, rows)
+    return Table(PAPER, "Table 6.6: computational cost", note + TITLE_ONLY, rows)
 
 
 @cache

@@ -25,7 +25,7 @@ from ..textbook import closures
 from ..textbook.recursions import operations
 from .execution import compare
 from .golubev_yaskevich_formulas import figures, formulas
-from .golubev_yaskevich_loops import loops, numeric
+from .golubev_yaskevich_loops import closed_models, loops, numeric
 from .golubev_yaskevich_shortcuts import shortcuts
 from .golubev_yaskevich_systems import (
     GENERATED,
@@ -97,14 +97,14 @@ def against_numeric() -> Table:
 def closed_loops() -> Table:
     """Count the operations of programs that close loops, beside those of numeric loops over matrices."""
     programs = {
-        name: program(ROUND) if name == "docking" else generate(make().model, "loops")
-        for name, make in MECHANISMS.items()
+        name: program(ROUND) if name == "docking" else generate(closed_models()[name], "loops")
+        for name in MECHANISMS
     }
     counts = {name: written.operations["loops"] for name, written in programs.items()}
     rows = [PaperRow(name, PROGRAM, count) for name, count in counts.items() if name not in PLATFORMS]
     for name in PLATFORMS:
-        model, is_theirs = MECHANISMS[name]().model, name == "docking"
-        full = matrices(ROUND) if is_theirs else closures.operations(model, by_loop(model, programs[name]))
+        model, is_theirs = closed_models()[name], name == "docking"
+        full = matrices(ROUND) if is_theirs else closures.operations(model, by_loop(model))
         fewer = full.total / counts[name].total
         rows += [
             PaperRow(name, PROGRAM, counts[name], GENERATED if is_theirs else None),

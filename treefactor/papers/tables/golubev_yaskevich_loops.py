@@ -11,16 +11,14 @@ import numpy as np
 
 from ... import dynamics
 from ...codegen.backends.numpy_ import evaluate
-from ...codegen.choices import Choice
 from ...codegen.writer import written
 from ...constraints import MaximalCoordinates, loop_rows
 from ...model.configuration import random_configuration
 from ...model.joints import Inertia, Joint
 from ...model.mechanisms import MECHANISMS
 from ...model.model import Model
-from ...tolerances import SNAP
 from ..textbook import closures, recursions
-from .golubev_yaskevich_systems import GENERAL, PAPER, by_loop, mechanisms, robot, uneven
+from .golubev_yaskevich_systems import GENERAL, PAPER, ROUND, by_loop, mechanisms, partition, robot, uneven
 from .table import Identity, PaperRow, Table
 
 STATES = 2
@@ -45,7 +43,7 @@ NUMERIC = {"crba": "H", "bias": "bias forces", "rnea": "forces", "aba": "acceler
 
 def loops() -> Table:
     """Compare accelerations of mechanisms with closed loops by three methods."""
-    rows = [row for name, model in models().items() for row in closed(name, model)]
+    rows = [row for name, model in closed_models().items() for row in closed(name, model)]
     note = (
         "Largest deviations over the largest acceleration, in random states with closed loops. Programs: all "
         "axes of the rows in which the reduction can be written. Matrices: loops over full matrices. Both "
@@ -56,9 +54,10 @@ def loops() -> Table:
 
 
 @cache
-def models() -> dict[str, Model]:
+def closed_models() -> dict[str, Model]:
     """Return the mechanisms."""
     named = {name: make().model for name, make in MECHANISMS.items()}
+    named["docking"] = mechanisms()[ROUND]
     return {**named, GENERAL: mechanisms()[GENERAL], ASIDE: aside(named["docking"])}
 
 
@@ -71,7 +70,7 @@ def aside(model: Model) -> Model:
 
 def closed(name: str, model: Model) -> list[PaperRow]:
     """Compare the accelerations of one mechanism."""
-    choice = Choice.of(model, "loops", (), ("plain",), SNAP)
+    choice = partition(model)
     free = [model.tree.names.index(joint) for joint in choice.independent]
     mechanism = MECHANISMS["docking" if name in (GENERAL, ASIDE) else name]()
     given = [state(model, mechanism.random(seed), free, seed) for seed in range(STATES)]
@@ -84,7 +83,7 @@ def closed(name: str, model: Model) -> list[PaperRow]:
         rows.append(PaperRow(case, what, apart(computed, expected), LOOPS))
     if name in MATRIX_LOOPS:
         tally: Counter[str] = Counter()
-        by_matrices = closures.evaluate(model, by_loop(model, choice), *given[0], tally)
+        by_matrices = closures.evaluate(model, by_loop(model), *given[0], tally)
         total = tally.total()
         rows.append(PaperRow(case, "operations over matrices", total, instead=MATRIX_LOOPS[name]))
         rows.append(PaperRow(case, "accelerations, matrices", apart([by_matrices], expected[:1]), LOOPS))

@@ -8,11 +8,9 @@ import numpy as np
 
 from ..._util.counting import counting
 from ..._util.vectors import apply, vector
-from ...codegen.choices import Choice
 from ...dynamics._recursions import KINDS
 from ...model.configuration import random_configuration
 from ...model.model import Model
-from ...tolerances import SNAP
 from ...tree.tree import OperationCount
 from ..textbook.closures import ClosedLoops, Rows, product
 from ..textbook.recursions import join
@@ -75,13 +73,8 @@ def run(without: frozenset[str]) -> tuple[OperationCount, np.ndarray]:
     q, v = random_configuration(model, np.random.default_rng(0)), np.ones(model.nv)
     q, v, tau = (counting(x, tally) for x in (q, v, v))
     loops.place(q)
-    a = loops.close(model.loops, dependent(model), v, tau).astype(float)
+    a = loops.close(model.loops, by_loop(model), v, tau).astype(float)
     return OperationCount(**tally), a
-
-
-def dependent(model: Model) -> list[list[int]]:
-    """Return the coordinates of every loop that follow."""
-    return by_loop(model, Choice.of(model, "loops", (), ("plain",), SNAP))
 
 
 class LongLoops(ClosedLoops):

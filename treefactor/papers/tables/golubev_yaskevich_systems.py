@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
+from time import process_time
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ...model.configuration import random_configuration
 from ...model.joints import Inertia, Joint
 from ...model.mechanisms import LEGS, docking_platform
 from ...model.model import Model
+from ...tolerances import SNAP
 from ...tree.tree import OperationCount
 from ..textbook import closures
 from ..textbook.recursions import operations
@@ -123,11 +125,17 @@ def random_turn(rng: np.random.Generator) -> np.ndarray:
     return Q * np.linalg.det(Q)
 
 
-@cache
 def program(case: str, variants: tuple[str, ...] | None = None) -> Program:
     """Generate a mechanism's program."""
+    return generated(mechanisms()[case], "loops", variants)[0]
+
+
+@cache
+def generated(model: Model, function: str, variants: tuple[str, ...] | None = None) -> tuple[Program, float]:
+    """Generate the program of a function; return it and the processor time that this takes."""
     given = {} if variants is None else {"variants": variants}
-    return generate(mechanisms()[case], "loops", **given)
+    start = process_time()
+    return generate(model, function, **given), process_time() - start
 
 
 def count(case: str, variants: tuple[str, ...] | None = None) -> OperationCount:
@@ -142,22 +150,28 @@ def share(model: Model, whole: OperationCount) -> float:
     return 1.0 - sum(count.mul + count.add for count in tree.values()) / (whole.mul + whole.add)
 
 
-def by_loop(model: Model, generated: Program | Choice) -> list[list[int]]:
+def by_loop(model: Model) -> list[list[int]]:
     """List for every loop the coordinates that follow on the path from the base to its first end."""
-    coordinates = []
+    coordinates, independent = [], partition(model).independent
     for loop in model.loops:
         joint = model.joints[loop.first]
         last = model.idx_v[loop.first] + joint.nv - 1
         path = [*model.tree.ancestors(last).tolist(), last]
-        coordinates.append([k for k in path if model.tree.names[k] not in generated.independent])
+        coordinates.append([k for k in path if model.tree.names[k] not in independent])
     return coordinates
+
+
+@cache
+def partition(model: Model) -> Choice:
+    """Choose the coordinates of a mechanism that follow from its loops."""
+    return Choice.of(model, "loops", (), ("plain",), SNAP)
 
 
 @cache
 def matrices(case: str) -> OperationCount:
     """Count the operations of loops over full matrices."""
     model = mechanisms()[case]
-    return closures.operations(model, by_loop(model, program(case, ("plain",))))
+    return closures.operations(model, by_loop(model))
 
 
 def matrix_share(case: str) -> float:
@@ -175,22 +189,22 @@ def matrix_share(case: str) -> float:
 def six_legged() -> Table:
     """Count the operations of a six-legged robot without loops."""
     model = robot()
-    generated = generate(model, "forward_dynamics").operations["forward_dynamics"]
+    program_count = generated(model, "forward_dynamics")[0].operations["forward_dynamics"]
     numeric = operations(model, "aba")
     case = f"{len(LEGS)} legs, {model.nv} freedoms"
     rows = [
-        PaperRow(case, "accelerations, program", generated),
+        PaperRow(case, "accelerations, program", program_count),
         PaperRow(case, "accelerations, numeric loops", numeric),
         *(
             PaperRow(
                 case,
                 f"docking mechanism, {kind}, over it",
-                count(kind).total / generated.total,
+                count(kind).total / program_count.total,
                 *stated(WALKER, kind),
             )
             for kind in mechanisms()
         ),
-        PaperRow(case, "times fewer than numeric loops", numeric.total / generated.total, WITHOUT_LOOPS),
+        PaperRow(case, "times fewer than numeric loops", numeric.total / program_count.total, WITHOUT_LOOPS),
         PaperRow(
             case, "place by three joints with bodies without mass, over one joint", chained(model), Rule(1.0)
         ),
@@ -211,7 +225,7 @@ def chained(model: Model) -> float:
     axes = [Joint(f"slide{k}", "prismatic", k - 1, axis=np.eye(3)[k]) for k in range(3)]
     rest = [replace(joint, parent=joint.parent + 2) for joint in model.joints[1:]]
     counts = [
-        generate(model_of_place, "forward_dynamics").operations["forward_dynamics"].total
+        generated(model_of_place, "forward_dynamics")[0].operations["forward_dynamics"].total
         for model_of_place in (Model([*axes, *rest], model.gravity, name="chained"), model)
     ]
     return counts[0] / counts[1]
@@ -220,11 +234,12 @@ def chained(model: Model) -> float:
 def fewest(model: Model) -> tuple[float, AtLeast, AtLeast, str]:
     """Return the share of operations of H that transformed bodies take, and what the paper expects."""
     best, alone = (
-        generate(model, "crba", **given).operations["crba"].total for given in ({}, {"variants": ("plain",)})
+        generated(model, "crba", variants)[0].operations["crba"].total for variants in (None, ("plain",))
     )
     return best / alone, AtLeast(1.0), AtLeast(0.5), MOVED
 
 
+@cache
 def robot() -> Model:
     """Return a six-legged robot: a body, and legs of hip, thigh and knee."""
     rng = np.random.default_rng(1)

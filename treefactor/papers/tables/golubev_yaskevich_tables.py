@@ -11,7 +11,6 @@ from time import process_time
 import numpy as np
 
 from ... import constraints, dynamics
-from ...codegen import generate
 from ...codegen.program.expressions import ADD
 from ...codegen.program.function import Function
 from ...model import arms
@@ -114,19 +113,11 @@ def error(case: Case, result: Coded, states: int = STATES) -> float:
     return float(max(errors))
 
 
-def programs(case: Case) -> list[Function]:
-    """Return the programs of a mechanism, not transformed."""
-    if case.model.loops:
-        return [systems.program(case.kind, PLAIN).functions[name] for name in case.functions]
-    return [generate(case.model, [name], variants=PLAIN).functions[name] for name in case.functions]
-
-
-def seconds_of_programs(case: Case) -> float:
-    """Return the processor time of generating the programs of a mechanism."""
-    start = process_time()
-    for name in case.functions:
-        generate(case.model, [name], variants=PLAIN)
-    return process_time() - start
+def programs(case: Case) -> tuple[list[Function], float]:
+    """Return the programs of a mechanism, not transformed, and the processor time that this takes."""
+    written = {name: systems.generated(case.model, name, PLAIN) for name in case.functions}
+    functions = [program.functions[name] for name, (program, _) in written.items()]
+    return functions, sum(seconds for _, seconds in written.values())
 
 
 def coding() -> Table:
@@ -150,11 +141,12 @@ def beside_program(case: Case) -> list[PaperRow]:
     """Compare the procedures of a mechanism with its programs, and with our dynamics."""
     result, seconds = coded(case)
     kinds, statements = Counter[str](), 0
-    for function in programs(case):
+    functions, seconds_of_programs = programs(case)
+    for function in functions:
         kinds.update(vars(function.operations))
         statements += int((function.op >= ADD).sum())
     operations = OperationCount(**kinds)
-    longer = seconds / seconds_of_programs(case) if case.kind in ("", systems.ROUND) else None
+    longer = seconds / seconds_of_programs if case.kind in ("", systems.ROUND) else None
     sizes = {name: result.rows(name) for name in ("IDT", "MPT", "MET", "SET")} | {"used": result.used}
     rows = [
         PaperRow(case.name, "rows of the tables", sizes),

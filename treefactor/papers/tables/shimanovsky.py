@@ -226,7 +226,8 @@ def figure_4() -> Table:
     curves = {family: curve(family) for family in FAMILIES}
     rows = [row for points in curves.values() for row in points.values()]
     note = (
-        "N = N1 + 2 N2. Paper: from the formulas of table 2. Ours: every operation of algorithm 1, counted "
+        "N = N1 + 2 N2. Paper: from the formulas of table 2, since the text we have does not "
+        "show the drawing. Ours: every operation of algorithm 1, counted "
         "on counting scalars. Times: our factorization, our own of a dense matrix and LAPACK's Cholesky."
     )
     return Table(PAPER, "Figure 4: cost of a factorization", note, rows, curves=curves)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -143,16 +143,22 @@ def growing() -> Table:
     return Table(PAPER, "Decomposition of O(n)", note, rows)
 
 
+@cache
+def robot(m: int) -> Problem:
+    """Return the robot with m rows."""
+    return FAMILIES["robot"](m, SEED)
+
+
 def per_row(m: int) -> tuple[float, float]:
     """Count entries of our L, and products of a factorization, per row of the matrix of a robot."""
-    problem = FAMILIES["robot"](m, SEED)
+    problem = robot(m)
     kkt = ours(problem)
     return kkt.nnz / (problem.n + m), products(kkt) / (problem.n + m)
 
 
 def printed_per_row(m: int) -> float:
     """Count entries of L with all of M first, per row of the matrix of a robot."""
-    problem = FAMILIES["robot"](m, SEED)
+    problem = robot(m)
     return Corner(problem.tree, problem.packed, rows_of(problem)).nnz / (problem.n + m)
 
 

@@ -62,9 +62,8 @@ class Incremental:
                 if self.singular:
                     return
             D[k], L[k + 1 :, k] = column[0], column[1:] / column[0]
-            filled = np.flatnonzero(column[1:])
             rest = rest[1:, 1:]
-            rest[np.ix_(filled, filled)] -= np.outer(L[k + 1 + filled, k], column[1 + filled])
+            rest -= np.outer(L[k + 1 :, k], column[1:])
         self.computed.append(int(np.count_nonzero(np.tril(L[first:, first:]))))
 
     def set(self, row: int, value: float) -> None:
