@@ -101,6 +101,33 @@ print(all(one is getattr(tf, name) for one, name in zip(found, names)))
         assert len(set(pool.map(lambda _: id(tf.rnea), range(20)))) == 1
 
 
+def test_many_threads_import_names_of_subpackages_at_once():
+    code = """
+import sys
+from threading import Barrier, Thread
+import treefactor as tf
+sys.setswitchinterval(1e-6)
+names = [("dynamics", "crba"), ("kinematics", "Kinematics"), ("dynamics", "aba")]
+names += [("kinematics", "frame_jacobian"), ("dynamics", "rollout"), ("kinematics", "all_terms")]
+names += [("dynamics", "bias"), ("kinematics", "delassus")]
+start, errors = Barrier(8), []
+def use(package, name):
+    start.wait()
+    try:
+        getattr(getattr(tf, package), name)
+    except Exception as error:
+        errors.append(error)
+threads = [Thread(target=use, args=one) for one in names]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join()
+print(errors)
+"""
+    for _ in range(5):
+        assert printed(code) == "[]\n"
+
+
 @pytest.mark.parametrize("place", ["dynamics", "kinematics", "quantities.functions"])
 def test_calls_are_explained_whoever_imports_a_function_first(place):
     name = {"dynamics": "rnea", "kinematics": "frame_velocity"}.get(place, "integrate")

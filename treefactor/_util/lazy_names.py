@@ -31,7 +31,8 @@ def lazy_names(package: str, file: str, functions: Iterable[str]) -> tuple[list[
             from .elsewhere import no_attribute
 
             raise no_attribute(package, name, modules)
-        value = getattr(import_module(modules[name], package), name)
+        with sys.modules[package.partition(".")[0]]._lock:  # one for all names: modules import each other
+            value = getattr(import_module(modules[name], package), name)
         setattr(sys.modules[package], name, value)
         return value
 
