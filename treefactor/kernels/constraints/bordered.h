@@ -4,6 +4,8 @@
 
 #include "../linalg/kernels.h"
 
+#define ROUNDING 1e-18               /* a smaller share of a row, squared, is rounding: the row depends on others */
+
 /* Kernels for `lanes` states side by side: entry e of state l stands at x[e * lanes + l]. */
 typedef struct {
     ptrdiff_t columns;               /* those of B and X are a multiple of this number */
@@ -11,14 +13,16 @@ typedef struct {
     ptrdiff_t (*workspace_size)(ptrdiff_t n, ptrdiff_t m);
     /* S <- matrix of [H J^T; J 0] [x; -y] = b, [x; y] = S b, for the rows J (m, n) and H = L^T D L with row k of L at
      * L[at[k]] and the reciprocals of D; share <- the least part of a row that is independent of those before it,
-     * squared, relative to the row and to the largest one */
+     * squared, relative to the row and to the largest one, of the rows that have such a part. It is negative where others
+     * depend on those before them up to rounding: S is then that of the least y for one state, and without meaning
+     * for several */
     void (*invert)(const Shape *, const ptrdiff_t *at, const double *L, const double *inverse, ptrdiff_t m,
                    const double *J, double *S, double *share, double *workspace);
     /* X <- S B, for S (size, size) */
     void (*multiply)(ptrdiff_t size, ptrdiff_t columns, const double *S, const double *B, double *X);
     /* x <- S b for one vector */
     void (*apply)(ptrdiff_t size, const double *S, const double *b, double *x);
-    /* x <- S b without S, and share as `invert` */
+    /* x <- S b without S, and share as `invert`; without meaning where that is negative */
     void (*solve)(const Shape *, const ptrdiff_t *at, const double *L, const double *inverse, ptrdiff_t m,
                   const double *J, const double *b, double *x, double *share, double *workspace);
 } BorderedKernels;

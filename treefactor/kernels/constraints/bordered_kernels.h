@@ -3,7 +3,9 @@
  *     H = L^T D L,  Z = D^-1/2 L^-T,  W = Z J^T = Q R,   C = 1 - Q (Q^T Q)^-1 Q^T
  *     S = [P K^T; -K G],   P = (C Z)^T (C Z),   K = R^-1 (Q^T Q)^-1 Q^T Z,   G = R^-1 (Q^T Q)^-1 R^-T
  *
- * Golub and Van Loan (2013), algorithm 5.2.6 (Gram-Schmidt), with R a unit upper triangle. */
+ * Golub and Van Loan (2013), algorithm 5.2.6 (Gram-Schmidt), with R a unit upper triangle. Where rows of J depend on
+ * those before them, the rows of R and of (Q^T Q)^-1 that belong to them are zero, and R^+ = R^T (R R^T)^-1 stands for
+ * R^-1: y is the least of all that give x, and J x is as near to the lower part of b as it can be. */
 #include "../common/spatial.h"
 
 #if LANES == 1
@@ -45,7 +47,28 @@ INLINE real NAME(extreme)(real x, real y, int most)
 
 static ptrdiff_t NAME(bordered_size)(ptrdiff_t n, ptrdiff_t m)
 {
-    return ((n + m) * (m + n) + m * m + 3 * m) * LANES;
+    return ((n + m) * (m + n) + 2 * m * m + 3 * m) * LANES;
+}
+
+/* Judge what is left of a row, squared: return 1, and keep in share the least share of the row and of the largest one;
+ * return 0 where it is rounding, that is, the row depends on those before it. */
+INLINE real NAME(judge)(real square, real length, real largest, real *share)
+{
+    double a[sizeof(real) / 8], b[sizeof(real) / 8], c[sizeof(real) / 8], least[sizeof(real) / 8];
+    memcpy(a, &square, sizeof square);
+    memcpy(b, &length, sizeof length);
+    memcpy(c, &largest, sizeof largest);
+    memcpy(least, share, sizeof *share);
+    for (size_t l = 0; l < sizeof(real) / 8; l++) {
+        const double by_row = a[l] / b[l], by_largest = a[l] / c[l];
+        const double own = by_row > by_largest ? by_largest : by_row;
+        const int lost = a[l] <= ROUNDING * b[l] || a[l] <= ROUNDING * c[l];
+        if (!lost && !(least[l] < own)) least[l] = own;
+        a[l] = lost ? 0.0 : 1.0;
+    }
+    memcpy(share, least, sizeof *share);
+    memcpy(&square, a, sizeof square);
+    return square;
 }
 
 /* A <- [W Z], (n, m + n), or [W Z b] for a vector b that is not NULL: Featherstone (2008), table 6.5 */
@@ -74,12 +97,12 @@ static void NAME(half_solve)(const Shape *t, const ptrdiff_t *at, const double *
 }
 
 /* Make the first m of r columns of A orthogonal to all that follow: A = [Q C Z]; R (m, r): a unit upper triangle, then
- * (Q^T Q)^-1 Q^T Z; scale <- 1 / q.q; lengths <- w.w. Return the least share, see bordered.h. */
+ * (Q^T Q)^-1 Q^T Z; scale <- 1 / q.q, or 0 of dependent rows; lengths <- w.w. Return the least share, see bordered.h. */
 static real NAME(orthogonalize)(ptrdiff_t n, ptrdiff_t m, ptrdiff_t r, double *A, double *R, double *scale,
                                 double *lengths)
 {
     const real zero = {0}, one = zero + 1.0;
-    real largest = zero, share = one;
+    real largest = zero, share = one, all = one;
     for (ptrdiff_t s = 0; s < m; s++) {
         real sum = zero;
         for (ptrdiff_t k = 0; k < n; k++) sum += READ(A, k * r + s) * READ(A, k * r + s);
@@ -91,18 +114,70 @@ static real NAME(orthogonalize)(ptrdiff_t n, ptrdiff_t m, ptrdiff_t r, double *A
         for (ptrdiff_t c = 0; c < r; c++) AT(own, c) = zero;
         for (ptrdiff_t k = 0; k < n; k++)
             NAME(axpy)(r - s, READ(A, k * r + s), A + (k * r + s) * LANES, own + s * LANES);
-        const real square = READ(own, s);
-        share = NAME(extreme)(share, NAME(extreme)(square / READ(lengths, s), square / largest, 0), 0);
-        AT(scale, s) = one / square;
+        const real square = READ(own, s), kept = NAME(judge)(square, READ(lengths, s), largest, &share);
+        AT(scale, s) = kept / (square + (one - kept));
+        all *= kept;
         for (ptrdiff_t c = s; c < r; c++) AT(own, c) *= READ(scale, s);
         for (ptrdiff_t k = 0; k < n; k++)
             NAME(axpy)(r - s - 1, -READ(A, k * r + s), own + (s + 1) * LANES, A + (k * r + s + 1) * LANES);
     }
-    return share;
+    return share * (2.0 * all - one);
 }
 
-/* S <- [P K^T; -K G] of C Z in A, and R; M: workspace (m, m) */
-static void NAME(fill)(ptrdiff_t n, ptrdiff_t m, const double *A, double *R, const double *scale, double *M, double *S)
+/* M <- R^-1, and K <- R^-1 K behind R */
+static void NAME(invert_triangle)(ptrdiff_t n, ptrdiff_t m, double *R, double *M)
+{
+    const ptrdiff_t r = m + n;
+    const real zero = {0};
+    for (ptrdiff_t s = m - 1; s >= 0; s--) {
+        double *own = M + s * m * LANES;
+        for (ptrdiff_t c = 0; c < m; c++) AT(own, c) = c == s ? zero + 1.0 : zero;
+        for (ptrdiff_t c = s + 1; c < m; c++) {
+            const real a = -READ(R, s * r + c);
+            NAME(axpy)(m - c, a, M + (c * m + c) * LANES, own + c * LANES);
+            NAME(axpy)(n, a, R + (c * r + m) * LANES, R + (s * r + m) * LANES);
+        }
+    }
+}
+
+#if LANES == 1
+/* M <- R^+, and K <- R^+ K behind R, where rows of R are zero. With X = (R R^T)^-1 R, M = X^T: by the factor of R R^T,
+ * of which the diagonal is 1 in these rows; T: workspace (m, m). */
+static void NAME(invert_any_rank)(ptrdiff_t n, ptrdiff_t m, double *R, const double *scale, double *T, double *M)
+{
+    const ptrdiff_t r = m + n;
+    for (ptrdiff_t a = 0; a < m; a++)
+        for (ptrdiff_t b = 0; b <= a; b++) {
+            double sum = a == b && scale[a] == 0.0;
+            for (ptrdiff_t c = a; c < m; c++) sum += R[a * r + c] * R[b * r + c];
+            for (ptrdiff_t c = 0; c < b; c++) sum -= T[a * m + c] * T[b * m + c];
+            T[a * m + b] = a == b ? sqrt(sum) : sum / T[b * m + b];
+        }
+    for (ptrdiff_t column = 0; column < m; column++) {
+        double *x = M + column * m;      /* row of M, column of X */
+        for (ptrdiff_t s = 0; s < m; s++) {
+            x[s] = R[s * r + column];
+            for (ptrdiff_t c = 0; c < s; c++) x[s] -= T[s * m + c] * x[c];
+            x[s] /= T[s * m + s];
+        }
+        for (ptrdiff_t s = m - 1; s >= 0; s--) {
+            for (ptrdiff_t c = s + 1; c < m; c++) x[s] -= T[c * m + s] * x[c];
+            x[s] /= T[s * m + s];
+        }
+    }
+    for (ptrdiff_t i = 0; i < n; i++) {
+        for (ptrdiff_t a = 0; a < m; a++) {
+            T[a] = 0.0;
+            for (ptrdiff_t s = 0; s < m; s++) T[a] += M[a * m + s] * R[s * r + m + i];
+        }
+        for (ptrdiff_t a = 0; a < m; a++) R[a * r + m + i] = T[a];
+    }
+}
+#endif
+
+/* S <- [P K^T; -K G] of C Z in A, K behind R, and M, whose rows begin at their diagonal if it is a triangle */
+static void NAME(fill)(ptrdiff_t n, ptrdiff_t m, int triangle, const double *A, const double *R, const double *scale,
+                       const double *M, double *S)
 {
     const ptrdiff_t r = m + n;
     const real zero = {0};
@@ -112,23 +187,15 @@ static void NAME(fill)(ptrdiff_t n, ptrdiff_t m, const double *A, double *R, con
             NAME(axpy)(i + 1, READ(A, k * r + m + i), A + (k * r + m) * LANES, S + i * r * LANES);
     for (ptrdiff_t i = 0; i < n; i++)
         for (ptrdiff_t c = 0; c < i; c++) AT(S, c * r + i) = READ(S, i * r + c);
-    for (ptrdiff_t s = m - 1; s >= 0; s--) {
-        double *own = M + s * m * LANES;
-        for (ptrdiff_t c = 0; c < m; c++) AT(own, c) = c == s ? zero + 1.0 : zero;
-        for (ptrdiff_t c = s + 1; c < m; c++) {
-            const real a = -READ(R, s * r + c);
-            NAME(axpy)(m - c, a, M + (c * m + c) * LANES, own + c * LANES);
-            NAME(axpy)(n, a, R + (c * r + m) * LANES, R + (s * r + m) * LANES);
-        }
+    for (ptrdiff_t s = 0; s < m; s++)
         for (ptrdiff_t i = 0; i < n; i++) {
             AT(S, i * r + n + s) = READ(R, s * r + m + i);
             AT(S, (n + s) * r + i) = -READ(R, s * r + m + i);
         }
-    }
     for (ptrdiff_t a = 0; a < m; a++)
         for (ptrdiff_t b = 0; b <= a; b++) {
             real sum = zero;
-            for (ptrdiff_t c = a; c < m; c++) sum += READ(M, a * m + c) * READ(M, b * m + c) * READ(scale, c);
+            for (ptrdiff_t c = triangle ? a : 0; c < m; c++) sum += READ(M, a * m + c) * READ(M, b * m + c) * READ(scale, c);
             AT(S, (n + a) * r + n + b) = AT(S, (n + b) * r + n + a) = sum;
         }
 }
@@ -139,9 +206,17 @@ static void NAME(invert_bordered)(const Shape *t, const ptrdiff_t *at, const dou
     const ptrdiff_t n = t->n, r = m + n;
     double *A = workspace, *R = A + n * r * LANES, *M = R + m * r * LANES;
     double *scale = M + m * m * LANES, *lengths = scale + m * LANES;
+    int triangle = 1;
     NAME(half_solve)(t, at, L, inverse, m, J, NULL, A);
     AT(share, 0) = NAME(orthogonalize)(n, m, r, A, R, scale, lengths);
-    NAME(fill)(n, m, A, R, scale, M, S);
+#if LANES == 1
+    if (share[0] < 0.0) {
+        NAME(invert_any_rank)(n, m, R, scale, lengths + m, M);
+        triangle = 0;
+    }
+#endif
+    if (triangle) NAME(invert_triangle)(n, m, R, M);
+    NAME(fill)(n, m, triangle, A, R, scale, M, S);
 }
 
 /* With c = (Q^T Q)^-1 Q^T Z b and d = (Q^T Q)^-1 R^-T wanted: R y = d - c, Z^-T x = C Z b + Q d */
