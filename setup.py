@@ -2,9 +2,9 @@
 
 import json
 import os
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from glob import glob
 from pathlib import Path
 
 import numpy
@@ -165,16 +165,32 @@ def children_seconds() -> float:
     return times.children_user + times.children_system
 
 
+def headers(paths: list[Path]) -> set[Path]:
+    """Return the headers that files name in quotes, and those that these name."""
+    known: set[Path] = set()
+    waiting = list(paths)
+    while waiting:
+        path = waiting.pop()
+        for name in re.findall(r'"([\w./]+\.h)"', path.read_text(encoding="utf-8")):
+            places = Path(os.path.normpath(path.parent / name)), Path("treefactor", name)
+            included = {place for place in places if place.is_file()} - known
+            known |= included
+            waiting += included
+    return known
+
+
 def modules() -> list[Extension]:
     """Return the compiled modules, from their Cython files."""
     extensions = [Extension(SHARED, [SHARED_FILE])]
+    declared = headers([*Path("treefactor").rglob("*.pyx"), *Path("treefactor").rglob("*.pxd")])
     for path in sorted(Path("treefactor").rglob("*.pyx")):
+        kernel_files = KERNELS.get(path.stem, [])
         extensions.append(
             Extension(
                 ".".join(path.with_suffix("").parts),
-                [path.as_posix(), *KERNELS.get(path.stem, [])],
+                [path.as_posix(), *kernel_files],
                 include_dirs=[numpy.get_include(), "treefactor"],
-                depends=glob(f"{FOLDER}/**/*.h", recursive=True),
+                depends=sorted(map(str, declared | headers([Path(name) for name in kernel_files]))),
                 define_macros=[*MACROS, *OWN_MACROS.get(path.stem, [])],
                 **RANDOM.get(path.stem, {}),
             )

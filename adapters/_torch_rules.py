@@ -40,6 +40,8 @@ class ProductRules:
         self.function, self.call = function, call
         self.count = len(function.inputs)
         self.manifold = Manifold(function.model, torch)
+        self.turns = function.x[0] != function.dx[0]  # the first input is a configuration with rotations
+        self.commutes = not self.turns or self.manifold.commutes
 
     def pull(self, kind, arrays, outputs, weights, needs) -> list:
         """Return gradients by the inputs of a map."""
@@ -59,7 +61,7 @@ class ProductRules:
         """Return changes of the outputs of a map."""
         n = self.count
         x, rest = arrays[:n], arrays[n:]
-        dx = [self.manifold.to_tangent(x[0], changes[0]), *changes[1:n]]
+        dx = [self.manifold.to_tangent(x[0], changes[0]) if self.turns else changes[0], *changes[1:n]]
         if kind == "value":
             return list(self.call("jvp", *x, *dx))
         if kind == "hvp":
@@ -70,12 +72,13 @@ class ProductRules:
 
     def _by_entries(self, x, gradients) -> list:
         """Return gradients by the entries of q, of those along `integrate`."""
-        return [self.manifold.pull(x[0], gradients[0]), *gradients[1:]]
+        first = self.manifold.pull(x[0], gradients[0]) if self.turns else gradients[0]
+        return [first, *gradients[1:]]
 
     def _second(self, x, w, u, sign: float) -> list:
         """Return H u + sign ad_u^T g for the gradient g of w . value."""
         second = list(self.call("hvp", *x, *w, *u))
-        if not self.manifold.commutes:
+        if not self.commutes:
             gradient = self.call("vjp", *x, *w)[0]
             second[0] = second[0] + sign * self.manifold.co_bracket(u[0], gradient)
         return second
@@ -95,7 +98,7 @@ class ProductRules:
             for row, y in zip(rows, u, strict=True)
         ]
         change = sum(products[1:], products[0]).reshape(batch, *shape)
-        if not self.manifold.commutes:
+        if not self.commutes:
             bracket = self.manifold.bracket(d[0], u[0])
             (turned,) = self.call("jvp", *x, bracket, *map(torch.zeros_like, u[1:]))
             change = change + 0.5 * turned

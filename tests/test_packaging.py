@@ -1,5 +1,6 @@
 """The package as users install it: the wheel works outside the checkout, and imports load nothing heavy."""
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -342,3 +343,28 @@ def test_the_demo_installs_nothing_that_the_tests_replace():
         for name in ("dev", "demo")
     )
     assert demo <= dev
+
+
+def test_a_changed_header_compiles_the_modules_that_include_it(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    compiler = shutil.which("cc") or pytest.skip("there is no C compiler")
+    specification = importlib.util.spec_from_file_location("setup_of_treefactor", ROOT / "setup.py")
+    build = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = build
+    specification.loader.exec_module(build)
+    extensions = {extension.name: extension for extension in build.modules()}
+    for name in ("treefactor.dynamics._recursions", "treefactor.model._poses"):
+        extension = extensions[name]
+        for source in build.kernels(extension):
+            command = [compiler, "-MM", "-Itreefactor", source]
+            done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+            included = {
+                os.path.normpath(path)
+                for path in done.stdout.replace("\\\n", " ").split()
+                if path.endswith(".h")
+            }
+            assert included
+            assert included <= set(extension.depends)
+    others = extensions["treefactor.linalg._damped"].depends
+    assert "treefactor/kernels/linalg/damped_isa.h" in others
+    assert "treefactor/kernels/dynamics/rnea.h" not in others

@@ -72,6 +72,7 @@ cdef class CompiledFunction:
 
     def __cinit__(self, *_):
         self.elements, self.one_axis = -1, True
+        self.configurations = ()
 
     def __dealloc__(self):
         free(self.result)

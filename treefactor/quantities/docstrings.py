@@ -22,12 +22,14 @@ REFUSED = (
     ("ShapeError", "DtypeError", "NonFiniteError", "ConfigurationError"),
     "If an argument does not fit the model; ConfigurationError names the joint.",
 )
+REFUSED_WITHOUT_JOINTS = (REFUSED[0][:-1], "If an argument does not fit the model.")
 
 
 def docstring(quantity: Quantity) -> str:
     """Return the docstring of a public function, after the line that `inspect.signature` reads."""
     first = f"{quantity.name}($module, {', '.join(_parameters(quantity))})\n--\n\n"
-    return f"{first}{text_of(quantity, COMMON, *REFUSED)}\n"
+    turns = any(array.role == "configuration" for array in quantity.inputs)
+    return f"{first}{text_of(quantity, COMMON, *(REFUSED if turns else REFUSED_WITHOUT_JOINTS))}\n"
 
 
 def _parameters(quantity: Quantity) -> Iterator[str]:
