@@ -10,17 +10,17 @@
 
 #define FROM(x) ((x) ? (x) + l : NULL)
 
-/* Return the doubles of workspace for all passes: equation_of_motion leaves the placements of each in its own. */
+/* Return the doubles of workspace for all passes: equation_of_motion leaves the turns of each in its own. */
 static ptrdiff_t ISA(products_size)(const Mechanism *m)
 {
-    return LANES / WIDTH * NAME(workspace_size)(m);
+    return LANES / WIDTH * NAME(products_size)(m);
 }
 
 static void ISA(write_equation_all)(const Mechanism *m, const double *q, const double *v, const double *fext,
                                     double *H, double *bias, double *workspace)
 {
     PASSES CALL(write_equation, q + l, v + l, FROM(fext), H + l, bias + l,
-                                workspace + l / WIDTH * NAME(workspace_size)(m));
+                                workspace + l / WIDTH * NAME(products_size)(m));
 }
 
 static void ISA(vjp_all)(const Mechanism *m, const State *x, ptrdiff_t vectors, const double *w, double *tau,
@@ -30,7 +30,7 @@ static void ISA(vjp_all)(const Mechanism *m, const State *x, ptrdiff_t vectors, 
         State state = {FROM(x->q), x->v + l, x->a + l, FROM(x->fext)};
         Gradients found = {g->q + l, g->v + l, FROM(g->a), FROM(g->fext), FROM(g->inertia)};
         CALL(vjp, &state, vectors, w + l, FROM(tau), &found,
-                  x->q ? workspace : workspace + l / WIDTH * NAME(workspace_size)(m));
+                  x->q ? workspace : workspace + l / WIDTH * NAME(products_size)(m));
     }
 }
 
@@ -41,13 +41,13 @@ static void ISA(jvp_all)(const Mechanism *m, const State *x, ptrdiff_t vectors, 
         State state = {FROM(x->q), x->v + l, x->a + l, FROM(x->fext)};
         Directions along = {FROM(d->q), FROM(d->v), FROM(d->a), FROM(d->fext)};
         CALL(jvp, &state, vectors, &along, FROM(tau), dtau + l,
-                  x->q ? workspace : workspace + l / WIDTH * NAME(workspace_size)(m));
+                  x->q ? workspace : workspace + l / WIDTH * NAME(products_size)(m));
     }
 }
 
 const Products ISA(products) = {
     ISA_NAME,
-    {ISA(workspace_size_one), ISA(write_equation_one), ISA(vjp_one), ISA(jvp_one)},
+    {ISA(products_size_one), ISA(write_equation_one), ISA(vjp_one), ISA(jvp_one)},
     {ISA(products_size), ISA(write_equation_all), ISA(vjp_all), ISA(jvp_all)},
 };
 #undef FROM

@@ -1,73 +1,67 @@
 /* Products of vectors with the derivatives of inverse dynamics in O(n), for one kind of number: Carpentier and Mansard
  * (2018), Analytical derivatives of rigid body dynamics algorithms, contracted. recursions.h lists the names that must
- * be defined. V, A, F are those of rnea.h, l is the parent of body i, and
- *
- *     2 B y = V x* I y - I (V x y) + y x* I V          (the linear part of y has no effect)
- *
- * All sums over subtrees are about the local origin of the body that carries the subtree. */
+ * be defined. They are the recursion of rnea.h, whose symbols these texts share, differentiated along directions (JVP)
+ * and backwards (VJP): every body in its own axes and about its own origin, so that no inertia is rotated, and no
+ * linear velocity appears. */
 #include "../dynamics/workspace.h"
 #include "../common/motion_cross.h"
-#include "../dynamics/placements.h"
 #include "../dynamics/inertias.h"
-#include "../dynamics/composites.h"
-#include "../dynamics/forces.h"
+#include "../dynamics/turns.h"
+#include "../dynamics/rnea.h"
+#include "../dynamics/crba.h"
 
-/* y <- the motion x of the parent of body i, at the local origin of the body; the base does not move */
-INLINE void NAME(motion_of_parent)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const real *x, real *y)
-{
-    EACH(r, 6) y[r] = x[r];
-    if (NAME(is_shifted)(m, i)) ADD_CROSS(x + 3, w->X[i].d, y);
-}
-
-/* y += the force f on body i, at the local origin of its parent */
-INLINE void NAME(add_force_at_parent)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const real *f, real *y)
-{
-    EACH(r, 6) y[r] += f[r];
-    if (NAME(is_shifted)(m, i)) ADD_CROSS(w->X[i].d, f, y + 3);
-}
-
-/* Sum w->F over subtrees, each about the local origin of its body; tau <- inverse dynamics unless NULL. */
-static void NAME(sum_forces)(const Mechanism *m, const Workspace *w, const double *a, double *tau)
-{
-    for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
-        const Body *b = m->body + i;
-        if (tau)
-            for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++)
-                AT(tau, k) = NAME(power)(w->F[i].e, w->S[k].e) + NAME(armature)(m, k) * READ(a, k);
-        if (b->parent >= 0) NAME(add_force_at_parent)(m, i, w, w->F[i].e, w->F[b->parent].e);
-    }
-}
-
-/* H, bias <- the terms of H a + bias = tau; placements and inertias of the bodies stay in the workspace. */
+/* H, bias <- the terms of H a + bias = tau; the turns of the bodies stay in the workspace. */
 static void NAME(write_equation)(const Mechanism *m, const double *q, const double *v, const double *fext,
                                  double *H, double *bias, double *workspace)
 {
-    Workspace w = NAME(carve_workspace)(m, workspace), composite = w;
-    composite.C = (Inertia *)w.IA;   /* memory that the products use later */
-    NAME(place_bodies)(m, q, &w);
-    NAME(move_inertias)(m, &w);
-    NAME(body_forces)(m, &w, v, NULL, fext, 1);
-    NAME(generalized_forces)(m, &w, NULL, bias);
-    memcpy(composite.C, w.C, m->bodies * sizeof(Inertia));
-    NAME(composite_bodies)(m, &composite, H);
+    NAME(equation_of_motion)(m, q, v, fext, H, bias, workspace);
 }
 
-/* Return the workspace with placements, inertias and motions of all bodies and the forces on their subtrees. */
+/* Return the workspace with turns and motions of all bodies and the forces on their subtrees; tau <- inverse dynamics
+ * unless it is NULL. */
 INLINE Workspace NAME(motion_and_forces)(const Mechanism *m, const State *x, double *tau, double *workspace)
 {
     Workspace w = NAME(carve_workspace)(m, workspace);
-    if (x->q) {
-        NAME(place_bodies)(m, x->q, &w);
-        NAME(move_inertias)(m, &w);
+    if (x->q) NAME(compute_angles)(m, x->q, &w.angles);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        if (x->q) NAME(place)(m, m->body + i, x->q, &w.angles, 1, w.turn + i);
+        NAME(move_body)(m, i, &w, x->v, x->a, 1, w.motion + i);
+        NAME(write_own_force)(m, i, &w, w.motion + i, x->fext);
     }
-    NAME(body_forces)(m, &w, x->v, x->a, x->fext, 1);
-    NAME(sum_forces)(m, &w, x->a, tau);
+    NAME(sum_own_forces)(m, &w, x->a, tau ? tau : (double *)w.S);    /* memory that nothing else uses here */
     return w;
+}
+
+/* x <- w, w' and a of body i whose joint is at rest, of a hinge without the parts along its axis */
+INLINE void NAME(motion_before_joint)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const double *v, real *x)
+{
+    const real zero = {0};
+    const Body *b = m->body + i;
+    const Motion *X = w->motion + i;
+    if (!NAME(is_hinge)(b)) {
+        NAME(motion_at_rest)(m, i, w, 1, x);
+        return;
+    }
+    EACH(r, 3) {
+        x[r] = X->w[r];
+        x[6 + r] = X->a[r];
+    }
+    x[3] = X->rate[0] - X->w[1] * READ(v, b->v);
+    x[4] = X->rate[1] + X->w[0] * READ(v, b->v);
+    x[2] = x[5] = zero;
 }
 
 #include "inertia_gradient.h"
 #include "products_vjp.h"
 #include "products_jvp.h"
+
+/* doubles of workspace: of the recursions, then of what the products keep of every body */
+static ptrdiff_t NAME(products_size)(const Mechanism *m)
+{
+    ptrdiff_t body = sizeof(NAME(Adjoint)) > sizeof(NAME(BodyDerivative)) ? sizeof(NAME(Adjoint))
+                                                                           : sizeof(NAME(BodyDerivative));
+    return NAME(workspace_size)(m) + m->bodies * body / 8;
+}
 
 #undef Angles
 #undef Pose
@@ -75,4 +69,8 @@ INLINE Workspace NAME(motion_and_forces)(const Mechanism *m, const State *x, dou
 #undef Vector
 #undef Articulated
 #undef Workspace
+#undef Turn
+#undef Motion
+#undef Pivot
 #undef LOWER
+#undef SYMMETRIC

@@ -4,19 +4,30 @@
  *
  * Featherstone (2008), sections 2.14 and 9.1. */
 
-/* Return twice the kinetic energy of a body with the velocity V at its local origin. */
-INLINE real NAME(twice_kinetic_energy)(const Mechanism *m, ptrdiff_t i, const Pose *X, const real *V)
+/* Return twice the kinetic energy of a body with the velocity V in its own axes. */
+INLINE real NAME(twice_kinetic_energy)(const Mechanism *m, ptrdiff_t i, const real *V)
 {
+    const real *u = V, *o = V + 3;
     Inertia I;
-    real at_frame[3], u[3], o[3], f[3], n[6];
+    real f[3], n[6];
     NAME(read_inertia)(m, i, &I);
-    EACH(r, 3) at_frame[r] = V[r];
-    ADD_CROSS(V + 3, X->p, at_frame);
-    ROTATE_BACK(X->R, at_frame, u);
-    ROTATE_BACK(X->R, V + 3, o);
     NAME(rotational_momentum)(&I, o, n);   /* o x h, J o */
     EACH(r, 3) f[r] = I.mass * u[r] + 2.0 * n[r];
     return (u[0] * f[0] + u[1] * f[1] + u[2] * f[2]) + (o[0] * n[3] + o[1] * n[4] + o[2] * n[5]);
+}
+
+/* Return twice the kinetic energy of all bodies, whose turns are written. */
+INLINE real NAME(kinetic_energy_of_bodies)(const Mechanism *m, const Workspace *w, const double *v)
+{
+    real sum = {0};
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        const Body *b = m->body + i;
+        real *V = w->V[i].e;
+        NAME(carry_velocity)(b, w->turn + i, b->parent < 0 ? NULL : w->V[b->parent].e, v, V);
+        sum += NAME(twice_kinetic_energy)(m, i, V);
+    }
+    for (ptrdiff_t k = 0; k < m->n; k++) sum += NAME(armature)(m, k) * READ(v, k) * READ(v, k);
+    return sum;
 }
 
 /* Return the potential energy: first moments and masses of subtrees, in the axes of their bodies, are added up in w->F
@@ -33,15 +44,19 @@ INLINE real NAME(potential_energy)(const Mechanism *m, const double *q, const Wo
     }
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
+        const real *own = w->F[i].e, mass = own[3];
+        if (b->parent >= 0) {
+            real *sum = w->F[b->parent].e;
+            NAME(turn_out)(b, w->turn + i, 1, own, h);
+            EACH(r, 3) sum[r] += h[r] + mass * w->turn[i].p[r];
+            sum[3] += mass;
+            continue;
+        }
         EACH(e, 9) R[e] = zero + b->R[e];
         EACH(r, 3) p[r] = zero + b->p[r];
         NAME(apply_joint)(b, q, &w->angles, R, p);
-        ROTATE(R, w->F[i].e, h);
-        EACH(r, 3) h[r] += w->F[i].e[3] * p[r];
-        if (b->parent >= 0) {
-            EACH(r, 3) w->F[b->parent].e[r] += h[r];
-            w->F[b->parent].e[3] += w->F[i].e[3];
-        } else U -= m->gravity[0] * h[0] + m->gravity[1] * h[1] + m->gravity[2] * h[2];
+        ROTATE(R, own, h);
+        EACH(r, 3) U -= m->gravity[r] * (h[r] + mass * p[r]);
     }
     return U;
 }
@@ -50,18 +65,11 @@ INLINE real NAME(potential_energy)(const Mechanism *m, const double *q, const Wo
 static void NAME(energy)(const Mechanism *m, const double *q, const double *v, int potential, double *energy,
                          double *workspace)
 {
-    real found = {0};
-    Workspace w = NAME(carve_workspace)(m, workspace);
-    if (!v) {
-        NAME(compute_angles)(m, q, &w.angles);
-    } else {
-        NAME(place_bodies)(m, q, &w);
-        NAME(propagate_velocities)(m, &w, v);
-        for (ptrdiff_t i = 0; i < m->bodies; i++)
-            found += NAME(twice_kinetic_energy)(m, i, w.X + i, w.V[i].e);
-        for (ptrdiff_t k = 0; k < m->n; k++) found += NAME(armature)(m, k) * READ(v, k) * READ(v, k);
-        found *= 0.5;
-    }
-    if (potential) found += NAME(potential_energy)(m, q, &w);
-    AT(energy, 0) = found;
+    real sum = {0};
+    const Workspace w = NAME(carve_workspace)(m, workspace);
+    NAME(compute_angles)(m, q, &w.angles);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(place)(m, m->body + i, q, &w.angles, 0, w.turn + i);
+    if (v) sum += 0.5 * NAME(kinetic_energy_of_bodies)(m, &w, v);
+    if (potential) sum += NAME(potential_energy)(m, q, &w);
+    AT(energy, 0) = sum;
 }

@@ -37,15 +37,22 @@ INLINE void NAME(turn_gravity)(const Mechanism *m, const Body *b, const double *
     EACH(r, 3) a[r] = from[r] + t * (d[r] - w * c[r]);
 }
 
+/* T <- rotation and shift of a body; of a free-flying root only the acceleration that stands for gravity is needed */
+INLINE void NAME(place)(const Mechanism *m, const Body *b, const double *q, const Angles *angles, int gravity, Turn *T)
+{
+    if (!NAME(is_free_root)(b)) NAME(write_turn)(b, q, angles, T);
+    else if (gravity) NAME(turn_gravity)(m, b, q, T->p);
+}
+
 /* x <- w, w' and a of a root body whose joint is at rest, in its axes */
-INLINE void NAME(rest)(const Mechanism *m, const Body *b, const Turn *T, const double *q, int gravity, real *x)
+INLINE void NAME(rest)(const Mechanism *m, const Body *b, const Turn *T, int gravity, real *x)
 {
     const real zero = {0};
     real g[3];
     EACH(r, 9) x[r] = zero;
     if (!gravity) return;
-    if (b->kind == FREEFLYER) {
-        NAME(turn_gravity)(m, b, q, x + 6);
+    if (NAME(is_free_root)(b)) {
+        EACH(r, 3) x[6 + r] = T->p[r];
         return;
     }
     EACH(r, 3) g[r] = zero - m->gravity[r];
@@ -120,29 +127,68 @@ INLINE void NAME(subtract_own_force)(const Body *b, const double *fext, real *F)
     EACH(r, 6) F[r] -= own[r];
 }
 
+/* x <- w, w' and a of body i whose joint is at rest, in its axes */
+INLINE void NAME(motion_at_rest)(const Mechanism *m, ptrdiff_t i, const Workspace *w, int gravity, real *x)
+{
+    const Body *b = m->body + i;
+    if (b->parent >= 0) NAME(carry_motion)(b, w->turn + i, w->motion + b->parent, x);
+    else NAME(rest)(m, b, w->turn + i, gravity, x);
+}
+
+/* X <- the motion of body i, whose turn is written and whose parent has moved */
+INLINE void NAME(move_body)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const double *v, const double *a,
+                            int gravity, Motion *X)
+{
+    real x[9];
+    NAME(motion_at_rest)(m, i, w, gravity, x);
+    NAME(add_joint_motion)(m->body + i, v, a, x);
+    EACH(r, 3) {
+        X->w[r] = x[r];
+        X->rate[r] = x[3 + r];
+        X->a[r] = x[6 + r];
+    }
+    NAME(write_field)(X->w, X->rate, X->K);
+}
+
+/* w->F <- the force that gives body i the motion X, less the external one */
+INLINE void NAME(write_own_force)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const Motion *X,
+                                  const double *fext)
+{
+    const Body *b = m->body + i;
+    real F[6];
+    NAME(inertial_force)(m, i, X, F);
+    if (fext && b->joint >= 0) NAME(subtract_own_force)(b, fext, F);
+    EACH(r, 6) w->F[i].e[r] = F[r];
+}
+
 /* Fill w->turn and w->F for all bodies: the forces that move them, less the external ones. */
 static void NAME(own_forces)(const Mechanism *m, const Workspace *w, const double *q, const double *v,
                              const double *a, const double *fext, int gravity)
 {
     NAME(compute_angles)(m, q, &w->angles);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
-        const Body *b = m->body + i;
-        real x[9], F[6];
         Motion X;
-        if (!NAME(is_free_root)(b)) NAME(write_turn)(b, q, &w->angles, w->turn + i);
-        if (b->parent >= 0) NAME(carry_motion)(b, w->turn + i, w->motion + b->parent, x);
-        else NAME(rest)(m, b, w->turn + i, q, gravity, x);
-        NAME(add_joint_motion)(b, v, a, x);
-        EACH(r, 3) {
-            X.w[r] = x[r];
-            X.rate[r] = x[3 + r];
-            X.a[r] = x[6 + r];
-        }
-        NAME(write_field)(X.w, X.rate, X.K);
-        if (!b->leaf) w->motion[i] = X;
-        NAME(inertial_force)(m, i, &X, F);
-        if (fext && b->joint >= 0) NAME(subtract_own_force)(b, fext, F);
-        EACH(r, 6) w->F[i].e[r] = F[r];
+        NAME(place)(m, m->body + i, q, &w->angles, gravity, w->turn + i);
+        NAME(move_body)(m, i, w, v, a, gravity, &X);
+        if (!m->body[i].leaf) w->motion[i] = X;
+        NAME(write_own_force)(m, i, w, &X, fext);
+    }
+}
+
+/* w->F <- sums over the subtrees of the forces on their bodies, tau <- inverse dynamics; a = NULL means zero. */
+INLINE void NAME(sum_own_forces)(const Mechanism *m, const Workspace *w, const double *a, double *tau)
+{
+    for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
+        const Body *b = m->body + i;
+        real F[6];
+        EACH(r, 6) F[r] = w->F[i].e[r];
+        NAME(joint_force)(b, F, tau + b->v * LANES);
+        if (a)
+            for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++)
+                AT(tau, k) += NAME(armature)(m, k) * READ(a, k);
+        if (b->parent < 0) continue;
+        NAME(carry_force)(b, w->turn + i, F);
+        EACH(r, 6) w->F[b->parent].e[r] += F[r];
     }
 }
 
@@ -152,16 +198,5 @@ static void NAME(rnea)(const Mechanism *m, const double *q, const double *v, con
 {
     Workspace w = NAME(carve_workspace)(m, workspace);
     NAME(own_forces)(m, &w, q, v, a, fext, gravity);
-    for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
-        const Body *b = m->body + i;
-        real F[6];
-        EACH(r, 6) F[r] = w.F[i].e[r];
-        NAME(joint_force)(b, F, tau + b->v * LANES);
-        if (a)
-            for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++)
-                AT(tau, k) += NAME(armature)(m, k) * READ(a, k);
-        if (b->parent < 0) continue;
-        NAME(carry_force)(b, w.turn + i, F);
-        EACH(r, 6) w.F[b->parent].e[r] += F[r];
-    }
+    NAME(sum_own_forces)(m, &w, a, tau);
 }

@@ -64,25 +64,31 @@ INLINE void NAME(turn_in)(const Body *b, const Turn *T, int count, const real *x
     }
 }
 
+/* y <- E x, of `count` vectors */
+INLINE void NAME(turn_out)(const Body *b, const Turn *T, int count, const real *x, real *y)
+{
+    real t[9];
+    if (b->turn == ANY_TURN) {
+        EACH(k, count) ROTATE(T->E, x + 3 * k, y + 3 * k);
+        return;
+    }
+    EACH(k, count) {
+        t[3 * k] = T->c * x[3 * k] - T->s * x[3 * k + 1];
+        t[3 * k + 1] = T->c * x[3 * k + 1] + T->s * x[3 * k];
+        t[3 * k + 2] = x[3 * k + 2];
+    }
+#define AXES(a, b, c, sign) EACH(k, count) { \
+        y[3 * k + a] = t[3 * k]; y[3 * k + b] = t[3 * k + 1]; y[3 * k + c] = sign t[3 * k + 2]; }
+    EACH_TURN(b->turn, AXES)
+#undef AXES
+}
+
 /* F <- the force F on a body, in the axes and about the origin of its parent */
 INLINE void NAME(carry_force)(const Body *b, const Turn *T, real *F)
 {
-    real t[6];
-    if (b->turn == ANY_TURN) {
-        EACH(r, 6) t[r] = F[r];
-        ROTATE(T->E, t, F);
-        ROTATE(T->E, t + 3, F + 3);
-    } else {
-        EACH(k, 2) {
-            t[3 * k] = T->c * F[3 * k] - T->s * F[3 * k + 1];
-            t[3 * k + 1] = T->c * F[3 * k + 1] + T->s * F[3 * k];
-            t[3 * k + 2] = F[3 * k + 2];
-        }
-#define AXES(a, b, c, sign) EACH(k, 2) { \
-        F[3 * k + a] = t[3 * k]; F[3 * k + b] = t[3 * k + 1]; F[3 * k + c] = sign t[3 * k + 2]; }
-        EACH_TURN(b->turn, AXES)
-#undef AXES
-    }
+    real own[6];
+    EACH(r, 6) own[r] = F[r];
+    NAME(turn_out)(b, T, 2, own, F);
     ADD_CROSS(T->p, F, F + 3);
 }
 
@@ -147,6 +153,25 @@ INLINE void NAME(joint_motion)(const Body *b, const double *x, real *s)
     }
     EACH(r, 3) s[r] = READ(x, r);
     if (b->kind == FREEFLYER) EACH(r, 3) s[3 + r] = READ(x, 3 + r);
+}
+
+/* V <- the motion of a body at joint velocities x, in its own axes; P: that of its parent, NULL for the base */
+INLINE void NAME(carry_velocity)(const Body *b, const Turn *T, const real *P, const double *x, real *V)
+{
+    const real zero = {0};
+    EACH(r, 6) V[r] = zero;
+    if (P) {
+        real at_body[6];
+        EACH(r, 6) at_body[r] = P[r];
+        ADD_CROSS(P + 3, T->p, at_body);
+        NAME(turn_in)(b, T, 2, at_body, V);
+    }
+    if (NAME(is_hinge)(b)) V[5] += READ(x, b->v);
+    else {
+        real s[6];
+        NAME(joint_motion)(b, x + b->v * LANES, s);
+        EACH(r, 6) V[r] += s[r];
+    }
 }
 
 /* x <- S F of one body */

@@ -38,21 +38,22 @@ static void NAME(gravity)(const Mechanism *m, const double *q, const ptrdiff_t *
     }
 }
 
-/* g <- the regressor, transposed, times lam */
+/* g <- the regressor, transposed, times lam: rnea.h, with the motions W of the bodies at joint velocities lam */
 static void NAME(transpose_times)(const Mechanism *m, const double *q, const double *v, const double *a,
                                   const double *lam, double *g, double *workspace)
 {
-    Workspace w = NAME(carve_workspace)(m, workspace), rates = w;
-    rates.V = w.F;                       /* motions of the bodies at joint velocities lam */
-    NAME(place_bodies)(m, q, &w);
-    NAME(propagate_velocities)(m, &rates, lam);
+    const Workspace w = NAME(carve_workspace)(m, workspace);
+    NAME(compute_angles)(m, q, &w.angles);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
-        real W[6];
-        NAME(propagate_motion)(m, i, &w, v, a, 1);
+        real *own = w.V[i].e, W[6];
+        NAME(place)(m, b, q, &w.angles, 1, w.turn + i);
+        NAME(move_body)(m, i, &w, v, a, 1, w.motion + i);
+        NAME(carry_velocity)(b, w.turn + i, b->parent < 0 ? NULL : w.V[b->parent].e, lam, own);
         if (b->joint < 0) continue;
-        NAME(turn_motion_to_joint)(b, w.X + i, rates.V[i].e, W);
-        NAME(write_inertia_gradient)(b, w.X + i, w.V[i].e, w.A[i].e, W, g + 10 * b->joint * LANES);
+        NAME(turn_to_joint)(b, own, W);
+        NAME(turn_to_joint)(b, own + 3, W + 3);
+        NAME(write_inertia_gradient)(b, w.motion + i, W, g + 10 * b->joint * LANES);
     }
 }
 
@@ -60,16 +61,17 @@ static void NAME(transpose_times)(const Mechanism *m, const double *q, const dou
 static void NAME(kinetic_energy)(const Mechanism *m, const double *q, const double *v, double *row,
                                  double *workspace)
 {
-    Workspace w = NAME(carve_workspace)(m, workspace);
-    NAME(place_bodies)(m, q, &w);
-    NAME(propagate_velocities)(m, &w, v);
+    const Workspace w = NAME(carve_workspace)(m, workspace);
+    NAME(compute_angles)(m, q, &w.angles);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
-        double *y;
-        real V[6], h[3];
+        real *own = w.V[i].e, V[6], h[3];
+        NAME(place)(m, b, q, &w.angles, 0, w.turn + i);
+        NAME(carry_velocity)(b, w.turn + i, b->parent < 0 ? NULL : w.V[b->parent].e, v, own);
         if (b->joint < 0) continue;
-        y = row + 10 * b->joint * LANES;
-        NAME(turn_motion_to_joint)(b, w.X + i, w.V[i].e, V);
+        double *y = row + 10 * b->joint * LANES;
+        NAME(turn_to_joint)(b, own, V);
+        NAME(turn_to_joint)(b, own + 3, V + 3);
         CROSS(V, V + 3, h);
         AT(y, 0) = 0.5 * NAME(dot)(V, V);
         EACH(r, 3) AT(y, 1 + r) = h[r];
@@ -105,11 +107,13 @@ static void NAME(potential_energy)(const Mechanism *m, const double *q, double *
     NAME(compute_angles)(m, q, &w.angles);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
+        real own[3];
         double *y;
         NAME(place_in_base)(m, i, q, &w.angles, w.X);
         if (b->joint < 0) continue;
         y = row + 10 * b->joint * LANES;
-        NAME(turn_to_joint)(b, w.X + i, g, h);
+        ROTATE_BACK(w.X[i].R, g, own);
+        NAME(turn_to_joint)(b, own, h);
         AT(y, 0) = NAME(dot)(g, w.X[i].p);
         EACH(r, 3) AT(y, 1 + r) = h[r];
         EACH(r, 6) AT(y, 4 + r) = zero;

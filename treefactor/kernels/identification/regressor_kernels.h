@@ -10,7 +10,8 @@
 #include "../dynamics/placements.h"
 #include "../dynamics/inertias.h"
 #include "../dynamics/forces.h"
-#include "../dynamics/velocities.h"
+#include "../dynamics/turns.h"
+#include "../dynamics/rnea.h"
 #include "../derivatives/inertia_gradient.h"
 
 /* Forces and moments, about a local origin, of the parameters of a body; the tensor gives moments only. */
@@ -144,4 +145,8 @@ static void NAME(write_body)(const Mechanism *m, ptrdiff_t i, const Workspace *w
 #undef Vector
 #undef Articulated
 #undef Workspace
+#undef Turn
+#undef Motion
+#undef Pivot
 #undef LOWER
+#undef SYMMETRIC
