@@ -1,20 +1,21 @@
 """Compute the dynamics with loops and rigid contacts, and derivatives, of one state or 8 side by side."""
 
 cimport numpy as cnp
+from libc.math cimport atan2
 from libc.string cimport memcpy, memset
 
-from .._util._fast_arrays cimport all_finite
 from ..derivatives._first_order cimport parts_size, write_position_part, write_velocity_part
 from .._functions._arrays cimport shape_of
-from .._functions._compiled_function cimport MOST_ARRAYS
+from .._functions._compiled_function cimport MOST_ARRAYS, MOST_RESULTS
 from ..dynamics._dynamics_functions cimport EquationOfMotion, Frames
 from ..dynamics._model_function cimport ModelFunction
 from ..dynamics._recursions cimport Mechanism
-from ..tree._operands cimport ALIGNED, LANES, Operand, describe_vector
+from ..tree._operands cimport ALIGNED, LANES, Operand
 from ..tree._pattern cimport (
     FACTORIZED, Shape, Workspace, active, carve_workspace, clear_workspace,
     workspace_size as factor_workspace_size)
 from ._bordered cimport Bordered, BorderedKernels, from_states, take, to_states
+from ._moving_frames cimport Drive
 from ._row_kernel cimport BY_Q, BY_V, RowKernel
 
 import numpy as np
@@ -35,8 +36,8 @@ cdef extern from *:
 cdef const Bordered *bordered = bordered_for(active.name)
 
 cdef enum:
-    BLOCK = 32                   # states of the general path at a time, whose arrays stay in a cache
-cdef double INDEPENDENT = 1e-8   # least share of a row, squared; below, the general path finds the rank
+    MOTION = 3                   # position, velocity and acceleration of a drive
+cdef double CLEAR = 1e-8         # least share of a row, squared, that surely depends on no others
 
 
 cdef struct Parts:               # of the workspace, entry e of lane l at x[e * lanes + l]
@@ -53,14 +54,16 @@ cdef struct Parts:               # of the workspace, entry e of lane l at x[e * 
     double *B                    # the same of the derivatives by q and v
     double *X
     double *first                # workspace of the first derivatives of inverse dynamics
-    double *share                # of independent rows
+    double *share                # of independent rows; negative where others depend on them
     double *factor
     double *rest
 
 
 cdef struct States:              # of the workspace, one state after the other; without lanes the arrays above
     double *frames
+    double *q
     double *v
+    double *motion               # of drives
     double *x
     double *wanted
     double *J
@@ -84,8 +87,8 @@ cdef class ConstrainedDynamics(ModelFunction):
 
     Notes
     -----
-    States whose rows depend on each other, or nearly so, go to the general path, which finds their rank;
-    so do drives, and stabilized "6D" contacts.
+    States whose rows depend on each other are computed one by one. Those whose rank is hard to tell go to the
+    general path, and so do stabilized "6D" contacts.
     """
 
     cdef RowKernel kernel
@@ -93,9 +96,10 @@ cdef class ConstrainedDynamics(ModelFunction):
     cdef EquationOfMotion equation
     cdef Py_ssize_t record       # entries of the frames of a state
     cdef object rows, general
-    cdef Py_ssize_t count, turns
+    cdef Py_ssize_t count, turns, drives
+    cdef const Drive *drive
     cdef double s
-    cdef bint driven, differentiates
+    cdef bint differentiates
 
     def __init__(self, model, rows, double stabilization, *_):
         self.kernel, self.rows, self.count = rows.kernel, rows, rows.count
@@ -104,9 +108,9 @@ cdef class ConstrainedDynamics(ModelFunction):
         self.record = self.frames.result[0].computed
         self.add_arguments(("q", "v", "tau", "fext"))
         self.may_fail = True
-        self.driven = len(rows.loops.targets) > 0
-        if self.driven:
-            self.add_input((3 * len(rows.loops.targets),))
+        self.drives, self.drive = len(rows.drives), <const Drive *> cnp.PyArray_DATA(rows.drives)
+        if self.drives:
+            self.add_input((MOTION * self.drives,))
             self.names += ("drives",)
         self.declare_results()
 
@@ -146,6 +150,8 @@ cdef class ConstrainedDynamics(ModelFunction):
         s.frames, s.x, s.wanted, s.J = p.frames, p.x, p.b + n, p.J
         if lanes == LANES:
             s.frames, s.v = take(&end, lanes * self.record), take(&end, lanes * n)
+            s.q = take(&end, lanes * self.bodies.nq if self.drives else 0)
+            s.motion = take(&end, lanes * MOTION * self.drives)
             s.x, s.wanted = take(&end, lanes * size), take(&end, lanes * m)
             s.J = take(&end, lanes * m * n)
         s.values, s.found = take(&end, 3 * m), take(&end, 6 * m * n)
@@ -160,22 +166,24 @@ cdef class ConstrainedDynamics(ModelFunction):
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef const Mechanism *m = <const Mechanism *> model
-        cdef bint compiled = self.count <= self.bodies.nv and not self.driven
+        cdef bint compiled = not (self.s != 0.0 and self.turns)      # without rotation vectors
         cdef int lane
+        cdef double share
         cdef Parts p
         cdef States s
+        compiled = compiled and (lanes == 1 or self.count <= self.bodies.nv)     # rows may be independent
         self.divide(lanes, work, &p, &s)
         memset(p.share, 0, lanes * sizeof(double))
         self.factorize(m, lanes, x, failed, &p)
         if lanes == 1 and failed[0] != FACTORIZED:
             return
         if compiled:
-            self.find_rows(lanes, x[1], &p, &s)
+            self.find_rows(lanes, x, &p, &s)
             self.solve(lanes, &p)
-            self.finish(m, lanes, &p, &s, y)
-        compiled = compiled and not (self.s != 0.0 and self.turns)     # of rotation vectors
+            self.finish(m, lanes, x, &p, &s, y)
         for lane in range(lanes):
-            if failed[lane] == FACTORIZED and not (compiled and p.share[lane] > INDEPENDENT):
+            share = -p.share[lane] if lanes == 1 and p.share[lane] < 0.0 else p.share[lane]
+            if failed[lane] == FACTORIZED and not share > CLEAR:
                 failed[lane] = self.bodies.nv
         if lanes == 1 and failed[0] == self.bodies.nv:
             with gil:
@@ -203,23 +211,28 @@ cdef class ConstrainedDynamics(ModelFunction):
         active.single.load_packed(t, <const char *> p.H, sizeof(double), t.whole, w.X)
         failed[0] = active.single.factor(t, 0, t.supernodes, p.H, t.whole, w.path, w.X, w.D, p.inverse)
 
-    cdef void find_rows(self, int lanes, const double *v, Parts *p, States *s) noexcept nogil:
+    cdef void find_rows(self, int lanes, const double **x, Parts *p, States *s) noexcept nogil:
         """J, wanted accelerations in b, derivatives by v in B <- rows of all states."""
         cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), size = n + m, i, k
         cdef const double *by_v = s.found + n
         cdef double *B
         cdef int lane
         if lanes == 1:
-            s.v = <double *> v
+            s.q, s.v, s.motion = <double *> x[0], <double *> x[1], <double *> x[4] if self.drives else NULL
         else:
             to_states(self.record, p.frames, s.frames)
-            to_states(n, v, s.v)
+            to_states(n, x[1], s.v)
+            if self.drives:
+                to_states(self.bodies.nq, x[0], s.q)
+                to_states(MOTION * self.drives, x[4], s.motion)
         memset(s.logs, 0, 12 * self.turns * sizeof(double))
         for lane in range(lanes):
             memset(s.found, 0, 6 * m * n * sizeof(double))
             memset(s.values, 0, 3 * m * sizeof(double))
             self.kernel.state_rows(BY_V, 1, s.frames + lane * self.record, s.v + lane * n, NULL,
                                    s.logs, NULL, s.values, s.found, NULL, s.work)
+            self.prescribe(s.q + lane * self.bodies.nq, s.v + lane * n,
+                           s.motion + lane * MOTION * self.drives, s)
             for i in range(m):
                 s.wanted[lane * m + i] = -self.stabilized(s.values + i, m)
                 memcpy(s.J + (lane * m + i) * n, by_v + (m + i) * 2 * n, n * sizeof(double))
@@ -232,6 +245,22 @@ cdef class ConstrainedDynamics(ModelFunction):
             from_states(m, s.wanted, p.b + lanes * n)
             from_states(m * n, s.J, p.J)
 
+    cdef void prescribe(self, const double *q, const double *v, const double *motion,
+                        States *s) noexcept nogil:
+        """Write values of the rows of driven joints, and derivatives of rates; subtract motions of drives."""
+        cdef Py_ssize_t n = self.bodies.nv, m = self.count, k
+        cdef const Drive *drive
+        cdef double *y
+        for k in range(self.drives):
+            drive, y = self.drive + k, s.values + self.drive[k].row
+            if drive.column >= 0:
+                y[0] = atan2(q[drive.q + 1], q[drive.q]) if drive.circle else q[drive.q]
+                y[m], y[2 * m] = v[drive.column], 0.0
+                s.found[(m + drive.row) * 2 * n + n + drive.column] = 1.0
+            y[0] -= motion[MOTION * k]
+            y[m] -= motion[MOTION * k + 1]
+            y[2 * m] -= motion[MOTION * k + 2]
+
     cdef inline double stabilized(self, const double *x, Py_ssize_t step) noexcept nogil:
         """Return acceleration + 2 s rate + s^2 residual, which stand `step` apart in opposite order."""
         return x[2 * step] + self.s * (2.0 * x[step] + self.s * x[0])
@@ -242,76 +271,83 @@ cdef class ConstrainedDynamics(ModelFunction):
         cdef const BorderedKernels *kernels = &bordered.one if lanes == 1 else &bordered.lanes
         cdef const Py_ssize_t *at = t.at if lanes == 1 else t.start
         cdef const double *L = carve_workspace(t, p.factor).X if lanes == 1 else p.H
-        if self.differentiates:
+        if not self.differentiates:
+            kernels.solve(t, at, L, p.inverse, self.count, p.J, p.b, p.x, p.share, p.rest)
+        if self.differentiates or (lanes == 1 and p.share[0] < 0.0):
             kernels.invert(t, at, L, p.inverse, self.count, p.J, p.S, p.share, p.rest)
             kernels.apply(t.n + self.count, p.S, p.b, p.x)
-        else:
-            kernels.solve(t, at, L, p.inverse, self.count, p.J, p.b, p.x, p.share, p.rest)
 
-    cdef void finish(self, const Mechanism *m, int lanes, Parts *p, States *s, double **y) noexcept nogil:
+    cdef void finish(self, const Mechanism *m, int lanes, const double **x, Parts *p, States *s,
+                     double **y) noexcept nogil:
         """y <- the results that are accelerations and forces."""
         memcpy(y[0], p.x, lanes * self.bodies.nv * sizeof(double))
         memcpy(y[1], p.x + lanes * self.bodies.nv, lanes * self.count * sizeof(double))
 
     cdef Py_ssize_t run_general_path(self, const double **x, double **y) except -2:
         """y <- results of one state, whatever the rank of its rows."""
-        cdef Operand given[MOST_ARRAYS]
+        cdef list state = []
+        cdef cnp.ndarray array
         cdef int k
         for k in range(self.inputs):
-            describe_vector(x[k], self.input[k].size, &given[k])
-        state = [None if array is None else array[0] for array in self.states_of(given, [0])]
-        for k, found in enumerate(self.general(self.rows, state, self.s)):
+            state.append(None)
+            if x[k] != NULL:
+                array = state[k] = np.empty(shape_of(&self.input[k]))
+                memcpy(array.data, x[k], self.input[k].size * sizeof(double))
+        for k, result in enumerate(self.general(self.rows, state, self.s)):
             if k < self.results:
-                found = np.ascontiguousarray(found)
-                memcpy(y[k], cnp.PyArray_DATA(<cnp.ndarray> found), self.result[k].size * sizeof(double))
+                array = np.ascontiguousarray(result)
+                memcpy(y[k], array.data, self.result[k].size * sizeof(double))
         return FACTORIZED
 
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
                          Py_ssize_t first, Py_ssize_t stop) except False:
-        """Run blocks, then the general path for states whose rows depend on each other, BLOCK at a time."""
+        """Run blocks, then one by one states whose rows depend on each other."""
         cdef cnp.ndarray status = np.empty(0 if failed != NULL else stop * LANES, dtype=np.intp)
-        cdef list chosen = []
-        cdef Py_ssize_t k
+        cdef cnp.ndarray copies = np.empty(self.entries_of_inputs())
+        cdef double *to[MOST_RESULTS]
+        cdef int i
         failed = failed if failed != NULL else <Py_ssize_t *> status.data
         ModelFunction.run_blocks(self, batch, operands, out, failed, first, stop)
-        for k in range(first * LANES, min(stop * LANES, batch)):
-            if failed[k] == self.bodies.nv:
-                failed[k] = FACTORIZED
-                if self.is_state(self.states_of(operands, [k])):
-                    chosen.append(k)
-        for k in range(0, len(chosen), BLOCK):
-            part = chosen[k:k + BLOCK]
-            for to, found in zip(out, self.general(self.rows, self.states_of(operands, part), self.s)):
-                to[part] = found
+        for i in range(self.results):
+            to[i] = <double *> cnp.PyArray_DATA(<cnp.ndarray> out[i])
+        with nogil:
+            self.run_others(operands, to, failed, first * LANES, min(stop * LANES, batch),
+                            <double *> copies.data)
         return True
 
-    cdef bint is_state(self, list state) noexcept:
-        """Return whether the arrays of `states_of` one state are finite, and q a configuration."""
-        cdef cnp.ndarray x
-        for x in state:
-            if x is not None and not all_finite(x.size, <const double *> x.data):
-                return False
-        x = state[0]
-        return self.bodies.is_configuration(<const double *> x.data, 1)
+    cdef Py_ssize_t entries_of_inputs(self) noexcept:
+        """Return the entries of all arguments of a state."""
+        cdef Py_ssize_t size = 0
+        cdef int i
+        for i in range(self.inputs):
+            size += self.input[i].size
+        return size
 
-    cdef list states_of(self, const Operand *operands, list chosen):
-        """Return the arguments of some states as arrays; None is absent."""
-        cdef list arrays = []
-        cdef double[:, ::1] rows
-        cdef Py_ssize_t k, e, j
+    cdef void run_others(self, const Operand *operands, double **to, Py_ssize_t *failed, Py_ssize_t first,
+                         Py_ssize_t stop, double *copies) noexcept nogil:
+        """Compute those states, of which failed is nv, one by one; the others are done."""
+        cdef const double *x[MOST_ARRAYS]
+        cdef double *y[MOST_RESULTS]
+        cdef double *end
         cdef const char *at
-        for k in range(self.inputs):
-            arrays.append(None)
-            if operands[k].data == NULL:
+        cdef Py_ssize_t k, e
+        cdef int i
+        for k in range(first, stop):
+            if failed[k] != self.bodies.nv:
                 continue
-            found = np.empty((len(chosen), *shape_of(&self.input[k])))
-            rows = found.reshape(len(chosen), self.input[k].size)
-            for j in range(len(chosen)):
-                at = operands[k].data + <Py_ssize_t> chosen[j] * operands[k].to_next
-                for e in range(self.input[k].size):
-                    rows[j, e] = (<const double *> (at + e * operands[k].to_entry))[0]
-            arrays[k] = found
-        return arrays
+            failed[k], end = FACTORIZED, copies
+            for i in range(self.inputs):
+                at = operands[i].data + k * operands[i].to_next
+                x[i] = <const double *> at if operands[i].data != NULL else NULL
+                if operands[i].data == NULL or operands[i].to_entry == sizeof(double):
+                    continue
+                x[i] = end
+                for e in range(operands[i].size):
+                    end[e] = (<const double *> (at + e * operands[i].to_entry))[0]
+                end += operands[i].size
+            for i in range(self.results):
+                y[i] = to[i] + k * self.result[i].size
+            self.run_one(x, y)           # leaves NaN where the state is not finite
 
 
 cdef class ConstrainedDerivatives(ConstrainedDynamics):
@@ -343,14 +379,68 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
             self.add_result((n,))
             self.add_result((self.count,))
 
-    cdef void finish(self, const Mechanism *m, int lanes, Parts *p, States *s, double **y) noexcept nogil:
+    cdef void finish(self, const Mechanism *m, int lanes, const double **x, Parts *p, States *s,
+                     double **y) noexcept nogil:
         """y <- S times derivatives of the equations of motion and of the rows."""
         cdef const BorderedKernels *kernels = &bordered.one if lanes == 1 else &bordered.lanes
+        cdef bint dependent = lanes == 1 and p.share[0] < 0.0
         write_position_part(self.bodies, m, lanes, p.x, p.dq, p.first)
         self.differentiate_rows(lanes, p, s)
         self.subtract_forces(lanes, p)
+        if dependent:
+            self.change_errors(p, s)
         kernels.multiply(self.bodies.nv + self.count, self.columns(lanes), p.S, p.B, p.X)
+        if dependent:
+            self.change_range(m, x, p, s)
         self.write_results(lanes, p, y)
+
+    cdef void change_errors(self, Parts *p, States *s) noexcept nogil:
+        """Add to derivatives of rows by q, in B, those of J^T (J a - wanted) = 0, for one state."""
+        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(1), size = n + m, i, j, k
+        cdef double *error = s.values
+        cdef double share
+        memset(s.E, 0, n * n * sizeof(double))
+        for i in range(m):
+            error[i] = -p.b[n + i]
+            for k in range(n):
+                error[i] += p.J[i * n + k] * p.x[k]
+        self.kernel.state_rows(BY_Q, 0, s.frames, s.v, p.x, s.logs, error, NULL, NULL, s.E, s.work)
+        for i in range(n, size):
+            for j in range(n):
+                share = p.S[i * size + j]
+                for k in range(n):
+                    p.B[i * r + k] += share * s.E[j * n + k]
+
+    cdef void change_range(self, const Mechanism *mechanism, const double **x, Parts *p,
+                           States *s) noexcept nogil:
+        """Add to derivatives of forces by q, in X, that they stay in the range of J, for one state.
+
+        With J z = forces it changes by d(J z), of which J K d(J z) is in the range already.
+        """
+        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(1), size = n + m, i, k, j
+        cdef const double *moved[2]
+        cdef double *z = p.b
+        cdef double *change
+        cdef Py_ssize_t failed = FACTORIZED
+        for i in range(n):
+            z[i] = 0.0
+            for j in range(m):
+                z[i] += p.S[i * size + n + j] * p.x[n + j]
+        moved[0], moved[1] = x[0], z
+        self.frames.compute(mechanism, 1, moved, &p.frames, &failed, p.rest)
+        memset(s.found, 0, 6 * m * n * sizeof(double))
+        self.kernel.state_rows(BY_Q, 1, p.frames, z, NULL, s.logs, NULL, NULL, s.found, NULL, s.work)
+        change = s.found + m * 2 * n         # of rates
+        for i in range(n):
+            for k in range(n):
+                s.E[i * n + k] = 0.0
+                for j in range(m):
+                    s.E[i * n + k] += p.S[i * size + n + j] * change[j * 2 * n + k]
+        for j in range(m):
+            for k in range(n):
+                for i in range(n):
+                    change[j * 2 * n + k] -= p.J[j * n + i] * s.E[i * n + k]
+                p.X[(n + j) * r + k] += change[j * 2 * n + k]
 
     cdef void differentiate_rows(self, int lanes, Parts *p, States *s) noexcept nogil:
         """B <- derivatives by q of the forces of all rows, and of minus the rows."""
@@ -366,6 +456,9 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
             x, B = s.x + lane * size, s.B + lane * size * r
             self.kernel.state_rows(BY_Q, order, s.frames + lane * self.record, s.v + lane * n, x,
                                    s.logs, x + n, NULL, s.found, s.E, s.work)
+            for i in range(self.drives):
+                if self.drive[i].column >= 0:
+                    s.found[self.drive[i].row * 2 * n + self.drive[i].column] = 1.0
             for i in range(n):
                 memcpy(B + i * r, s.E + i * n, n * sizeof(double))
                 memset(B + i * r + n, 0, (r - n) * sizeof(double))

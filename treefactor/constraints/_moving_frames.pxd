@@ -25,6 +25,12 @@ ctypedef struct Pair:
     double R[18]                 # axes of both frames in their bodies, one after the other
     double p[6]
 
+ctypedef struct Drive:           # prescribes position, velocity and acceleration of one row
+    Py_ssize_t row
+    Py_ssize_t column            # of the driven joint; -1: the row is one of a loop
+    Py_ssize_t q                 # place of that joint
+    Py_ssize_t circle            # 1: q holds cosine and sine
+
 ctypedef struct Moving:          # motion of a frame, or its derivative along one freedom
     double p[3]
     double turn[3]

@@ -13,7 +13,7 @@ from ..model import so3
 from ..model.joints import PAIRS
 from ._frame_derivatives import freedoms_of
 from ._loop_rows import Loops
-from ._row_kernel import PAIR, PART, PART_KINDS, RowKernel
+from ._row_kernel import DRIVE, PAIR, PART, PART_KINDS, RowKernel
 from .rigid_contacts import RigidContact, frames_of_contacts
 
 
@@ -59,6 +59,7 @@ class ConstraintRows(Sealed):
     whole: list
     count: int
     kernel: RowKernel
+    drives: np.ndarray
     driven: tuple[np.ndarray, np.ndarray]
 
     def __init__(self, loops: Loops, contacts: tuple[RigidContact, ...]):
@@ -79,11 +80,10 @@ class ConstraintRows(Sealed):
             (model.njoints, model.nv, count),
         )
         whole = [pair for pair, x in zip(frames, contacts, strict=True) if x.kind == "6D"]
-        joints = [target for target in loops.targets if target.loop < 0]
-        columns = [model.idx_v[target.joint] + target.freedom for target in joints]
-        rows = loops.driven[[target.loop < 0 for target in loops.targets]]
+        drives = drives_of(loops)
+        joints = drives[drives["column"] >= 0]
         self._keep(loops=loops, whole=whole, count=count, kernel=kernel)
-        self._keep(driven=(rows, np.array(columns, dtype=np.intp)))
+        self._keep(drives=drives, driven=(joints["row"], joints["column"]))
 
     def rows(self, at: BodyMotions, v: np.ndarray, a: np.ndarray, residuals: bool = True) -> RowDerivatives:
         """Compute all rows; those of driven joints have no values, and no row has prescribed motions.
@@ -139,6 +139,19 @@ class ConstraintRows(Sealed):
             columns = np.swapaxes(change, -1, -2).reshape(-1, 9)
             vectors[:, 12 * k : 12 * k + 12] = np.concatenate([vector, columns], axis=1)
         return vectors
+
+
+def drives_of(loops: Loops) -> np.ndarray:
+    """Return the drives of rows as an array of the struct of compiled functions."""
+    drives = np.zeros(len(loops.targets), dtype=DRIVE)
+    drives["row"], drives["column"] = loops.driven, -1
+    for drive, target in zip(drives, loops.targets, strict=True):
+        if target.loop < 0:
+            model, joint = loops.model, target.joint
+            drive["column"] = model.idx_v[joint] + target.freedom
+            drive["q"] = model.idx_q[joint] + target.freedom
+            drive["circle"] = model.joints[joint].kind == "continuous"
+    return drives
 
 
 def _parts(loops: Loops, contacts: tuple[RigidContact, ...]) -> tuple[np.ndarray, int]:

@@ -11,6 +11,7 @@ from ._moving_frames cimport (
     HELD_3D,
     HELD_6D,
     ORIGINS,
+    Drive,
     Frame,
     Moving,
     Pair,
@@ -43,8 +44,10 @@ cnp.import_array()
 
 cdef Part no_part
 cdef Pair no_pair
+cdef Drive no_drive
 PART = np.asarray(<Part[:1]> &no_part).dtype
 PAIR = np.asarray(<Pair[:1]> &no_pair).dtype
+DRIVE = np.asarray(<Drive[:1]> &no_drive).dtype
 assert PART.itemsize == sizeof(Part) and PAIR.itemsize == sizeof(Pair)
 
 cdef double ROUNDING = CANCELLED

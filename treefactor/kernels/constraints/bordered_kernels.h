@@ -61,9 +61,9 @@ INLINE real NAME(judge)(real square, real length, real largest, real *share)
     memcpy(least, share, sizeof *share);
     for (size_t l = 0; l < sizeof(real) / 8; l++) {
         const double by_row = a[l] / b[l], by_largest = a[l] / c[l];
-        const double own = by_row > by_largest ? by_largest : by_row;
+        const double own = by_row < by_largest || by_row != by_row ? by_row : by_largest;
         const int lost = a[l] <= ROUNDING * b[l] || a[l] <= ROUNDING * c[l];
-        if (!lost && !(least[l] < own)) least[l] = own;
+        if (!lost && (own < least[l] || own != own)) least[l] = own;
         a[l] = lost ? 0.0 : 1.0;
     }
     memcpy(share, least, sizeof *share);
