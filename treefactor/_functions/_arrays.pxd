@@ -3,7 +3,7 @@
 cimport numpy as cnp
 
 from .._util._fast_arrays cimport is_real
-from ..tree._operands cimport Operand
+from ..tree._operands cimport Operand, describe_vector
 
 cdef enum:
     MOST_AXES = 4                # of an argument or result, that of a batch included
@@ -59,10 +59,10 @@ cdef inline bint fits(const Array *array, object x) noexcept:
 cdef inline bint read_rows(const Array *array, object x, Py_ssize_t *batch, Operand *operand) noexcept:
     """Describe float64 rows (batch, *shape), or one row that all share; false for another type or shape.
 
-    Rows are contiguous, and may lie anywhere. ``batch`` is -1 until an array sets it.
+    The entries of a row are equally far apart; rows may lie anywhere. ``batch`` is -1 until an array sets it.
     """
     cdef cnp.ndarray a
-    cdef Py_ssize_t step = sizeof(double)
+    cdef Py_ssize_t step
     cdef int axis, lead
     if not is_real(x):
         return False
@@ -70,11 +70,13 @@ cdef inline bint read_rows(const Array *array, object x, Py_ssize_t *batch, Oper
     lead = cnp.PyArray_NDIM(a) - array.axes
     if not 0 <= lead <= 1:
         return False
+    describe_vector(a.data, array.size, operand)
+    if array.axes:
+        operand.to_entry = step = a.strides[lead + array.axes - 1]
     for axis in range(array.axes - 1, -1, -1):
         if a.shape[lead + axis] != array.shape[axis] or a.strides[lead + axis] != step:
             return False
         step *= array.shape[axis]
-    operand.data, operand.size, operand.to_next = a.data, array.size, 0
     if lead:
         if batch[0] >= 0 and batch[0] != a.shape[0]:
             return False

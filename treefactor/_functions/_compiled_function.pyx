@@ -11,7 +11,7 @@ from libc.string cimport memcpy, memset
 from .._util._fast_arrays cimport all_finite, is_real, may_overlap
 from .._util._result_arrays cimport new_array, new_block, new_result, size_in_block
 from .._util._thread_count cimport is_thread_count
-from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load, overlap
+from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, describe_vector, load, overlap
 from ..tree._pattern cimport FACTORIZED, active
 from ._arrays cimport MOST_AXES, describe_shape, fits, read_rows, shape_of
 from ._packed cimport add_doubt, are_unit_vectors, pad, unpack
@@ -401,9 +401,9 @@ cdef class CompiledFunction:
         cdef int k, j
         for k in range(self.inputs):
             if self.input[k].optional and arrays[k] == <PyObject *> None:
-                operands[k].data, operands[k].size, operands[k].to_next = NULL, 0, 0
+                describe_vector(NULL, 0, &operands[k])
             elif read_number(&self.input[k], <object> arrays[k], numbers + k):
-                operands[k].data, operands[k].size, operands[k].to_next = <const char *> (numbers + k), 1, 0
+                describe_vector(numbers + k, 1, &operands[k])
             elif not read_rows(&self.input[k], <object> arrays[k], &batch, &operands[k]):
                 return None
         if batch <= 0 or not self.one_axis or (self.in_lanes and out is None):
@@ -466,8 +466,8 @@ cdef class CompiledFunction:
               Py_ssize_t first, Py_ssize_t stop):
         """Compute the blocks first .. stop-1 of 8 configurations into C-contiguous arrays.
 
-        Operands have contiguous rows: (batch, size), or (1, size) that all share; None is absent. failed, of
-        shape (blocks * 8,), receives the freedom with a bad pivot, or -1.
+        Operands are (batch, size), or (1, size) that all share; None is absent. failed, of shape
+        (blocks * 8,), receives the freedom with a bad pivot, or -1.
         """
         cdef Operand rows[MOST_ARRAYS]
         cdef int k

@@ -111,7 +111,7 @@ def run_validated(model: Model, function: CompiledFunction, given: tuple, out, n
         function.any_length,
     )
     targets = _targets(function, out, batch)
-    rows = [_rows(arrays.get(name), shape) for name, shape in function.input_shapes.items()]
+    rows = [_rows(arrays.get(name), shape, bool(batch)) for name, shape in function.input_shapes.items()]
     results = None
     if not (batch or function.in_lanes):
         one = [
@@ -162,11 +162,11 @@ def _run_batch(model, function, rows, batch, targets, arrays, threads) -> tuple[
     )
 
 
-def _rows(array: np.ndarray | None, tail: tuple[int, ...]) -> np.ndarray | None:
-    """Return an array with one leading axis and contiguous rows, or None."""
+def _rows(array: np.ndarray | None, tail: tuple[int, ...], batched: bool) -> np.ndarray | None:
+    """Return an array with one leading axis, contiguous unless there is a batch, or None."""
     if array is None:
         return None
-    rows = flatten(np.ascontiguousarray(array), len(tail))
+    rows = flatten(array if batched else np.ascontiguousarray(array), len(tail))
     return rows.reshape(len(rows), math.prod(tail))
 
 

@@ -1,6 +1,6 @@
 """Kernels of equations with constraint rows, and arrays of 8 states."""
 
-from ..tree._operands cimport ALIGNED, LANES, Operand
+from ..tree._operands cimport ALIGNED, LANES
 from ..tree._pattern cimport Shape, active
 
 cdef extern from "kernels/constraints/bordered.h" nogil:
@@ -38,8 +38,3 @@ cdef inline double *take(double **end, Py_ssize_t count) noexcept nogil:
     cdef double *start = end[0]
     end[0] += (count + ALIGNED - 1) // ALIGNED * ALIGNED
     return start
-
-
-cdef inline const double *row_of(const Operand *operand, Py_ssize_t row) noexcept:
-    """Return the entries of one state."""
-    return <const double *> (operand.data + row * operand.to_next)

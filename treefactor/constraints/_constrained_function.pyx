@@ -10,11 +10,11 @@ from .._functions._compiled_function cimport MOST_ARRAYS
 from ..dynamics._dynamics_functions cimport EquationOfMotion, Frames
 from ..dynamics._model_function cimport ModelFunction
 from ..dynamics._recursions cimport Mechanism
-from ..tree._operands cimport ALIGNED, LANES, Operand
+from ..tree._operands cimport ALIGNED, LANES, Operand, describe_vector
 from ..tree._pattern cimport (
     FACTORIZED, Shape, Workspace, active, carve_workspace, clear_workspace,
     workspace_size as factor_workspace_size)
-from ._bordered cimport Bordered, BorderedKernels, from_states, row_of, take, to_states
+from ._bordered cimport Bordered, BorderedKernels, from_states, take, to_states
 from ._row_kernel cimport BY_Q, BY_V, RowKernel
 
 import numpy as np
@@ -258,7 +258,7 @@ cdef class ConstrainedDynamics(ModelFunction):
         cdef Operand given[MOST_ARRAYS]
         cdef int k
         for k in range(self.inputs):
-            given[k].data, given[k].size, given[k].to_next = <const char *> x[k], self.input[k].size, 0
+            describe_vector(x[k], self.input[k].size, &given[k])
         state = [None if array is None else array[0] for array in self.states_of(given, [0])]
         for k, found in enumerate(self.general(self.rows, state, self.s)):
             if k < self.results:
@@ -277,7 +277,7 @@ cdef class ConstrainedDynamics(ModelFunction):
         for k in range(first * LANES, min(stop * LANES, batch)):
             if failed[k] == self.bodies.nv:
                 failed[k] = FACTORIZED
-                if self.is_state(operands, k):
+                if self.is_state(self.states_of(operands, [k])):
                     chosen.append(k)
         for k in range(0, len(chosen), BLOCK):
             part = chosen[k:k + BLOCK]
@@ -285,27 +285,31 @@ cdef class ConstrainedDynamics(ModelFunction):
                 to[part] = found
         return True
 
-    cdef bint is_state(self, const Operand *operands, Py_ssize_t row) noexcept:
-        """Return whether the arguments of a state are finite, and q a configuration."""
-        cdef int k
-        for k in range(self.inputs):
-            if operands[k].data != NULL and not all_finite(operands[k].size, row_of(&operands[k], row)):
+    cdef bint is_state(self, list state) noexcept:
+        """Return whether the arrays of `states_of` one state are finite, and q a configuration."""
+        cdef cnp.ndarray x
+        for x in state:
+            if x is not None and not all_finite(x.size, <const double *> x.data):
                 return False
-        return self.bodies.is_configuration(row_of(operands, row), 1)
+        x = state[0]
+        return self.bodies.is_configuration(<const double *> x.data, 1)
 
     cdef list states_of(self, const Operand *operands, list chosen):
         """Return the arguments of some states as arrays; None is absent."""
         cdef list arrays = []
         cdef double[:, ::1] rows
-        cdef Py_ssize_t k, e
+        cdef Py_ssize_t k, e, j
+        cdef const char *at
         for k in range(self.inputs):
             arrays.append(None)
             if operands[k].data == NULL:
                 continue
             found = np.empty((len(chosen), *shape_of(&self.input[k])))
             rows = found.reshape(len(chosen), self.input[k].size)
-            for e, row in enumerate(chosen if self.input[k].size else ()):
-                memcpy(&rows[e, 0], row_of(&operands[k], row), self.input[k].size * sizeof(double))
+            for j in range(len(chosen)):
+                at = operands[k].data + <Py_ssize_t> chosen[j] * operands[k].to_next
+                for e in range(self.input[k].size):
+                    rows[j, e] = (<const double *> (at + e * operands[k].to_entry))[0]
             arrays[k] = found
         return arrays
 

@@ -15,7 +15,7 @@ from ..model._configurations cimport (
     configurations_of,
     length_entries,
 )
-from ..tree._operands cimport LANES, Operand
+from ..tree._operands cimport LANES, Operand, is_dense
 
 
 cnp.import_array()
@@ -51,10 +51,9 @@ cdef class Step(ConfigurationFunction):
 
     cdef bint is_one_sum(self, Py_ssize_t batch, const Operand *operands, Coordinates *whole) noexcept:
         """Describe contiguous rows as one configuration; false if some joints turn in another way."""
-        cdef Py_ssize_t row = self.c.nq * sizeof(double)
         whole.group, whole.q, whole.v = LINEAR, 0, 0
         whole.nq = whole.nv = batch * self.c.nq
-        return self.c.linear and operands[0].to_next == row and operands[1].to_next == row
+        return self.c.linear and is_dense(&operands[0]) and is_dense(&operands[1])
 
 
 cdef class Integrate(Step):

@@ -5,7 +5,15 @@ from libc.stdlib cimport free
 
 from .._util._fast_arrays cimport all_finite, is_real, may_overlap
 from .._util._result_arrays cimport new_result
-from ..tree._operands cimport LANES, Operand, describe, load, read_matrix_operand, read_operand
+from ..tree._operands cimport (
+    LANES,
+    Operand,
+    describe,
+    describe_vector,
+    load,
+    read_matrix_operand,
+    read_operand,
+)
 from ..tree._pattern cimport active
 from ._batch_input cimport allocate
 
@@ -92,7 +100,7 @@ cdef bint read_damping(object damping, double *number, Py_ssize_t batch, Operand
     cdef Py_ssize_t b
     cdef int bad = 0
     cdef cnp.ndarray a
-    operand.data, operand.size, operand.to_next = <const char *> number, 1, 0
+    describe_vector(number, 1, operand)
     if isinstance(damping, (float, int)):
         try:
             number[0] = damping

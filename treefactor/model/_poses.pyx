@@ -5,7 +5,7 @@ from libc.stdlib cimport free, malloc
 
 from .._util._fast_arrays cimport all_finite, is_result, may_overlap
 from .._util._result_arrays cimport new_result
-from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
+from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, describe_vector, load
 from ..tree._pattern cimport active
 
 cnp.import_array()
@@ -68,7 +68,7 @@ cdef inline bint read(object x, Py_ssize_t size, Py_ssize_t *batch, Operand *fou
     if not 0 <= lead <= 1 or cnp.PyArray_DIM(a, lead) != shape[0] or (
             axes == 2 and cnp.PyArray_DIM(a, lead + 1) != shape[1]):
         return False
-    found.data, found.size, found.to_next = <const char *> cnp.PyArray_DATA(a), size, 0
+    describe_vector(cnp.PyArray_DATA(a), size, found)
     if lead:
         if batch[0] >= 0 and batch[0] != cnp.PyArray_DIM(a, 0):
             return False
@@ -161,8 +161,8 @@ def call(int op, a, b, u, out, threads, general_path):
     if (op == se3_act_number or op == se3_act_inverse_number) and ends_with_six(b):
         op += 1                                      # the kernel of motions follows that of points
     size = &pose_sizes[op]
-    operands[1].data, operands[1].size, operands[1].to_next = NULL, 0, 0
-    operands[2].data, operands[2].size, operands[2].to_next = <const char *> &part, 0, 0
+    describe_vector(NULL, 0, &operands[1])
+    describe_vector(&part, 0, &operands[2])
     if (type(threads) is int and threads == 1
             and (type(u) is float or type(u) is int
                  or not (op == se3_interpolate_number or op == so3_interpolate_number))

@@ -13,7 +13,9 @@ cdef enum:
 
 ctypedef struct Operand:
     const char *data             # NULL: the argument is absent
-    Py_ssize_t size, to_next     # entries of one configuration; bytes to the next one
+    Py_ssize_t size              # entries of one configuration
+    Py_ssize_t to_next           # bytes to the next configuration
+    Py_ssize_t to_entry          # bytes from entry to entry
 
 
 cdef inline double *align(double *x) noexcept nogil:
@@ -21,12 +23,25 @@ cdef inline double *align(double *x) noexcept nogil:
     return <double *> ((<uintptr_t> x + 63) & ~<uintptr_t> 63)
 
 
+cdef inline void describe_vector(const void *x, Py_ssize_t size, Operand *operand) noexcept nogil:
+    """Describe contiguous entries that all configurations share; NULL is absent."""
+    operand.data, operand.size = <const char *> x, 0 if x == NULL else size
+    operand.to_next, operand.to_entry = 0, sizeof(double)
+
+
 cdef inline void describe(cnp.ndarray x, Operand *operand) noexcept:
     """Describe validated rows of shape (batch, size), or (1, size) that all share; None is absent."""
-    operand.data, operand.size, operand.to_next = NULL, 0, 0
+    describe_vector(NULL, 0, operand)
     if x is not None:
         operand.data, operand.size = x.data, x.shape[1]
         operand.to_next = 0 if x.shape[0] == 1 else x.strides[0]
+        operand.to_entry = x.strides[1]
+
+
+cdef inline bint is_dense(const Operand *operand) noexcept nogil:
+    """Return whether the entries of all configurations follow each other."""
+    return (operand.to_entry == sizeof(double)
+            and operand.to_next == operand.size * <Py_ssize_t> sizeof(double))
 
 
 cdef inline bint read_operand(object x, Py_ssize_t size, Py_ssize_t *batch, Operand *operand) noexcept:
@@ -40,7 +55,7 @@ cdef inline bint read_operand(object x, Py_ssize_t size, Py_ssize_t *batch, Oper
     a = x
     if not 1 <= a.ndim <= 2 or a.shape[a.ndim - 1] != size or a.strides[a.ndim - 1] != sizeof(double):
         return False
-    operand.data, operand.size, operand.to_next = a.data, size, 0
+    describe_vector(a.data, size, operand)
     if a.ndim == 1:
         return True
     if batch[0] >= 0 and batch[0] != a.shape[0]:
@@ -60,7 +75,7 @@ cdef inline bint read_matrix_operand(object x, Py_ssize_t rows, Py_ssize_t colum
             and a.strides[a.ndim - 1] == sizeof(double)
             and a.strides[a.ndim - 2] == columns * <Py_ssize_t> sizeof(double)):
         return False
-    operand.data, operand.size, operand.to_next = a.data, rows * columns, 0
+    describe_vector(a.data, rows * columns, operand)
     if a.ndim == 2:
         return True
     if batch[0] >= 0 and batch[0] != a.shape[0]:
@@ -75,6 +90,9 @@ cdef inline void load(const Operand *operand, Py_ssize_t b, int count, double *X
     if operand.data == NULL:
         return
     source = operand.data + b * LANES * operand.to_next
+    if operand.to_entry != sizeof(double):
+        active.lanes.load_apart(operand.size, count, source, operand.to_next, operand.to_entry, X)
+        return
     if count < LANES:
         active.lanes.load(operand.size, LANES, source, 0, X)
     active.lanes.load(operand.size, count, source, operand.to_next, X)

@@ -82,6 +82,8 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
         int lanes
         int side
         void (*load)(Py_ssize_t m, int count, const char *source, Py_ssize_t to_lane, void *X) noexcept nogil
+        void (*load_apart)(Py_ssize_t m, int count, const char *source, Py_ssize_t to_lane,
+                           Py_ssize_t to_entry, void *X) noexcept nogil
         void (*gather)(Py_ssize_t pieces, const Piece *, int count, const char *source, Py_ssize_t to_lane,
                        void *X) noexcept nogil
         void (*store)(Py_ssize_t m, int count, const void *X, char *to, Py_ssize_t to_lane) noexcept nogil

@@ -6,7 +6,7 @@ from libc.string cimport memset
 
 from .._functions._compiled_function cimport MOST_ARRAYS
 from ..dynamics._rollouts cimport Motion, Series, Simulation
-from ..tree._operands cimport LANES, Operand
+from ..tree._operands cimport LANES, Operand, describe_vector
 
 import math
 
@@ -141,9 +141,8 @@ cdef class Plan:
         cdef int k
         if single and self.run_one(x, y):
             return True
-        memset(&operands[0], 0, sizeof(operands))
         for k in range(self.arguments):
-            operands[k].data, operands[k].size = <const char *> x[k], self.size[k]
+            describe_vector(x[k], self.size[k], &operands[k])
             operands[k].to_next = 0 if self.source[k] < 0 else self.size[k] * <Py_ssize_t> sizeof(double)
         return self.compute_rows(batch, operands, y)
 

@@ -94,7 +94,9 @@ typedef struct {
     int side;                        /* entries of a matrix that are transposed at once */
     /* X <- count matrices of m entries each, contiguous, `to_lane` bytes apart. Missing ones are left alone. */
     void (*load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, void *X);
-    /* the same for matrices of which only these pieces are wanted, in ascending order */
+    /* the same for entries that are `to_entry` bytes apart, lanes of missing matrices <- the first one */
+    void (*load_apart)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, ptrdiff_t to_entry, void *X);
+    /* as `load`, for matrices of which only these pieces are wanted, in ascending order */
     void (*gather)(ptrdiff_t pieces, const Piece *, int count, const char *from, ptrdiff_t to_lane, void *X);
     /* the reverse, contiguous */
     void (*store)(ptrdiff_t m, int count, const void *X, char *to, ptrdiff_t to_lane);

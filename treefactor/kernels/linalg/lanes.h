@@ -54,7 +54,7 @@ INLINE real NAME(held)(real x) {
 #include "lanes_transfer.h"
 
 static const LaneKernels NAME(lanes) = {
-    LANES, SIDE, NAME(load), NAME(gather), NAME(store), NAME(unpack), NAME(factor),
+    LANES, SIDE, NAME(load), NAME(load_apart), NAME(gather), NAME(store), NAME(unpack), NAME(factor),
     NAME(to_ltl), NAME(apply), NAME(multiply), NAME(gram), NAME(invert), NAME(solve_pair),
 };
 

@@ -44,6 +44,15 @@ static void NAME(load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_la
     else NAME(load_entries)(m, count, from, to_lane, x);
 }
 
+static void NAME(load_apart)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, ptrdiff_t to_entry,
+                             void *X) {
+    ELEMENT *x = X;
+    for (ptrdiff_t e = 0; e < m; e++, from += to_entry, x += LANES)
+        if (count == LANES && to_lane == sizeof(ELEMENT)) memcpy(x, from, LANES * sizeof(ELEMENT));
+        else
+            for (int l = 0; l < LANES; l++) x[l] = *(const ELEMENT *)(from + (l < count ? l * to_lane : 0));
+}
+
 static void NAME(gather)(ptrdiff_t pieces, const Piece *piece, int count, const char *from, ptrdiff_t to_lane,
                          void *X) {
     ptrdiff_t line = -1;
