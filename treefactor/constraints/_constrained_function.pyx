@@ -281,8 +281,9 @@ cdef class ConstrainedDynamics(ModelFunction):
                     chosen.append(k)
         for k in range(0, len(chosen), BLOCK):
             part = chosen[k:k + BLOCK]
-            for to, found in zip(out, self.general(self.rows, self.states_of(operands, part), self.s)):
-                to[part] = found
+            results = self.general(self.rows, self.states_of(operands, part), self.s)
+            for shape, to, found in zip(self.shapes, out, results):
+                to.reshape(batch, *shape)[part] = found
         return True
 
     cdef bint is_state(self, list state) noexcept:
