@@ -144,3 +144,12 @@ def test_interpolation_is_a_screw(seed, u):
     there = se3.interpolate(M, N, u)
     v = se3.log(se3.between(M, N))
     np.testing.assert_allclose(there, se3.compose(M, se3.exp(u * v)), atol=1e-12)
+
+
+def test_threads_leave_numbers_that_are_not_finite_where_one_does():
+    M = se3.exp(rng.normal(size=(20_000, 6)))  # enough that each thread gets a part
+    M[::7, 0, 3] = np.nan
+    expected = se3.inverse(M)
+    assert np.isnan(expected[::7, :, 3]).all()
+    assert np.isfinite(expected[..., :3]).all()
+    np.testing.assert_array_equal(se3.inverse(M, num_threads=3), expected)

@@ -488,10 +488,15 @@ cdef class CompiledFunction:
         (blocks * 8,), receives the freedom with a bad pivot, or -1.
         """
         cdef Operand rows[MOST_ARRAYS]
-        cdef int k
+        cdef Py_ssize_t *status = <Py_ssize_t *> failed.data
+        cdef Py_ssize_t k
         for k in range(self.inputs):
             describe(operands[k], &rows[k])
-        self.run_blocks(batch, rows, out, <Py_ssize_t *> failed.data, first, stop)
+        if first == 0 and stop * LANES >= batch and self.run_whole(batch, rows, out):
+            for k in range(stop * LANES):
+                status[k] = FACTORIZED
+        else:
+            self.run_blocks(batch, rows, out, status, first, stop)
 
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
                          Py_ssize_t first, Py_ssize_t stop) except False:
