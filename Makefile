@@ -106,8 +106,8 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	. $(BIN)/activate && cython-lint treefactor
 	$(BIN)/mypy
-	$(BIN)/python -m mypy.stubtest treefactor.linalg._factor_methods treefactor.quantities.functions --mypy-config-file pyproject.toml \
-	  --ignore-missing-stub --ignore-disjoint-bases
+	$(BIN)/python -m mypy.stubtest treefactor.linalg._factor_methods treefactor.quantities.functions treefactor.se3 treefactor.so3 \
+	  --mypy-config-file pyproject.toml --ignore-missing-stub --ignore-disjoint-bases
 
 # Write types, of JAX and PyTorch, too, public names and the API page from the declarations in treefactor/quantities.
 generate: $(READY)

@@ -8,13 +8,13 @@ from os import PathLike
 import mujoco
 import numpy as np
 
+from .. import so3
 from .._util._by_identity import ByIdentity  # type: ignore[import-not-found]  # compiled
 from .._util.conventions import Pair
 from .._util.messages import received
 from .._util.protocol import Base, EngineJoint
 from .._util.validation import as_real, require_finite
 from ..exceptions import ConfigurationError, ShapeError
-from ..model import so3
 from ..model.model import Model
 from ._mujoco_body import Body, Joint, body_names, halves_of, heavy_joints, joints_of
 from ._translation import matched

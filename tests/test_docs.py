@@ -45,6 +45,11 @@ COMMAND = re.compile(r"^    (?:\$ )?((?:treefactor|make -C) .+)$|`(treefactor \w
 LONG = ("treefactor tables", "treefactor check")  # run at length in tests of their own
 GENERATED = {"build", "dist"}
 FRAMEWORKS = {"jax": "jax", "pytorch": "torch"}  # by the names of pages
+OF_TABLE = (
+    "treefactor.quantities.",
+    "treefactor.se3",
+    "treefactor.so3",
+)  # examples of the table, or its functions
 RAISE_NOTHING = ("neutral", "default_robots", "bundled")
 
 
@@ -209,7 +214,7 @@ def test_docstrings(name):
     source = Path(module.__file__)
     source = source.with_name(source.name.split(".")[0] + ".pyx") if source.suffix != ".py" else source
     written = doctest.DocTestParser().get_examples(source.read_text(encoding="utf-8"))
-    if not name.startswith("treefactor.quantities."):  # whose examples belong to the functions of the table
+    if not name.startswith(OF_TABLE):
         assert done.attempted == len(written)  # doctest finds every one
 
 

@@ -12,7 +12,7 @@ FLOORS = [  # from the ground up; a module imports from its own folder and from 
     *("_version", "exceptions", "tolerances", "_util", "streams"),
     *("tree", "families", "model", "config"),
     *("linalg", "_functions"),
-    "quantities",
+    *("quantities", "se3", "so3"),
     *("dynamics", "kinematics"),
     *("derivatives", "identification"),
     *("mlcp", "constraints"),

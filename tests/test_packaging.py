@@ -353,7 +353,7 @@ def test_a_changed_header_compiles_the_modules_that_include_it(monkeypatch):
     sys.modules[specification.name] = build
     specification.loader.exec_module(build)
     extensions = {extension.name: extension for extension in build.modules()}
-    for name in ("treefactor.dynamics._recursions", "treefactor.model._poses"):
+    for name in ("treefactor.dynamics._recursions", "treefactor.kinematics._poses"):
         extension = extensions[name]
         for source in build.kernels(extension):
             command = [compiler, "-MM", "-Itreefactor", source]

@@ -118,6 +118,8 @@ from . import mlcp as mlcp
 from . import model as model
 from . import papers as papers
 from . import report as report
+from . import se3 as se3
+from . import so3 as so3
 from . import streams as streams
 from . import tolerances as tolerances
 from . import tree as tree
@@ -143,8 +145,6 @@ from .exceptions import StepError as StepError
 from .mlcp import fclib as fclib
 from .model import arms as arms
 from .model import mechanisms as mechanisms
-from .model import se3 as se3
-from .model import so3 as so3
 from .quantities.functions import d_difference as d_difference
 from .quantities.functions import d_integrate as d_integrate
 from .tree.operation_count import OperationCount as OperationCount

@@ -50,7 +50,7 @@ def declared(name: str) -> tuple[Counterpart, ...]:
 def row(quantity: Quantity, line: Timed) -> Counterpart:
     """Return the row of a line of a declaration."""
     theirs, shape = line.names or quantity.counterparts[0].name, line.shape or shape_of(quantity)
-    return Counterpart(theirs, quantity.name, line.note, line.what, shape, line.convention)
+    return Counterpart(theirs, quantity.key, line.note, line.what, shape, line.convention)
 
 
 def shape_of(quantity: Quantity) -> str:

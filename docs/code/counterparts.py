@@ -8,7 +8,6 @@ The choice of functions follows a count of what 486 files of 21 public repositor
 from __future__ import annotations
 
 from counterpart import Counterpart, declared
-from counterparts_of_poses import POSES
 
 GROUPS: dict[str, tuple[Counterpart, ...]] = {
     "Models": (
@@ -203,7 +202,8 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         ),
         Counterpart("computeFrameKinematicRegressor"),
     ),
-    **POSES,
+    "Poses [R | p]": declared("Poses"),
+    "Rotations": declared("Rotations"),
     "Operational space": (
         Counterpart(
             "computeFrameJacobian, computeMinverse",

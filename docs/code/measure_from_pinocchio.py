@@ -16,7 +16,7 @@ import numpy as np
 import pinocchio as pin
 from pinocchio_constrained import constrained
 from pinocchio_declared import declared
-from pinocchio_geometry import configurations, poses
+from pinocchio_geometry import configurations
 from pinocchio_tasks import simulation, tasks
 from pinocchio_turns import BATCH, BOUND, CALL, rows, turns
 from rich.progress import track
@@ -60,7 +60,7 @@ def of_robot(name: str) -> Iterator[bench.Comparison]:
     depths = [len(model.supports[frame.parentJoint]) for frame in model.frames]
     frame = contacts[0] if contacts else int(np.argmax(depths))
     yield from declared(case, frame)
-    for measured in (programs, simulation, linear_algebra, configurations, poses):
+    for measured in (programs, simulation, linear_algebra, configurations):
         yield from measured(case)
     yield from tasks(case, frame)
     yield from constrained(case, contacts or [frame])

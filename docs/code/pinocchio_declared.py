@@ -29,8 +29,9 @@ VARIABLES = {
 
 def declared(case: Case, frame: int) -> Iterator[bench.Comparison]:
     """Yield the comparisons of all quantities with a call of Pinocchio; of frames with one frame."""
-    arrays, names = arrays_of(case), names_of(case, frame)
+    of_model, names, of_poses = arrays_of(case), names_of(case, frame), arrays_of_poses(len(case.q))
     for quantity in QUANTITIES.values():
+        arrays = of_model if quantity.has_model else of_poses
         for line in filter(lambda line: line.call, quantity.timed):
             ours = line.ours or call_of(quantity)
             differences = line.call.startswith("peers.")
@@ -48,7 +49,8 @@ def declared(case: Case, frame: int) -> Iterator[bench.Comparison]:
 def call_of(quantity: Quantity) -> str:
     """Return the call of a quantity with the arguments that it needs."""
     needed = [name for name, value in quantity.arguments.items() if value is NEEDED]
-    return f"tf.{quantity.name}({', '.join(VARIABLES.get(name, name) for name in needed)})"
+    renamed = VARIABLES if quantity.has_model else {}
+    return f"tf.{quantity.key}({', '.join(renamed.get(name, name) for name in needed)})"
 
 
 def arrays_of(case: Case) -> dict[str, object]:
@@ -60,6 +62,31 @@ def arrays_of(case: Case) -> dict[str, object]:
         **{name: rng.normal(size=case.v.shape) for name in ("w", "dq", "dv", "da", "dtau")},
         **{"r": tf.integrate(case.ours, case.q, 0.3 * case.v), "s": case.q.copy(), "fext": fext},
         "forces": [pin.StdVec_Force([pin.Force.Zero(), *map(pin.Force, each)]) for each in fext],
+    }
+
+
+def arrays_of_poses(count: int) -> dict[str, object]:
+    """Return poses, rotations and vectors: A and B are Pinocchio's objects of M and M1, u that of v."""
+    rng = np.random.default_rng(0)
+    v, x, w, rpy = rng.normal(size=(count, 6)), *rng.normal(size=(3, count, 3))
+    M, M1, R, R1 = tf.se3.exp(v), tf.se3.exp(v[::-1]), tf.so3.exp(x), tf.so3.exp(w)
+    A, B = ([pin.SE3(one[:, :3], one[:, 3]) for one in many] for many in (M, M1))
+    return {
+        **{
+            "v": v,
+            "w": w,
+            "x": x,
+            "xyz": x,
+            "rpy": rpy,
+            "M": M,
+            "M0": M,
+            "M1": M1,
+            "R": R,
+            "R0": R,
+            "R1": R1,
+        },
+        **{"z": tf.se3.to_xyzquat(M), "q": tf.so3.to_quaternion(R)},
+        **{"A": A, "B": B, "u": [pin.Motion(one) for one in v]},
     }
 
 

@@ -7,13 +7,18 @@ import numpy as np
 
 import treefactor as tf
 from helpers.dynamics_cases import MODELS
-from helpers.undeclared import PLACED, UNDECLARED, tip
+from helpers.undeclared import UNDECLARED, tip
 from treefactor import se3, so3
 from treefactor.quantities.declaration import NEEDED, Quantity
 from treefactor.quantities.functions import ENTRIES, QUANTITIES
 
 KEYS = {"columns": ("inertia", "armature", "dry", "offset")}  # values beside the defaults, for dense results
-TURNED = ("pose", "rotation")  # roles of arrays that are no vectors
+TURNED = {  # arrays that are no vectors, by their shapes: made of poses
+    (3, 4): lambda M: M,
+    (3, 3): lambda M: M[..., :3].copy(),
+    (7,): se3.to_xyzquat,
+    (4,): lambda M: so3.to_quaternion(M[..., :3]),
+}
 
 
 class Case(NamedTuple):
@@ -26,8 +31,8 @@ class Case(NamedTuple):
     @property
     def function(self):
         """Public function, or one that calls it."""
-        name = self.quantity.name
-        return UNDECLARED[name].function if name in UNDECLARED else ENTRIES[name].function
+        key = self.quantity.key
+        return UNDECLARED[key].function if key in UNDECLARED else ENTRIES[key].function
 
     @property
     def names(self):
@@ -64,16 +69,24 @@ class Case(NamedTuple):
             if array.role == "configuration":
                 reach = np.full(self.model.nq, 3.0)
                 arrays[array.name] = tf.random_configuration(self.model, rng, -reach, reach, size)
-            elif array.role in TURNED:
-                arrays[array.name] = turned(array.unit, rng, size)
+            elif array.shape in TURNED:
+                arrays[array.name] = TURNED[array.shape](se3.exp(rng.normal(size=(*size, 6))))
             else:
-                shape = [getattr(self.model, axis) if isinstance(axis, str) else axis for axis in array.shape]
+                shape = [self.length(axis) for axis in array.shape]
                 drawn = rng.normal(size=(*size, *shape))
                 arrays[array.name] = np.asarray(drawn) if optional or not array.optional else None
         return arrays
 
+    def length(self, axis):
+        """Return the length of an axis of the declaration."""
+        if isinstance(axis, str):
+            return self.options[axis] if axis in self.options else getattr(self.model, axis)
+        return axis
+
     def call(self, arrays, **further):
         """Call the public function."""
+        if not self.quantity.has_model:
+            return self.function(**arrays, **further)
         return self.function(self.model, **arrays, **self.options, **further)
 
     def parts(self, results):
@@ -91,17 +104,6 @@ class Case(NamedTuple):
         if self.layout == "lanes":
             arrays = [np.moveaxis(x, -1, 1).reshape(8 * len(x), x.shape[1])[:count] for x in arrays]
         return arrays
-
-
-def turned(form, rng, size):
-    """Return random poses or rotations."""
-    M = se3.exp(rng.normal(size=(*size, 6)))
-    if form == "M":
-        return M
-    if form == "xyzquat":
-        return se3.to_xyzquat(M)
-    R = M[..., :3].copy()
-    return R if form == "R" else so3.to_quaternion(R)
 
 
 def options_of(quantity, model):
@@ -133,7 +135,11 @@ def exists(quantity, model):
 
 def supports(case):
     """Return whether a quantity supports a model with mimic joints, if it is one."""
-    return case.model.coupling is None or (case.quantity.mimic and case.options.get("method") != "aba")
+    return (
+        case.model is None
+        or case.model.coupling is None
+        or (case.quantity.mimic and case.options.get("method") != "aba")
+    )
 
 
 def cases(models=MODELS, select=lambda case: True, undeclared=False):
@@ -142,12 +148,11 @@ def cases(models=MODELS, select=lambda case: True, undeclared=False):
     quantities += [one.quantity for one in UNDECLARED.values()] if undeclared else []
     made, ids = [], []
     for quantity in quantities:
-        of_poses = any(one.quantity is quantity for one in PLACED)
-        for key, model in list(models.items())[:1] if of_poses else models.items():
+        for key, model in models.items() if quantity.has_model else [("", None)]:
             for options in options_of(quantity, model) if exists(quantity, model) else ():
                 case = Case(quantity, model, options)
                 if supports(case) and select(case):
                     made.append(case)
                     values = [name if x is True else getattr(x, "name", x) for name, x in options.items()]
-                    ids.append("-".join([quantity.name, key, *map(str, values)]))
+                    ids.append("-".join([quantity.key, key, *map(str, values)]))
     return {"argvalues": made, "ids": ids}

@@ -3,55 +3,11 @@
 from typing import NamedTuple
 
 import treefactor as tf
-from treefactor import se3, so3
 from treefactor.quantities.arrays import A, Q, V
-from treefactor.quantities.declaration import Array, Quantity
+from treefactor.quantities.declaration import Quantity
 
 TAU = A._replace(name="tau")
 NO_TAU = TAU._replace(optional=True, needed=True)
-FORMS = {  # of poses and rotations: by the names of arguments in the tables below, their shape and role
-    "M": ((3, 4), "pose"),
-    "R": ((3, 3), "rotation"),
-    "xyzquat": ((7,), "pose"),
-    "quaternion": ((4,), "rotation"),
-    "vector": ((3,), "vector"),
-    "twist": ((6,), "vector"),
-    "u": ((), "vector"),
-}
-POSES = {  # by the function: what its arguments are
-    se3.act: "M vector",
-    se3.act_inverse: "M twist",
-    se3.action: "M",
-    se3.between: "M M",
-    se3.compose: "M M",
-    se3.exp: "twist",
-    se3.from_rpy: "vector vector",
-    se3.from_xyzquat: "xyzquat",
-    se3.interpolate: "M M u",
-    se3.inverse: "M",
-    se3.jexp: "twist",
-    se3.jlog: "M",
-    se3.log: "M",
-    se3.to_xyzquat: "M",
-    so3.act: "R vector",
-    so3.act_inverse: "R vector",
-    so3.between: "R R",
-    so3.compose: "R R",
-    so3.exp: "vector",
-    so3.from_quaternion: "quaternion",
-    so3.from_rpy: "vector",
-    so3.interpolate: "R R u",
-    so3.inverse: "R",
-    so3.jexp: "vector",
-    so3.jlog: "R",
-    so3.log: "R",
-    so3.to_quaternion: "R",
-    so3.to_rpy: "R",
-}
-OF_OTHER_SHAPES = {
-    "se3.act of twists": (se3.act, "M twist"),
-    "se3.act_inverse of points": (se3.act_inverse, "M vector"),
-}
 
 
 class Undeclared(NamedTuple):
@@ -110,27 +66,12 @@ def kinematics(model, q, v, a, **options):
     return tuple(x[0] if isinstance(x, tuple) else x for x in result) if out is None else out
 
 
-def posed(function):
-    """Return a function that needs no model, but takes one."""
-    return lambda model, **arguments: function(**arguments)
-
-
 def of_model(function, *inputs, **further):
     """Return a function of a model and its state."""
     return Undeclared(Quantity(function.__name__, "", inputs, (), "", module="", **further), function)
 
 
-def of_poses(name, function, forms):
-    """Return a function of poses or rotations."""
-    names = function.__code__.co_varnames[: len(forms.split())]
-    inputs = [
-        Array(name, FORMS[form][0], form, role=FORMS[form][1])
-        for name, form in zip(names, forms.split(), strict=True)
-    ]
-    return Undeclared(Quantity(name, "", tuple(inputs), (), "", module=""), posed(function))
-
-
-MOVED = [
+FUNCTIONS = [
     of_model(step, Q, V, TAU, inertias=True, fails="singular H"),
     of_model(
         rollout, Q._replace(name="q0"), V._replace(name="v0"), NO_TAU, inertias=True, fails="singular H"
@@ -147,11 +88,4 @@ MOVED = [
         errors=(("InvalidModelError", "If the bodies have no mass."),),
     ),
 ]
-PLACED = [
-    *(
-        of_poses(f"{function.__module__.rpartition('.')[2]}.{function.__name__}", function, forms)
-        for function, forms in POSES.items()
-    ),
-    *(of_poses(name, *case) for name, case in OF_OTHER_SHAPES.items()),
-]
-UNDECLARED = {one.quantity.name: one for one in (*MOVED, *PLACED)}
+UNDECLARED = {one.quantity.name: one for one in FUNCTIONS}

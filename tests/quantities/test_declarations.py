@@ -40,7 +40,7 @@ def test_the_compiled_class_and_the_oracle_exist(quantity):
 
 @every_quantity
 def test_signatures_and_docstrings_follow_from_the_declaration(quantity):
-    function = ENTRIES[quantity.name].function
+    function = ENTRIES[quantity.key].function
     signature = inspect.signature(function)
     assert list(signature.parameters) == list(quantity.arguments)
     for name, parameter in signature.parameters.items():
@@ -100,9 +100,8 @@ def test_results_have_the_shapes_of_the_declaration(case, size):
     assert len(arrays) == (1 if case.options.get("argument") is not None else len(results))
     for result, own in zip(results, arrays, strict=False):
         axes = [axis for axis in result.shape if axis != "frames"]
-        if {axis for axis in axes if isinstance(axis, str)} <= {"nq", "nv", "njoints"}:
-            shape = [getattr(case.model, axis) if isinstance(axis, str) else axis for axis in axes]
-            assert own.shape == (*size, *shape)
+        if {axis for axis in axes if isinstance(axis, str)} <= {"nq", "nv", "njoints", *case.options}:
+            assert own.shape == (*size, *map(case.length, axes))
 
 
 def test_numbers_of_entries_are_those_of_the_table():
@@ -139,16 +138,16 @@ def test_places_are_files_and_lines():
         assert Path(path).read_text(encoding="utf-8").splitlines()[int(line) - 1].startswith(text)
     for quantity in QUANTITIES.values():
         assert {"declaration", "compiled class"} <= dict(places(quantity)).keys()
+        assert quantity.has_model or "kernel" in dict(places(quantity))
 
 
 def test_every_public_function_of_arrays_is_called_by_generic_tests():
     """Those that have `num_threads` compute batches; objects and matrices have tests of their own."""
     apart = {"Factor", "factor", "solve", "operational_space", "damped_least_squares", "chain_inertia"}
     functions = {name for name in REACHABLE if "num_threads" in signature(getattr(tf, name))}
-    for group in (se3, so3):
-        own = {name: one for name, one in vars(group).items() if not name.startswith("_") and callable(one)}
-        short = group.__name__.rpartition(".")[2]
-        functions |= {f"{short}.{name}" for name, one in own.items() if one.__module__ == group.__name__}
+    functions |= {
+        f"{group.__name__.partition('.')[2]}.{name}" for group in (se3, so3) for name in group.__all__
+    }
     assert functions - QUANTITIES.keys() - UNDECLARED.keys() == apart
     called = {**QUANTITIES, **{name: one.quantity for name, one in UNDECLARED.items()}}
     changing = {name for name in REACHABLE if "inertias" in signature(getattr(tf, name))}

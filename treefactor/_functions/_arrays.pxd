@@ -6,7 +6,8 @@ from .._util._fast_arrays cimport is_real
 from ..tree._operands cimport Operand, describe_vector
 
 cdef enum:
-    MOST_AXES = 4                # of an argument or result, that of a batch included
+    MOST_AXES = 4                # of an argument or result, one of a batch included
+    MOST_LEADING = 8             # of a batch
 
 cdef enum Form:                  # what `compute` writes for a result
     PLAIN                        # the entries of the user's array
@@ -27,6 +28,12 @@ ctypedef struct Array:           # an argument or result, for one configuration
     bint in_place                # a result that may be written over the first argument
 
 
+ctypedef struct Leading:         # axes of a batch
+    int axes                     # 0: no argument has any
+    cnp.npy_intp shape[MOST_LEADING]
+    Py_ssize_t size              # elements of the batch
+
+
 cdef inline int describe_shape(Array *array, tuple shape) except -1:
     """Set the shape and the number of entries."""
     cdef int axis
@@ -43,23 +50,45 @@ cdef inline tuple shape_of(const Array *array):
     return tuple([array.shape[axis] for axis in range(array.axes)])
 
 
-cdef inline bint fits(const Array *array, object x) noexcept:
-    """Return whether x is a contiguous float64 array of the shape for one configuration."""
+cdef inline bint has_shape(object x, int axes, const cnp.npy_intp *shape) noexcept:
+    """Return whether x is a contiguous float64 array of this shape."""
     cdef int axis
-    if not (cnp.PyArray_CheckExact(x) and cnp.PyArray_NDIM(<cnp.ndarray> x) == array.axes
+    if not (cnp.PyArray_CheckExact(x) and cnp.PyArray_NDIM(<cnp.ndarray> x) == axes
             and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_DOUBLE
             and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> x)):
         return False
-    for axis in range(array.axes):
-        if cnp.PyArray_DIM(<cnp.ndarray> x, axis) != array.shape[axis]:
+    for axis in range(axes):
+        if cnp.PyArray_DIM(<cnp.ndarray> x, axis) != shape[axis]:
             return False
     return True
 
 
-cdef inline bint read_rows(const Array *array, object x, Py_ssize_t *batch, Operand *operand) noexcept:
-    """Describe float64 rows (batch, *shape), or one row that all share; false for another type or shape.
+cdef inline bint fits(const Array *array, object x) noexcept:
+    """Return whether x is a contiguous float64 array of the shape for one configuration."""
+    return has_shape(x, array.axes, array.shape)
 
-    The entries of a row are equally far apart; rows may lie anywhere. ``batch`` is -1 until an array sets it.
+
+cdef inline bint set_leading(Leading *leading, int axes, const cnp.npy_intp *shape) noexcept:
+    """Set the axes of a batch, unless an argument has set others; false if they differ."""
+    cdef int axis
+    if leading.axes == 0:
+        leading.axes, leading.size = axes, 1
+        for axis in range(axes):
+            leading.shape[axis] = shape[axis]
+            leading.size *= shape[axis]
+        return True
+    if leading.axes != axes:
+        return False
+    for axis in range(axes):
+        if leading.shape[axis] != shape[axis]:
+            return False
+    return True
+
+
+cdef inline bint read_rows(const Array *array, object x, Leading *leading, Operand *operand) noexcept:
+    """Describe float64 rows (..., *shape), or one row that all share; false for another type or shape.
+
+    The entries of a row are equally far apart, and so are rows.
     """
     cdef cnp.ndarray a
     cdef Py_ssize_t step
@@ -68,7 +97,7 @@ cdef inline bint read_rows(const Array *array, object x, Py_ssize_t *batch, Oper
         return False
     a = <cnp.ndarray> x
     lead = cnp.PyArray_NDIM(a) - array.axes
-    if not 0 <= lead <= 1:
+    if not 0 <= lead <= MOST_LEADING:
         return False
     describe_vector(a.data, array.size, operand)
     if array.axes:
@@ -77,8 +106,10 @@ cdef inline bint read_rows(const Array *array, object x, Py_ssize_t *batch, Oper
         if a.shape[lead + axis] != array.shape[axis] or a.strides[lead + axis] != step:
             return False
         step *= array.shape[axis]
-    if lead:
-        if batch[0] >= 0 and batch[0] != a.shape[0]:
+    if lead == 0:
+        return True
+    operand.to_next = a.strides[lead - 1]
+    for axis in range(lead - 1):
+        if a.strides[axis] != a.shape[axis + 1] * a.strides[axis + 1]:
             return False
-        batch[0], operand.to_next = a.shape[0], a.strides[0]
-    return True
+    return set_leading(leading, lead, a.shape)

@@ -5,7 +5,7 @@ from cpython.object cimport PyObject
 
 from ..tree._operands cimport Operand
 from ..tree._pattern cimport Pattern
-from ._arrays cimport PAIR, PLAIN, SPARSE, SYMMETRIC, Array, Form
+from ._arrays cimport PAIR, PLAIN, SPARSE, SYMMETRIC, Array, Form, Leading
 
 cdef enum:
     MOST_ARRAYS = 16             # arguments of a function
@@ -22,6 +22,7 @@ cdef class CompiledFunction:
     cdef readonly bint in_lanes  # the user's results have the layout "lanes"
     cdef readonly bint scalar    # the only result is a number
     cdef readonly bint any_length        # its unit vectors may have any length but zero
+    cdef readonly int effort     # for an entry of the results, see `spread`
     cdef Pattern pattern         # of results of the forms SYMMETRIC and PAIR
     cdef const void *model       # what `compute` gets, unless elements of a batch have models of their own
     cdef Py_ssize_t elements     # of a batch that has; -1: all configurations share one
@@ -38,6 +39,8 @@ cdef class CompiledFunction:
     cdef Py_ssize_t units_of[MOST_ARRAYS]        # their number in every argument
     cdef object unit_entries     # the arrays of these
     cdef readonly tuple configurations   # names of these arguments
+    cdef readonly dict input_shapes      # of the arguments by name, for one configuration
+    cdef readonly tuple shapes   # of the results for one configuration; in lanes their numbers of entries
     cdef Py_ssize_t need_one, need_lanes, need_apart     # doubles, and those of single results computed apart
 
     cdef int add_input(self, tuple shape, bint optional=*, units=*) except -1
@@ -77,7 +80,8 @@ cdef class CompiledFunction:
     @cython.final
     cdef tuple as_results(self, object out)
     cpdef object make(self, tuple results)
-    cpdef tuple allocate(self, Py_ssize_t batch)
+    @cython.final
+    cdef tuple new_results(self, const Leading *leading)
     @cython.final
     cdef object run(self, PyObject **arrays, object out, object threads)
     @cython.final
@@ -85,7 +89,7 @@ cdef class CompiledFunction:
     @cython.final
     cdef object run_rows(self, PyObject **arrays, object out)
     @cython.final
-    cdef bint fits_batch(self, int k, object out, Py_ssize_t batch) noexcept
+    cdef bint fits_batch(self, int k, object out, const Leading *leading) noexcept
     @cython.final
     cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, char **to, Py_ssize_t *failed,
                            Py_ssize_t first, Py_ssize_t stop) noexcept nogil

@@ -4,6 +4,8 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.float cimport PyFloat_AsDouble, PyFloat_Check
 from cpython.long cimport PyLong_CheckExact
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.math cimport NAN
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
@@ -13,7 +15,17 @@ from .._util._result_arrays cimport new_array, new_block, new_result, size_in_bl
 from .._util._thread_count cimport is_thread_count
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, describe_vector, load, overlap
 from ..tree._pattern cimport FACTORIZED, active
-from ._arrays cimport MOST_AXES, describe_shape, fits, read_rows, shape_of
+from ._arrays cimport (
+    MOST_AXES,
+    MOST_LEADING,
+    Leading,
+    describe_shape,
+    fits,
+    has_shape,
+    read_rows,
+    set_leading,
+    shape_of,
+)
 from ._packed cimport add_doubt, are_unit_vectors, pad, unpack
 
 import numpy as np
@@ -71,8 +83,7 @@ cdef class CompiledFunction:
     """
 
     def __cinit__(self, *_):
-        self.elements, self.one_axis = -1, True
-        self.configurations = ()
+        self.elements, self.one_axis, self.effort, self.configurations = -1, True, 16, ()
 
     def __dealloc__(self):
         free(self.result)
@@ -153,6 +164,9 @@ cdef class CompiledFunction:
             self.own_unit = self.unit + 2 * self.units
             self.unit_entries = entries
         self.need_one, self.need_lanes = one + self.need_apart, lanes
+        self.input_shapes = {name: shape_of(&self.input[k]) for k, name in enumerate(self.names)}
+        self.shapes = tuple([(self.result[k].computed,) if self.in_lanes else shape_of(&self.result[k])
+                             for k in range(self.results)])
         return 0
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
@@ -205,20 +219,12 @@ cdef class CompiledFunction:
         """Return the only result, a number, as the function returns it for a single configuration."""
         return cnp.PyArray_ToScalar(&value, A_NUMBER)
 
+    def require_valid(self, dict arrays):
+        """Raise the error about arguments of one configuration, finite arrays by name, that are not valid."""
+
     def number(self, double value):
         """Return the only result, a number, as the function returns it."""
         return self.as_number(value)
-
-    @property
-    def shapes(self):
-        """Return the shapes of the results for one configuration; in lanes their numbers of entries."""
-        return tuple([(self.result[k].computed,) if self.in_lanes else shape_of(&self.result[k])
-                      for k in range(self.results)])
-
-    @property
-    def input_shapes(self):
-        """Return by name the shapes of the arguments for one configuration."""
-        return {name: shape_of(&self.input[k]) for k, name in enumerate(self.names)}
 
     @property
     def has_elements(self):
@@ -343,22 +349,32 @@ cdef class CompiledFunction:
             return (out,)
         return tuple(out) if isinstance(out, (tuple, list)) and len(out) == self.results else None
 
-    cpdef tuple allocate(self, Py_ssize_t batch):
-        """Return new arrays of all results for a batch, or for one configuration if batch is -1."""
+    def allocate(self, Py_ssize_t count):
+        """Return new arrays of all results for a batch along one axis."""
+        cdef Leading leading
+        leading.axes = 0
+        set_leading(&leading, 1, <cnp.npy_intp *> &count)
+        return self.new_results(&leading)
+
+    cdef tuple new_results(self, const Leading *leading):
+        """Return new arrays of all results for a batch, or for one configuration if it has no axes."""
         cdef Py_ssize_t size = 0, at = 0
-        cdef cnp.npy_intp shape[1 + MOST_AXES]
-        cdef int k, lead = batch >= 0
+        cdef cnp.npy_intp shape[MOST_LEADING + MOST_AXES]
+        cdef int k
         cdef cnp.ndarray block = None
-        cdef list arrays = []
-        shape[0] = batch
-        if lead:
+        cdef tuple arrays = PyTuple_New(self.results)
+        cdef object array
+        memcpy(shape, leading.shape, leading.axes * sizeof(cnp.npy_intp))
+        if leading.axes:
             for k in range(self.results):
-                size += size_in_block(batch * self.result[k].size)
+                size += size_in_block(leading.size * self.result[k].size)
             block = new_block(self.results, size)
         for k in range(self.results):
-            memcpy(&shape[lead], self.result[k].shape, sizeof(self.result[k].shape))
-            arrays.append(new_array(lead + self.result[k].axes, shape, block, &at))
-        return tuple(arrays)
+            memcpy(shape + leading.axes, self.result[k].shape, sizeof(self.result[k].shape))
+            array = new_array(leading.axes + self.result[k].axes, shape, block, &at)
+            Py_INCREF(array)
+            PyTuple_SET_ITEM(arrays, k, array)
+        return arrays
 
     cdef object run_vectors(self, PyObject **arrays, object out):
         """Compute one configuration given as contiguous arrays; None if the general path must handle it."""
@@ -366,6 +382,7 @@ cdef class CompiledFunction:
         cdef double *y[MOST_RESULTS]
         cdef double numbers[MOST_ARRAYS]
         cdef double number = 0.0
+        cdef Leading none
         cdef tuple results
         cdef object only
         cdef int k
@@ -387,7 +404,8 @@ cdef class CompiledFunction:
             only = new_result(self.result[0].axes, self.result[0].shape)
             y[0] = <double *> cnp.PyArray_DATA(<cnp.ndarray> only)
             return only if self.run_one(x, y) else None
-        results = self.allocate(-1)
+        none.axes = 0
+        results = self.new_results(&none)
         for k in range(self.results):
             y[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> results[k])
         return self.make(results) if self.run_one(x, y) else None
@@ -396,26 +414,29 @@ cdef class CompiledFunction:
         """Compute a batch given as float64 arrays, or as one row for all of it; None if they do not fit."""
         cdef Operand operands[MOST_ARRAYS]
         cdef double numbers[MOST_ARRAYS]
-        cdef Py_ssize_t batch = self.elements
+        cdef Leading leading
         cdef tuple results
         cdef int k, j
+        leading.axes = leading.size = 0
+        if self.elements >= 0:
+            set_leading(&leading, 1, <cnp.npy_intp *> &self.elements)
         for k in range(self.inputs):
             if self.input[k].optional and arrays[k] == <PyObject *> None:
                 describe_vector(NULL, 0, &operands[k])
             elif read_number(&self.input[k], <object> arrays[k], numbers + k):
                 describe_vector(numbers + k, 1, &operands[k])
-            elif not read_rows(&self.input[k], <object> arrays[k], &batch, &operands[k]):
+            elif not read_rows(&self.input[k], <object> arrays[k], &leading, &operands[k]):
                 return None
-        if batch <= 0 or not self.one_axis or (self.in_lanes and out is None):
+        if leading.size == 0 or not self.one_axis or (self.in_lanes and out is None):
             return None
         if out is None:
-            results = self.allocate(batch)
+            results = self.new_results(&leading)
         else:
             results = self.as_results(out)
             if results is None:
                 return None
             for k in range(self.results):
-                if not self.fits_batch(k, results[k], batch):
+                if not self.fits_batch(k, results[k], &leading):
                     return None
                 for j in range(self.inputs):
                     if operands[j].data == NULL or operands[j].data == <const char *> (numbers + j):
@@ -425,23 +446,20 @@ cdef class CompiledFunction:
                 for j in range(k):
                     if may_overlap(results[j], results[k]):
                         return None
-        if not self.run_whole(batch, operands, results):
-            self.run_blocks(batch, operands, results, NULL, 0, (batch + LANES - 1) // LANES)
+        if not self.run_whole(leading.size, operands, results):
+            self.run_blocks(leading.size, operands, results, NULL, 0, (leading.size + LANES - 1) // LANES)
         return self.make(results) if out is None else out
 
-    cdef bint fits_batch(self, int k, object out, Py_ssize_t batch) noexcept:
+    cdef bint fits_batch(self, int k, object out, const Leading *leading) noexcept:
         """Return whether out can hold result k of a batch."""
-        cdef Array expected
-        cdef int axis
+        cdef cnp.npy_intp shape[MOST_LEADING + MOST_AXES]
+        cdef int axes = leading.axes + self.result[k].axes
+        memcpy(shape, leading.shape, leading.axes * sizeof(cnp.npy_intp))
+        memcpy(shape + leading.axes, self.result[k].shape, sizeof(self.result[k].shape))
         if self.in_lanes:
-            expected.axes = 3
-            expected.shape[0], expected.shape[1] = (batch + LANES - 1) // LANES, self.result[k].computed
-            expected.shape[2] = LANES
-        else:
-            expected.axes, expected.shape[0] = 1 + self.result[k].axes, batch
-            for axis in range(self.result[k].axes):
-                expected.shape[1 + axis] = self.result[k].shape[axis]
-        return fits(&expected, out) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
+            axes, shape[0], shape[1] = 3, (leading.size + LANES - 1) // LANES, self.result[k].computed
+            shape[2] = LANES
+        return has_shape(out, axes, shape) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
 
     cdef object run(self, PyObject **arrays, object out, object threads):
         """Return the results for float64 arrays that need no conversion, or None."""
@@ -470,10 +488,15 @@ cdef class CompiledFunction:
         (blocks * 8,), receives the freedom with a bad pivot, or -1.
         """
         cdef Operand rows[MOST_ARRAYS]
-        cdef int k
+        cdef Py_ssize_t *status = <Py_ssize_t *> failed.data
+        cdef Py_ssize_t k
         for k in range(self.inputs):
             describe(operands[k], &rows[k])
-        self.run_blocks(batch, rows, out, <Py_ssize_t *> failed.data, first, stop)
+        if first == 0 and stop * LANES >= batch and self.run_whole(batch, rows, out):
+            for k in range(stop * LANES):
+                status[k] = FACTORIZED
+        else:
+            self.run_blocks(batch, rows, out, status, first, stop)
 
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
                          Py_ssize_t first, Py_ssize_t stop) except False:

@@ -26,9 +26,11 @@ cdef class Entry:
     cdef int option_at[MOST_OPTIONS]
     cdef int choices[MOST_OPTIONS]       # number of them, FLAG, KEY or PRESENCE
     cdef bint has_name[MOST_OPTIONS]     # choices may be given by an enumeration, whose `name` they are
+    cdef bint is_axis[MOST_OPTIONS]      # choices are lengths of the last axis of an argument
     cdef PyObject *choice[MOST_OPTIONS][MOST_CHOICES]
     cdef tuple kept                      # their owners
     cdef int out_at, threads_at, inertias_at
+    cdef readonly bint has_model         # the first parameter is a model, which keeps the functions
     cdef int key_option                  # number of the option that is a KEY, or -1
     cdef bint is_frame                   # whether that is a frame, or a list of frames
     cdef readonly bint directed          # whether arguments are directions, of which a state may have several
@@ -37,6 +39,7 @@ cdef class Entry:
 
     cdef int bind(self, PyObject *const *x, Py_ssize_t count, PyObject *keywords, PyObject **slot) except -1
     cdef int refuse(self, PyObject *const *x, Py_ssize_t count, PyObject *keywords) except -1
+    cdef PyObject *length_of(self, int k, PyObject *array) except NULL
     cdef int code_of(self, PyObject **chosen) except -2
     cdef object key_of(self, PyObject **chosen, Py_ssize_t vectors)
     cdef CompiledFunction find(self, model, PyObject **chosen, Py_ssize_t vectors)

@@ -1,6 +1,5 @@
 """Types of the compiled module."""
 
-from types import ModuleType
 from typing import Any
 
 from ._compiled_function import CompiledFunction
@@ -11,10 +10,10 @@ class Entry:
     number: int
     names: tuple[str, ...]
     directed: bool
+    has_model: bool
     def __init__(
         self,
         quantity: Any,
-        owner: ModuleType,
         docstring: str,
         names: tuple[str, ...],
         defaults: tuple[Any, ...],

@@ -52,6 +52,8 @@ cdef extern from *:
     int PyUnicode_Compare(PyObject *, PyObject *) except? -2
 
 cdef list entries = []
+cdef object package = sys.modules[__name__.partition(".")[0]]    # any module: `inspect` looks for one
+cdef CompiledParts shared = CompiledParts()     # keeps the functions that have no model
 cdef object changing = RLock()
 cdef object WHOLE = object()    # key of functions of a whole model
 
@@ -62,15 +64,13 @@ cdef class Entry:
     Parameters
     ----------
     quantity : Quantity
-    owner : module
-        Module that the function belongs to: its name and that of the function find it again.
+        Its module and its name find the function again.
     docstring : str
     signature : str
         Its parameters, as in ``(model, q, v, out=None)``; defaults are literals.
     """
 
-    def __init__(self, quantity, owner, str docstring not None, tuple names not None,
-                 tuple defaults not None):
+    def __init__(self, quantity, str docstring not None, tuple names not None, tuple defaults not None):
         cdef int k, j
         cdef PyMethodDef *method
         if len(entries) >= MOST_ENTRIES or len(names) > MOST_PARAMETERS:
@@ -80,7 +80,7 @@ cdef class Entry:
         self.defaults, self.count = defaults, len(names)
         self.required = self.count - <int> len(defaults)
         self.inputs, self.options = len(quantity.inputs), len(quantity.options)
-        self.key_option = -1
+        self.key_option, self.has_model = -1, quantity.has_model
         for k, array in enumerate(quantity.inputs):
             self.input_at[k] = names.index(array.name)
             self.axes[k], self.is_direction[k] = len(array.shape), array.role == "direction"
@@ -90,7 +90,11 @@ cdef class Entry:
             for option in quantity.options
         ])
         for k, option in enumerate(quantity.options):
-            self.option_at[k] = names.index(option.name)
+            self.is_axis[k] = option.kind == "axis"
+            name = option.name
+            if self.is_axis[k]:
+                name = next(array.name for array in quantity.inputs if option.name in array.shape)
+            self.option_at[k] = names.index(name)
             kinds = {"flag": FLAG, "frame": KEY, "key": KEY, "presence": PRESENCE}
             self.choices[k] = kinds.get(option.kind, len(option.choices))
             self.has_name[k] = option.kind == "reference"
@@ -105,7 +109,7 @@ cdef class Entry:
         method = &entry_methods[self.number]
         self.signature = quantity.name.encode(), docstring.encode()
         method.ml_name, method.ml_doc = <const char *> self.signature[0], <const char *> self.signature[1]
-        self.function = PyCFunction_NewEx(method, owner, owner.__name__)
+        self.function = PyCFunction_NewEx(method, package, quantity.module)
         entries.append(self)
 
     cdef int bind(self, PyObject *const *x, Py_ssize_t count, PyObject *keywords, PyObject **slot) except -1:
@@ -145,6 +149,24 @@ cdef class Entry:
         places = [<object> x[k] for k in range(count)]
         named = {name: <object> x[count + k] for k, name in enumerate(names)}
         raise TypeError(misfit(self.function, places, named))
+
+    cdef PyObject *length_of(self, int k, PyObject *array) except NULL:
+        """Return the choice that is the length of the last axis of an array, else the first one."""
+        cdef tuple shape
+        cdef Py_ssize_t length = -1, axes
+        cdef int j
+        if is_real(<object> array):
+            axes = cnp.PyArray_NDIM(<cnp.ndarray> array)
+            if axes > 0:
+                length = cnp.PyArray_DIM(<cnp.ndarray> array, axes - 1)
+        else:
+            shape = shape_of(<object> array)
+            if shape:
+                length = shape[len(shape) - 1]
+        for j in range(self.choices[k]):
+            if <Py_ssize_t> <object> self.choice[k][j] == length:
+                return self.choice[k][j]
+        return self.choice[k][0]
 
     cdef int code_of(self, PyObject **chosen) except -2:
         """Return the number of the choices of all options without a key; -1 if there is no such choice."""
@@ -316,11 +338,7 @@ cpdef CompiledFunction kept_function(CompiledParts model, type kind, tuple optio
 def run_kept(CompiledParts model not None, type kind not None, tuple options not None,
              tuple arrays not None, out, num_threads):
     """Run a function of `kept_function` on arrays of any form."""
-    cdef CompiledFunction function = kept_function(model, kind, options)
-    cdef object returned = function.run_arrays(arrays, out, num_threads)
-    if returned is None:
-        returned = general.run_validated(model, function, arrays, out, num_threads)
-    return returned
+    return general.run(model, kept_function(model, kind, options), arrays, out, num_threads)
 
 
 cdef bint is_frame(object frame) noexcept:
@@ -349,12 +367,12 @@ cdef object call(int number, PyObject *const *x, Py_ssize_t count, PyObject *key
     cdef PyObject *slot[MOST_PARAMETERS]
     cdef PyObject *arrays[MOST_ARRAYS]
     cdef PyObject *chosen[MOST_OPTIONS]
-    cdef object model, returned = None, out, threads
+    cdef object model, returned, out, threads
     cdef CompiledFunction function
     cdef Py_ssize_t vectors = -1
     cdef int k
     entry.bind(x, count, keywords, slot)
-    model = <object> slot[0]
+    model = <object> slot[0] if entry.has_model else shared
     if entry.inertias_at >= 0 and slot[entry.inertias_at] != <PyObject *> None:
         model = general.with_inertias(model, <object> slot[entry.inertias_at])
     for k in range(entry.inputs):
@@ -363,18 +381,20 @@ cdef object call(int number, PyObject *const *x, Py_ssize_t count, PyObject *key
     threads = <object> slot[entry.threads_at]
     for k in range(entry.options):
         chosen[k] = slot[entry.option_at[k]]
+        if entry.is_axis[k]:
+            chosen[k] = entry.length_of(k, chosen[k])
     if entry.directed:
         vectors = entry.vectors_of(arrays)
     function = entry.find(model, chosen, vectors)
-    if function is not None:
-        returned = function.run(arrays, out, threads)
-    if returned is None:
+    if function is None:
         options = [<object> chosen[k] for k in range(entry.options)]
         if entry.directed:
             options.append(vectors)
-        returned = general.general_path(
-            entry, model, tuple(options), tuple([<object> arrays[k] for k in range(entry.inputs)]), out,
-            threads)
+        function = general.compiled_function(entry, model, tuple(options))
+    returned = function.run(arrays, out, threads)
+    if returned is None:
+        given = tuple([<object> arrays[k] for k in range(function.inputs)])
+        returned = general.run_validated(model, function, given, out, threads)
     return returned
 
 

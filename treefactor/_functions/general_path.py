@@ -12,7 +12,7 @@ import numpy as np
 
 from .._util.messages import received
 from .._util.threads import spread
-from .._util.validation import aligned, as_output, check_choice, flatten, thread_count
+from .._util.validation import aligned, as_output, check_choice, thread_count
 from ..exceptions import DtypeError, NotPositiveDefiniteError, ShapeError
 from ..model._states import states
 from ..model.model import Model, require_model
@@ -41,11 +41,6 @@ def forget_oldest(functions: dict) -> None:
         del functions[next(key for key in functions if key is not None)]  # None: tables that all share
 
 
-def general_path(entry: Any, model: Model, options: tuple, arrays: tuple, out, num_threads: int):
-    """Run a quantity on arrays of any form, compiled if new; raise the error that names the bad argument."""
-    return run(model, compiled_function(entry, model, options), arrays, out, num_threads)
-
-
 def run(model: Model, function: CompiledFunction, arrays: tuple, out, num_threads: int):
     """Run a function on arrays of any form; raise the error that names the bad argument."""
     arrays = arrays[: function.inputs]
@@ -54,16 +49,18 @@ def run(model: Model, function: CompiledFunction, arrays: tuple, out, num_thread
 
 
 def compiled_function(entry: Any, model: Model, options: tuple) -> CompiledFunction:
-    """Return the compiled function of a model, and keep it.
+    """Return the compiled function of a model, or of a declaration that has none, and keep it.
 
     Where there are directions, their number follows the options: -1, or that of the vectors for every state.
     """
     declared = entry.quantity.options
     values = (*map(option_value, declared, options), *options[len(declared) :])
-    require_model(model)
+    if entry.has_model:
+        require_model(model)
     function = entry.kept_function(model, values)
     if function is None:
-        function = imported(entry.quantity.kernel)(model, *values)
+        owner = model if entry.has_model else entry.quantity
+        function = imported(entry.quantity.kernel)(owner, *values)
         function.close()
         function = entry.keep(model, values, function)
     return function
@@ -110,6 +107,8 @@ def run_validated(model: Model, function: CompiledFunction, given: tuple, out, n
         function.configurations,
         function.any_length,
     )
+    if not batch:
+        function.require_valid(arrays)
     targets = _targets(function, out, batch)
     rows = [_rows(arrays.get(name), shape, bool(batch)) for name, shape in function.input_shapes.items()]
     results = None
@@ -152,7 +151,8 @@ def _run_batch(model, function, rows, batch, targets, arrays, threads) -> tuple[
         results.append(to.reshape(flat))
     failed = np.empty(blocks * LANES, dtype=np.intp)
     work = partial(function.batch, count, rows, tuple(results), failed)
-    spread(work, blocks, threads, 16 * sum(math.prod(shape) for shape in function.shapes) * count)
+    entries = sum(math.prod(shape) for shape in function.shapes) * count
+    spread(work, blocks, threads, function.effort * entries)
     if not batch:
         require_pivots(model, failed[0])
     if function.in_lanes:
@@ -166,8 +166,9 @@ def _rows(array: np.ndarray | None, tail: tuple[int, ...], batched: bool) -> np.
     """Return an array with one leading axis, contiguous unless there is a batch, or None."""
     if array is None:
         return None
-    rows = flatten(array if batched else np.ascontiguousarray(array), len(tail))
-    return rows.reshape(len(rows), math.prod(tail))
+    count = math.prod(array.shape[: array.ndim - len(tail)])
+    rows = array if batched else np.ascontiguousarray(array)
+    return rows.reshape(count, math.prod(tail))
 
 
 def _targets(function: CompiledFunction, out, batch: tuple[int, ...]) -> list[np.ndarray] | None:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .. import so3
 from .._util.validation import Sealed
 from ..kinematics.jacobians import BodyMotions, ratios
-from ..model import so3
 from ..model.joints import PAIRS
 from ._frame_derivatives import freedoms_of
 from ._loop_rows import Loops

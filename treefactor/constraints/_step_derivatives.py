@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import mlcp
+from .. import mlcp, so3
 from ..kinematics.jacobians import BodyMotions
 from ..mlcp.sensitivities import negligible
-from ..model import so3
 from ..model.gravity import without_gravity
 from ..model.model import Model
 from ..quantities.functions import bias, rnea_derivatives

@@ -59,10 +59,11 @@ class Option(NamedTuple):
     name : str
     choices : tuple of str, int or None
         The first is the default. Empty for other kinds.
-    kind : {"choice", "reference", "flag", "frame", "key", "number", "presence"}
+    kind : {"choice", "reference", "flag", "frame", "key", "number", "presence", "axis"}
         A reference may also be given by Pinocchio's enum. Frames and keys have no choices: models keep the
         compiled functions of a bounded number of them; a key is any object that `read` makes hashable. A
-        presence says whether the optional argument of this name is given.
+        presence says whether the optional argument of this name is given. An axis is no argument: it is the
+        length of the last axis of the array that has this name for it.
     text : str
         For the docstring.
     default : object
@@ -211,8 +212,8 @@ class Quantity(NamedTuple):
         Whether models with mimic joints are supported.
     bound : bool
         Whether `bind` accepts it.
-    has_out, has_threads : bool
-        Whether it takes the arguments ``out`` and ``num_threads``.
+    has_model, has_out, has_threads : bool
+        Whether it takes a model before all other arguments, and the arguments ``out`` and ``num_threads``.
     gathered : str
         Type of the tuple that holds several results, in the docstring and for type checkers; empty where
         results but the first are there on request only.
@@ -254,6 +255,7 @@ class Quantity(NamedTuple):
     errors: tuple[tuple[str, str], ...] = ()
     mimic: bool = True
     bound: bool = True
+    has_model: bool = True
     has_out: bool = True
     has_threads: bool = True
     gathered: str = ""
@@ -272,14 +274,20 @@ class Quantity(NamedTuple):
     module: str = "treefactor"
 
     @property
+    def key(self) -> str:
+        """Name in the table: operations on arrays have that of their group before it, as in "se3.exp"."""
+        return self.name if self.has_model else f"{self.module.rpartition('.')[2]}.{self.name}"
+
+    @property
     def arguments(self) -> dict[str, object]:
         """Names of all arguments in their order, with their defaults; those without have `NEEDED`."""
         defaults: dict[str, object] = {
             one.name: None if one.optional and not one.needed else one.default for one in self.inputs
         }
-        defaults |= {one.name: one.default_value for one in self.options}
+        defaults |= {one.name: one.default_value for one in self.options if one.kind != "axis"}
         defaults |= {"out": None} if self.has_out else {}
         order = self.parameters or tuple(defaults)
-        arguments = {"model": NEEDED} | {name: defaults[name] for name in order}
+        arguments: dict[str, object] = {"model": NEEDED} if self.has_model else {}
+        arguments |= {name: defaults[name] for name in order}
         arguments |= {"num_threads": 1} if self.has_threads else {}
         return arguments | {"inertias": None} if self.inertias else arguments

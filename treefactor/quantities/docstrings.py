@@ -23,13 +23,18 @@ REFUSED = (
     "If an argument does not fit the model; ConfigurationError names the joint.",
 )
 REFUSED_WITHOUT_JOINTS = (REFUSED[0][:-1], "If an argument does not fit the model.")
+REFUSED_ARRAYS = (
+    ("ShapeError", "DtypeError", "NonFiniteError"),
+    "If an argument or out has another shape or type, or the arguments of a single call are not finite.",
+)
 
 
 def docstring(quantity: Quantity) -> str:
     """Return the docstring of a public function, after the line that `inspect.signature` reads."""
     first = f"{quantity.name}($module, {', '.join(_parameters(quantity))})\n--\n\n"
     turns = any(array.role == "configuration" for array in quantity.inputs)
-    return f"{first}{text_of(quantity, COMMON, *(REFUSED if turns else REFUSED_WITHOUT_JOINTS))}\n"
+    refused = REFUSED if turns else REFUSED_WITHOUT_JOINTS if quantity.has_model else REFUSED_ARRAYS
+    return f"{first}{text_of(quantity, COMMON, *refused)}\n"
 
 
 def _parameters(quantity: Quantity) -> Iterator[str]:
@@ -69,7 +74,8 @@ def _lines(quantity: Quantity, common, kinds: tuple[str, ...], condition: str) -
     own = [name for name, _ in quantity.errors]
     yield ", ".join(name for name in kinds if name not in own)
     yield _text(condition)
-    conditions = [f"if the {one.name} is unknown" for one in quantity.options if one.choices]
+    chosen = [one for one in quantity.options if one.choices and one.kind != "axis"]
+    conditions = [f"if the {one.name} is unknown" for one in chosen]
     if not quantity.mimic:
         conditions.append('if the model has mimic joints: use ``forward_dynamics(..., method="factor")``')
     conditions += quantity.invalid

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
+from typing import Any
 
 from .._functions._entry import Entry
 from .._functions.binding import make_bindable
@@ -18,12 +17,16 @@ def make(quantity: Quantity) -> Entry:
     """Return the entry of a quantity, with its public function."""
     arguments = quantity.arguments
     defaults = tuple(value for value in arguments.values() if value is not NEEDED)
-    owner = sys.modules.get(quantity.module) or import_module(quantity.module)
-    entry = Entry(quantity, owner, docstring(quantity), tuple(arguments), defaults)
+    entry = Entry(quantity, docstring(quantity), tuple(arguments), defaults)
     make_bindable(entry)
     return entry
 
 
-for _quantity in QUANTITIES.values():
-    ENTRIES[_quantity.name] = make(_quantity)
-    globals()[_quantity.name] = ENTRIES[_quantity.name].function
+def functions_of(module: str) -> dict[str, Any]:
+    """Return the functions of a public module by name."""
+    return {one.quantity.name: one.function for one in ENTRIES.values() if one.quantity.module == module}
+
+
+for _key, _quantity in QUANTITIES.items():
+    ENTRIES[_key] = make(_quantity)
+globals().update(functions_of("treefactor") | functions_of(__name__))

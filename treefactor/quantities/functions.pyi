@@ -11,6 +11,8 @@ from .table import QUANTITIES as QUANTITIES
 
 ENTRIES: dict[str, Entry]
 
+def functions_of(module: str) -> dict[str, Any]: ...
+
 # declared in quantities; compiled class kinematics._configuration_functions:Integrate
 def integrate(
     model: Model,

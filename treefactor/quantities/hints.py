@@ -16,7 +16,8 @@ def hints() -> dict[str, str]:
     }
     for quantity in QUANTITIES.values():
         named |= dict.fromkeys(quantity.other_names.split(), call_of(quantity))
-    return {name: call for name, call in named.items() if name not in {plain(own) for own in QUANTITIES}}
+    own = {plain(quantity.name) for quantity in QUANTITIES.values() if quantity.has_model}
+    return {name: call for name, call in named.items() if name not in own}
 
 
 def call_of(quantity: Quantity) -> str:

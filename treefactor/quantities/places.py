@@ -21,7 +21,7 @@ def places(quantity: Quantity) -> Iterator[tuple[str, str]]:
     path, _, name = quantity.kernel.partition(":")
     source = next(one for one in _sources(path) if one.is_file())
     yield from _line("compiled class", source, rf"^(cdef class|class|def) {name}\b")
-    for kernel in _kernels(source, name):
+    for kernel in _kernels(source, name) if quantity.has_model else [quantity.key.replace(".", "_")]:
         yield from _kernel(kernel)
     if quantity.derivative:
         for product in filter(None, quantity.derivative[:4]):
@@ -70,9 +70,9 @@ def _kernels(source: Path, name: str) -> list[str]:
 def _kernel(name: str) -> Iterator[tuple[str, str]]:
     """Yield the places that define a kernel."""
     for path in sorted((ROOT / "kernels").rglob("*.h")):
-        yield from _line("kernel", path, rf"^(static )?(INLINE )?void NAME\({name}\)")
+        yield from _line("kernel", path, rf"^(((static )?(INLINE )?void NAME)|KERNEL)\({name}\)")
 
 
 def quantity_of(name: str) -> Quantity | None:
-    """Return the declared quantity of that name, or None."""
+    """Return the declared quantity of that name, or None; poses and rotations as "se3.exp"."""
     return QUANTITIES.get(name.removeprefix("treefactor.").removeprefix("tf."))

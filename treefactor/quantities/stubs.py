@@ -31,6 +31,15 @@ from .table import QUANTITIES as QUANTITIES
 
 ENTRIES: dict[str, Entry]
 
+def functions_of(module: str) -> dict[str, Any]: ...
+
+'''
+GROUPS = {"se3": "Poses", "so3": "Rotations"}  # modules of functions without a model: their sections
+GROUP_HEAD = '''"""Types of the functions of `{}`; written by `make generate` from the table."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 '''
 HEADS = {
     JAX: '''"""Types of the functions of `jax_`; written by `make generate` from the table."""
@@ -75,18 +84,32 @@ OF_FRAMEWORKS = {
 }
 
 
-def stubs(quantities: dict[str, Quantity]) -> str:
-    """Return the text of the file of types."""
-    return HEAD + _text_of(_stub(one, OWN, f"compiled class {one.kernel}") for one in quantities.values())
+def stubs() -> str:
+    """Return the text of the file of types of all functions of a model."""
+    return HEAD + _own(one for one in QUANTITIES.values() if one.has_model)
+
+
+def stubs_of_group(name: str) -> str:
+    """Return the text of the file of types of a module of functions without a model."""
+    group = section(GROUPS[name])
+    return GROUP_HEAD.format(name) + _public(one.name for one in group) + _own(group)
+
+
+def _own(quantities: Iterable[Quantity]) -> str:
+    return _text_of(_stub(one, OWN, f"compiled class {one.kernel}") for one in quantities)
 
 
 def stubs_of(framework: Framework) -> str:
     """Return the text of the file of types of a framework's functions."""
-    names = sorted(["from_log_cholesky", *DIFFERENTIABLE])
-    public = "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n\n"
+    public = _public(["from_log_cholesky", *DIFFERENTIABLE])
     types = OF_FRAMEWORKS[framework]
     functions = (_stub(framework.quantity(name), types, f"see treefactor.{name}") for name in DIFFERENTIABLE)
     return HEADS[framework] + public + _text_of(functions)
+
+
+def _public(names: Iterable[str]) -> str:
+    """Return the list of public names of a file of types."""
+    return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in sorted(names)) + "]\n\n"
 
 
 def _text_of(functions: Iterable[Iterator[str]]) -> str:
@@ -171,7 +194,8 @@ def files() -> dict[Path, str]:
     """Return the texts that follow from the table, by their files."""
     names, page = PACKAGE / "__init__.pyi", PACKAGE.parent / "docs" / "api" / "index.md"
     return {
-        PACKAGE / "quantities" / "functions.pyi": stubs(QUANTITIES),
+        PACKAGE / "quantities" / "functions.pyi": stubs(),
+        **{PACKAGE / f"{name}.pyi": stubs_of_group(name) for name in GROUPS},
         **{of_framework(one): stubs_of(one) for one in FRAMEWORKS},
         names: public_names(names.read_text(encoding="utf-8")),
         page: api_page(page.read_text(encoding="utf-8")),

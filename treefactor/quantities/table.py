@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import configurations, derivatives, dynamics, kinematics, regressors
+from . import configurations, derivatives, dynamics, kinematics, poses, regressors, rotations
 from .declaration import Quantity
 
 TABLE = {  # modules of declarations, with the sections of the documentation
@@ -11,9 +11,11 @@ TABLE = {  # modules of declarations, with the sections of the documentation
     derivatives: "Derivatives",
     regressors: "Identification",
     kinematics: "Kinematics",
+    poses: "Poses",
+    rotations: "Rotations",
 }
 QUANTITIES: dict[str, Quantity] = {
-    one.name: one for module in TABLE for one in vars(module).values() if isinstance(one, Quantity)
+    one.key: one for module in TABLE for one in vars(module).values() if isinstance(one, Quantity)
 }
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ... import so3
 from ..._util.rotations import unit
 from ..._util.xml import numbers
 from ...exceptions import AdapterError
-from ...model import so3
 from ._xml_parts import matrix, rotation
 
 MODEL = "__model__"

@@ -8,7 +8,7 @@
 #define KERNELS "kernels/poses/kernels.h"
 #include "../common/one_and_lanes.h"
 
-#define DEFINE_ALL(name, na, nb, nr) \
+#define DEFINE_ALL(name) \
     static void ISA(name##_all)(const double *a, const double *b, const double *u, double *result) \
     { \
         PASSES NAME(name)(a + l, b + l, u + l, result + l); \
@@ -16,8 +16,8 @@
 POSE_KERNELS(DEFINE_ALL)
 #undef DEFINE_ALL
 
-#define LIST_ONE(name, a, b, result) ISA(name##_one),
-#define LIST_ALL(name, a, b, result) ISA(name##_all),
+#define LIST_ONE(name) ISA(name##_one),
+#define LIST_ALL(name) ISA(name##_all),
 const PoseTable ISA(poses) = {ISA_NAME, {POSE_KERNELS(LIST_ONE)}, {POSE_KERNELS(LIST_ALL)}};
 #undef LIST_ONE
 #undef LIST_ALL

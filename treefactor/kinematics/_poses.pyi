@@ -1,0 +1,6 @@
+"""Types of the compiled functions of rotations and poses."""
+
+from .._functions._compiled_function import CompiledFunction
+
+class PoseFunction(CompiledFunction): ...
+class FromQuaternion(PoseFunction): ...
