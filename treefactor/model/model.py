@@ -17,10 +17,11 @@ from .._util.validation import Sealed, as_vector
 from ..exceptions import InvalidModelError
 from ..tree.tree import Tree
 from . import _model_parameters as changes
+from ._building import entries
 from ._compiled_parts import CompiledParts
 from ._configurations import Configurations
 from ._model_checks import numbers_of, parts_of, require_flags
-from ._model_layout import armature_of, coupling_of, entries_of, places_of
+from ._model_layout import coupling_of, entries_of
 from .frames import Frame, frame_of, frames_by_name, frames_of_joints, support_of
 from .joints import SIZES, Joint, Loop
 from .mimic import Coupling
@@ -98,7 +99,6 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     armature: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    extended: Tree
     _given_frames: tuple[Frame, ...] | None
     _source: Model | None  # the model built from joints that `with_parameters` made this one from
     _requests: dict  # of treefactor.kinematics; made with the model, so that threads use one
@@ -117,29 +117,17 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     ):
         joints, loops, frames = parts_of(joints, loops, frames)
         gravity = as_vector(gravity, 3, "gravity").copy()
-        parents, names = [joint.parent for joint in joints], [joint.name for joint in joints]
-        free = [joint for joint in joints if not joint.mimic]
-        idx_q, idx_v = places_of(joints)
         self.__dict__.update(
             joints=joints,
             loops=loops,
             _given_frames=frames,
             _source=None,
             name=str(name),
-            njoints=len(joints),
-            nq=sum(joint.nq for joint in joints),
-            nv=sum(joint.nv for joint in joints),
-            idx_q=idx_q,
-            idx_v=idx_v,
             gravity=gravity,
-            armature=armature_of(joints, idx_v),
-            lower=np.concatenate([np.zeros(0), *(joint.lower for joint in free)]),
-            upper=np.concatenate([np.zeros(0), *(joint.upper for joint in free)]),
-            extended=Tree.from_joints(parents, [SIZES[joint.kind][1] for joint in joints], names),
+            _requests={},
+            **entries(joints),
         )
-        self.__dict__.update(_requests={})
-        for array in (self.gravity, self.armature, self.lower, self.upper):
-            array.flags.writeable = False
+        gravity.flags.writeable = False
         if strict and self.faults():
             joint, reason = next(iter(self.faults().items()))
             raise InvalidModelError(f"body of joint {joint!r}: {reason}", joint=joint)
@@ -294,6 +282,14 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     def coupling(self) -> Coupling | None:
         """Return the mimic coupling of all joints to v; None without mimic joints."""
         return coupling_of(self.joints, self.idx_v, self.extended)
+
+    @cached_property
+    def extended(self) -> Tree:
+        """Return the tree of the freedoms of all joints, mimic joints included."""
+        freedoms = [SIZES[joint.kind][1] for joint in self.joints]
+        return Tree.from_joints(
+            [joint.parent for joint in self.joints], freedoms, [joint.name for joint in self.joints]
+        )
 
     @cached_property
     def tree(self) -> Tree:

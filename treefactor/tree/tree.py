@@ -138,7 +138,9 @@ class Tree(Sealed):
             raise InvalidTreeError(
                 f"nv[{joint}] must be from 0 to {FREEDOMS} freedoms, got {nv[joint]}", row=joint
             )
-        cls(parent)  # raises unless the joints form a tree
+        _, bad = _parents.depths(parent)
+        if bad >= 0:
+            raise InvalidTreeError(complaint(parent, bad), row=bad)
         if names is not None:
             if len(names) != parent.size:
                 raise ShapeError(
