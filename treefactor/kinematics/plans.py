@@ -29,11 +29,10 @@ from ..dynamics._recursions import KINDS as JOINT_KINDS
 from ..model.frames import Frame, body_number, frame_of, frame_of_joint
 from ..model.joints import SIZES
 from ..model.model import Model
-from ._request import COLUMN, FREEDOM, KINDS, NEEDS, OUTPUT, REFERENCES, TURN, Request
+from ._request import COLUMN, FREEDOM, KINDS, NEEDS, OUTPUT, REFERENCES, Request, turn_of, turns_of
 from .masses import MASSES, add_masses, moved_by, places, require_mass, results_of
 
 LAYOUTS = ("dense", "packed")
-ONE_ULP = 2.0**-52  # a rotation as close to a permutation is one
 AXES = {  # of the freedoms of every kind: axis of the body, and whether it moves along it
     "spherical": ((0, 0), (1, 0), (2, 0)),
     "planar": ((0, 1), (1, 1), (2, 0)),
@@ -84,20 +83,20 @@ class Tables(Sealed):
     axes: dict[int, np.ndarray]  # of the joint's public frame, in that of the body
 
     def __init__(self, model: Model):
-        bodies = compiled.structs_with(compiled.layout_of(model), model.parameters)
+        layout = compiled.layout_of(model)
+        bodies = compiled.structs_with(layout, model.parameters)
         bodies["local"] = bodies["above"] = 0
         if model._source is not None:
             self._keep(**_tables(model._source).__dict__ | {"bodies": bodies})
             return
-        table = compiled.table_of(model)
         self._keep(
             bodies=bodies,
-            turns=np.array([turn_of(body["R"]) for body in table], TURN),
-            freedoms=_freedoms(model, table),
-            units=compiled.units(model),
-            parents=tuple(body["parent"] for body in table),
-            body={-1: -1} | {body["joint"]: i for i, body in enumerate(table) if body["joint"] >= 0},
-            axes={-1: np.eye(3)} | {body["joint"]: body["axes"] for body in table if body["joint"] >= 0},
+            turns=turns_of(bodies),
+            freedoms=_freedoms(model, bodies),
+            units=layout.units,
+            parents=tuple(layout.parents),
+            body={-1: -1} | dict(enumerate(layout.massive.tolist())),
+            axes={-1: np.eye(3)} | dict(enumerate(layout.axes)),
         )
 
     def path(self, body: int) -> list[int]:
@@ -114,28 +113,18 @@ def _tables(model: Model) -> Tables:
     return model._requests.get(None) or model._requests.setdefault(None, Tables(model))
 
 
-def _freedoms(model: Model, table: list[dict]) -> np.ndarray:
+def _freedoms(model: Model, bodies: np.ndarray) -> np.ndarray:
     """Return the freedoms of all bodies, mimic joints included."""
     columns = [
         (v + k, joint.mimic.ratio if joint.mimic else 1.0)
         for joint, v in zip(model.joints, model.idx_v, strict=True)
         for k in range(SIZES[joint.kind][1])
     ]
-    freedoms = np.zeros(len(columns), FREEDOM)
-    for body in table:
-        kind = JOINT_KINDS[body["kind"]]
-        pitch = body["pitch"] if kind == "helical" else 0.0
-        for k, (axis, linear) in enumerate(AXES.get(kind, ((2, 0),)), body["v"]):
-            freedoms[k] = (0, axis, linear, *columns[k], pitch)
-    return freedoms
-
-
-def turn_of(R: np.ndarray) -> tuple:
-    """Return a rotation as the struct `Turn`."""
-    nearest = np.rint(R)
-    source = np.argmax(np.abs(nearest), axis=0)
-    permuted = np.abs(R - nearest).max() <= ONE_ULP
-    return int(permuted), source, nearest[source, range(3)]
+    freedoms = []
+    for number, pitch in zip(bodies["kind"].tolist(), bodies["pitch"].tolist(), strict=True):
+        for axis, linear in AXES.get(JOINT_KINDS[number], ((2, 0),)):
+            freedoms.append((0, axis, linear, *columns[len(freedoms)], pitch))
+    return np.array(freedoms, FREEDOM)
 
 
 class Layout:
@@ -186,11 +175,8 @@ class Layout:
         tables = self.tables
         self.bodies, self.turns = tables.bodies[self.kept], tables.turns[self.kept]
         self.first = np.cumsum([0, *self.bodies["freedoms"]])
-        freedoms = [
-            tables.freedoms[v : v + count]
-            for v, count in zip(self.bodies["v"], self.bodies["freedoms"], strict=True)
-        ]
-        self.freedoms = np.concatenate([tables.freedoms[:0], *freedoms])
+        counts = zip(self.bodies["v"].tolist(), self.bodies["freedoms"].tolist(), strict=True)
+        self.freedoms = tables.freedoms[[k for v, count in counts for k in range(v, v + count)]]
         self.freedoms["body"] = np.repeat(np.arange(len(self.kept)), self.bodies["freedoms"])
         self.bodies["v"] = self.first[:-1]
         self.bodies["parent"] = [self.number[tables.parents[body]] for body in self.kept]
@@ -250,12 +236,12 @@ class Layout:
         body, root = (self.number[path[0]], self.number[path[-1]]) if path else (-1, -1)
         if item.kind in MASSES:
             root = max(root, 0)
-        R = axes @ frame.R
+        R = (axes @ frame.R).T.ravel()
         start = len(self.columns)
         self.outputs.append(
             (
                 *(KINDS[item.kind], reference, view.classical, body, root, len(self.items), first, row),
-                *(start, columns, R.T.ravel(), axes @ frame.p, turn_of(R)),
+                *(start, columns, R, axes @ frame.p, turn_of(R)),
             )
         )
 

@@ -20,6 +20,8 @@ cdef extern from "Python.h":
 
 cdef double orthonormal = ORTHONORMAL
 cdef object new = object.__new__
+cdef int[6] ROWS = [0, 0, 1, 0, 1, 2]      # of the entries of a tensor in the ten parameters
+cdef int[6] COLUMNS = [0, 1, 1, 2, 2, 2]
 cdef double[7] NOTHING = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
 cdef double[7] BELOW = [-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY]
 cdef double[7] ABOVE = [INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY]
@@ -211,7 +213,8 @@ cdef void divide(const double *placed, double *R, double *p) noexcept:
 def are_consistent(tuple joints, frames):
     """Return whether joints and frames form a model as they are; the general checks find reasons if not.
 
-    The names of all differ, parents and the joints of frames are given by numbers, and no joint follows another.
+    The names of all differ, parents and the joints of frames are given by numbers, and no joint follows
+    another.
     """
     cdef dict of_joint, of_frame
     cdef Py_ssize_t i = 0, number, count = len(joints)
@@ -290,3 +293,34 @@ def entries(tuple joints):
         "njoints": count, "nq": in_q, "nv": in_v, "idx_q": tuple(idx_q), "idx_v": tuple(idx_v),
         "armature": armature, "lower": lower, "upper": upper,
     }
+
+
+def parameters_of_joints(tuple joints):
+    """Return the parameters (joints, 10) of the bodies of joints, read-only: see `Inertia.parameters`."""
+    cdef cnp.npy_intp[2] shape
+    shape[0], shape[1] = len(joints), 10
+    cdef cnp.ndarray parameters = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
+    cdef double *pi = <double *> parameters.data
+    cdef double *h
+    cdef const double *c
+    cdef const double *tensor
+    cdef double[6] shift
+    cdef double trace
+    cdef int k
+    for joint in joints:
+        inertia = joint.inertia
+        pi[0], h = inertia.mass, pi + 1
+        c = <const double *> cnp.PyArray_DATA(inertia.com)
+        tensor = <const double *> cnp.PyArray_DATA(inertia.tensor)
+        for k in range(3):
+            h[k] = 0.0 + pi[0] * c[k]
+        for k in range(6):
+            shift[k] = c[ROWS[k]] * 0.0 + h[ROWS[k]] * c[COLUMNS[k]]
+        trace = shift[0] + shift[2] + shift[5]
+        for k in range(6):
+            if ROWS[k] == COLUMNS[k]:
+                shift[k] -= trace
+            pi[4 + k] = tensor[3 * ROWS[k] + COLUMNS[k]] - shift[k]
+        pi += 10
+    cnp.PyArray_CLEARFLAGS(parameters, cnp.NPY_ARRAY_WRITEABLE)
+    return parameters

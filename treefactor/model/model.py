@@ -17,11 +17,12 @@ from .._util.validation import Sealed, as_vector
 from ..exceptions import InvalidModelError
 from ..tree.tree import Tree
 from . import _model_parameters as changes
-from ._building import entries
+from ._building import entries, parameters_of_joints
 from ._compiled_parts import CompiledParts
 from ._configurations import Configurations
 from ._model_checks import numbers_of, parts_of, require_flags
 from ._model_layout import coupling_of, entries_of
+from ._read_urdf import read_urdf, read_urdf_text
 from .frames import Frame, frame_of, frames_by_name, frames_of_joints, support_of
 from .joints import SIZES, Joint, Loop
 from .mimic import Coupling
@@ -165,10 +166,8 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         Every link and joint has a frame, fixed joints and merged links too, in Pinocchio's order: "universe"
         for the base, then every joint (type "joint" or "fixed_joint") followed by its link (type "body").
         """
-        from . import _urdf_joints
-
         require_flags(floating=floating, mimic=mimic, strict=strict)
-        return cls._of_file(path, *_urdf_joints.read(path, floating, mimic), strict)
+        return cls._of_file(path, *read_urdf(path, floating, mimic), strict)
 
     @classmethod
     def from_urdf_string(
@@ -197,10 +196,8 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         >>> tf.Model.from_urdf_string(text)
         <Model 'door': 1 joints, nq 2, nv 1>
         """
-        from . import _urdf_joints
-
         require_flags(floating=floating, mimic=mimic, strict=strict)
-        return cls._of_file("<string>", *_urdf_joints.read_text(text, floating, mimic), strict)
+        return cls._of_file("<string>", *read_urdf_text(text, floating, mimic), strict)
 
     @classmethod
     def _of_file(cls, path, joints: Sequence[Joint], frames, name: str, strict: bool) -> Model:
@@ -229,7 +226,7 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     @cached_property
     def parameters(self) -> np.ndarray:
         """Return the bodies' parameters (njoints, 10) in joint axes, see `Inertia.parameters`; read-only."""
-        return changes.parameters_of_joints(self.joints)
+        return parameters_of_joints(self.joints)
 
     @cached_property
     def _rotors(self) -> np.ndarray:
@@ -286,10 +283,9 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     @cached_property
     def extended(self) -> Tree:
         """Return the tree of the freedoms of all joints, mimic joints included."""
-        freedoms = [SIZES[joint.kind][1] for joint in self.joints]
-        return Tree.from_joints(
-            [joint.parent for joint in self.joints], freedoms, [joint.name for joint in self.joints]
-        )
+        parent = np.array([joint.parent for joint in self.joints], dtype=np.intp)
+        freedoms = np.array([SIZES[joint.kind][1] for joint in self.joints], dtype=np.intp)
+        return Tree._of_joints(parent, freedoms, [str(joint.name) for joint in self.joints])
 
     @cached_property
     def tree(self) -> Tree:
