@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,8 +41,7 @@ AXES = {  # of the freedoms of every kind: axis of the body, and whether it move
 }
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """A frame, the reference of its motion, and whether its acceleration is classical, else spatial."""
 
     frame: Frame
@@ -51,8 +49,7 @@ class View:
     classical: bool = False
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """One result: outputs of one kind for some frames.
 
     Parameters

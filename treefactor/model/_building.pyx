@@ -101,6 +101,15 @@ cdef object frame_of(name, Py_ssize_t joint, const double *R, const double *p, c
     })
 
 
+cdef object frame_at(name, frame, category, parent):
+    """Return a Frame in the place of another one: see `Frame.renamed`."""
+    cdef dict other = frame.__dict__
+    return with_attributes(Frame, {
+        "name": name, "joint": other["joint"], "R": other["R"], "p": other["p"], "type": category,
+        "parent": parent,
+    })
+
+
 cdef object joint_of(name, kind, Py_ssize_t parent, const double *R, const double *p, const double *axis,
                      double pitch, inertia, const double *armature, const double *lower, const double *upper,
                      mimic, body):
@@ -109,6 +118,7 @@ cdef object joint_of(name, kind, Py_ssize_t parent, const double *R, const doubl
     cdef double[6] unit
     cdef double length
     cdef bint sound = is_rotation(R) and are_finite(3, p) and isfinite(pitch) and (axis or not axes)
+    sound = sound and (pitch == 0.0 or kind == "helical")
     nq, nv = SIZES[kind]
     if armature == NULL:
         armature = NOTHING

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def read_urdf(path, floating: bool, mimic: bool) -> Parts:
     """Return the joints and frames of a URDF file and the name of the robot: see `Model.from_urdf`."""
     parts = None
-    if isinstance(path, str | os.PathLike):
+    if isinstance(path, (str, os.PathLike)):
         with suppress(OSError, ValueError), open(path, "rb") as file:
             parts = _urdf_events.read(file.read(), False, floating, mimic)
     if parts is not None:

@@ -13,7 +13,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcpy, memset, strchr, strcmp, strlen
 
 from .._util._small_products cimport apply, multiply
-from ._building cimport frame_of, inertia_of, joint_of
+from ._building cimport frame_at, frame_of, inertia_of, joint_of
 
 from ..exceptions import InvalidModelError
 from .joints import AXES, Mimic
@@ -385,7 +385,7 @@ cdef class Events:
             else:
                 own = frame_of(name, self.link[hinge.child].joint, NULL, NULL, "joint", self.parents[h])
             frames.append(own)
-            frames.append(own.renamed(self.children[h], "body", name))
+            frames.append(frame_at(self.children[h], own, "body", name))
         return frames
 
 
