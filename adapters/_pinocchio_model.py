@@ -32,7 +32,6 @@ ALONG = {  # axes of joints by the ends of their names
 }
 UNALIGNED = ("RevoluteUnaligned", "PrismaticUnaligned")  # have an attribute `axis`
 TYPES = {kind: kind.name.lower() for kind in pin.FrameType.values.values()}
-BODY = pin.FrameType.BODY
 NO_LIMIT = np.finfo(float).max  # in Pinocchio
 
 
@@ -79,7 +78,9 @@ def model(pin_model: pin.Model) -> Model:
     """
     require_model(pin_model, "pin_model")
     names, pin_frames = pin_model.names.tolist(), pin_model.frames.tolist()
-    bodies = _bodies(pin_frames)
+    frame_names = [frame.name for frame in pin_frames]
+    types, carriers = [TYPES[frame.type] for frame in pin_frames], [frame.parentJoint for frame in pin_frames]
+    bodies = _bodies(pin_frames, frame_names, types, carriers)
     pieces = [
         _pieces(pin_model, j, joint, placement)
         for j, (joint, placement) in enumerate(
@@ -122,28 +123,33 @@ def model(pin_model: pin.Model) -> Model:
                     bodies.get(j, "") if is_last else "",
                 )
             )
-    frames = _frames(pin_frames, last)
+    frames = _frames(pin_frames, frame_names, types, [last[joint] for joint in carriers])
     return Model(joints, pin_model.gravity.linear, pin_model.name, strict=False, frames=frames)
 
 
-def _frames(pin_frames: list[pin.Frame], carriers: list[int]) -> list[Frame]:
-    """Return all frames in Pinocchio's order; joint ``carriers[j]`` carries Pinocchio's body j."""
-    types = [TYPES[frame.type] for frame in pin_frames]
-    names = distinct_names([frame.name for frame in pin_frames], types)
+def _frames(
+    pin_frames: list[pin.Frame], names: list[str], types: list[str], carriers: list[int]
+) -> list[Frame]:
+    """Return all frames in Pinocchio's order; carriers are the joints of ours that carry them."""
+    names = distinct_names(names, types)
     parents = ["", *(names[frame.parentFrame] for frame in pin_frames[1:])]
     return [
-        new_frame(name, carriers[frame.parentJoint], frame.placement.homogeneous, type, parent)
-        for name, frame, type, parent in zip(names, pin_frames, types, parents, strict=True)
+        new_frame(name, carrier, frame.placement.homogeneous, type, parent)
+        for name, carrier, frame, type, parent in zip(
+            names, carriers, pin_frames, types, parents, strict=True
+        )
     ]
 
 
-def _bodies(pin_frames: list[pin.Frame]) -> dict[int, str]:
+def _bodies(
+    pin_frames: list[pin.Frame], names: list[str], types: list[str], carriers: list[int]
+) -> dict[int, str]:
     """Map each joint to the body whose frame is the joint's; empty if two bodies have one name."""
-    names: dict[int, str] = {}
-    for frame in pin_frames:
-        if frame.type == BODY and frame.parentJoint and frame.placement.isIdentity():
-            names.setdefault(frame.parentJoint, frame.name)
-    return names if len({*names.values()}) == len(names) else {}
+    bodies: dict[int, str] = {}
+    for frame, name, type, joint in zip(pin_frames, names, types, carriers, strict=True):
+        if type == "body" and joint and joint not in bodies and frame.placement.isIdentity():
+            bodies[joint] = name
+    return bodies if len({*bodies.values()}) == len(bodies) else {}
 
 
 def _pieces(pin_model: pin.Model, j: int, joint, placement: pin.SE3) -> list[Piece]:

@@ -85,6 +85,10 @@ def by_bytes(path: Path):
     [
         text(),
         text(more='<link name="c"/><joint name="f" type="fixed"><parent link="b"/><child link="c"/></joint>'),
+        text(
+            more=f'{LINK.format("c", TENSOR)}<joint name="f" type="fixed">{ORIGIN}<parent link="b"/>'
+            '<child link="c"/></joint>'
+        ),
         text(joint=HINGE.format("", "").replace("revolute", "floating")),
         text(joint=HINGE.format("", "").replace("revolute", "spherical")),
         text(joint=HINGE.format("", '<axis xyz="1e-200 0 1e-200"/>').replace("revolute", "continuous")),
