@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import accumulate, chain, count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,6 +76,7 @@ class Tables(Sealed):
     turns: np.ndarray
     freedoms: np.ndarray
     units: np.ndarray
+    ranges: list[range]  # of every body's freedoms
     parents: tuple[int, ...]
     body: dict[int, int]  # of every joint, and of the base
     axes: dict[int, np.ndarray]  # of the joint's public frame, in that of the body
@@ -91,6 +93,10 @@ class Tables(Sealed):
             turns=turns_of(bodies),
             freedoms=_freedoms(model, bodies),
             units=layout.units,
+            ranges=[
+                range(v, v + n)
+                for v, n in zip(bodies["v"].tolist(), bodies["freedoms"].tolist(), strict=True)
+            ],
             parents=tuple(layout.parents),
             body={-1: -1} | dict(enumerate(layout.massive.tolist())),
             axes={-1: np.eye(3)} | dict(enumerate(layout.axes)),
@@ -170,15 +176,17 @@ class Layout:
     def _take_bodies(self) -> None:
         """Number the bodies that are needed, their freedoms and their angles."""
         tables = self.tables
-        self.bodies, self.turns = tables.bodies[self.kept], tables.turns[self.kept]
-        self.first = np.cumsum([0, *self.bodies["freedoms"]])
-        counts = zip(self.bodies["v"].tolist(), self.bodies["freedoms"].tolist(), strict=True)
-        self.freedoms = tables.freedoms[[k for v, count in counts for k in range(v, v + count)]]
-        self.freedoms["body"] = np.repeat(np.arange(len(self.kept)), self.bodies["freedoms"])
+        kept = np.array(self.kept, dtype=np.intp)
+        self.bodies, self.turns = tables.bodies.take(kept), tables.turns.take(kept)
+        ranges = [tables.ranges[body] for body in self.kept]
+        self.first = [0, *accumulate(map(len, ranges))]
+        self.freedoms = tables.freedoms.take(np.array([*chain(*ranges)], dtype=np.intp))
+        self.freedoms["body"] = [i for i, own in enumerate(ranges) for _ in own]
+        self.of_v = self.freedoms["column"].tolist()
         self.bodies["v"] = self.first[:-1]
         self.bodies["parent"] = [self.number[tables.parents[body]] for body in self.kept]
-        turning = self.bodies["angle"] >= 0
-        self.bodies["angle"][turning] = np.arange(turning.sum())
+        angles = count()
+        self.bodies["angle"] = [-1 if at < 0 else next(angles) for at in self.bodies["angle"].tolist()]
 
     def add(self, item: Item) -> None:
         """Place the entries of a result."""
@@ -215,7 +223,7 @@ class Layout:
     def _entries(self, bodies: list[int]) -> tuple[list[tuple[int, int, int]], list[int]]:
         """Return the freedoms of bodies (number, whether to add, place), and their columns of v."""
         ordered = sorted(
-            (int(self.freedoms["column"][k]), int(k))
+            (self.of_v[k], k)
             for body in bodies
             for k in range(self.first[self.number[body]], self.first[self.number[body] + 1])
         )

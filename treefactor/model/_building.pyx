@@ -16,7 +16,7 @@ from .joints import AXES, SIZES, Joint
 cnp.import_array()
 
 cdef extern from "Python.h":
-    int PyObject_GenericSetDict(object owner, object attributes, void *context) except -1
+    int PyObject_GenericSetAttr(object owner, object name, object value) except -1
 
 cdef double orthonormal = ORTHONORMAL
 cdef object new = object.__new__
@@ -30,7 +30,7 @@ cdef double[7] ABOVE = [INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINI
 cdef inline object with_attributes(type kind, dict attributes):
     """Return an object of a class with these attributes."""
     made = new(kind)
-    PyObject_GenericSetDict(made, attributes, NULL)
+    PyObject_GenericSetAttr(made, "__dict__", attributes)  # PyObject_GenericSetDict of Python 3.13.0 is wrong
     return made
 
 
