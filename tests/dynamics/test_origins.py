@@ -194,3 +194,12 @@ def test_a_model_of_twice_as_many_joints_takes_twice_as_many_steps():
         return steps
 
     assert count(200) < 2.05 * count(100)
+
+
+def test_bodies_below_a_free_flyer_have_its_unit_motions():
+    joints = [
+        tf.Joint("base", "freeflyer"),
+        tf.Joint("leg", "revolute", 0, axis=[0, 1, 0]),
+        tf.Joint("slide", "prismatic", axis=[0, 1, 0]),
+    ]
+    assert [body["copied"] for body in table_of(tf.Model(joints, strict=False))] == [6, 6, 0]
