@@ -10,11 +10,24 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-from .._util.protocol import Base, EngineJoint
 from ..exceptions import AdapterError
 
+if TYPE_CHECKING:
+    from .._util.protocol import Base as Base
+    from .._util.protocol import EngineJoint as EngineJoint
+
 __all__ = ["Base", "EngineJoint", "missing_engine", "requires"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what only modules of engines that are compared need."""
+    if name not in ("Base", "EngineJoint"):
+        raise AttributeError(f"{__name__} has no attribute {name!r}")
+    from .._util import protocol
+
+    return getattr(protocol, name)
 
 
 def missing_engine(engine: str, extra: str, error: ImportError) -> AdapterError:

@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..exceptions import AdapterError, InvalidModelError, TreefactorError
+from ..model._building import new_frame, new_inertia, new_joint
 from ..model.frames import Frame, distinct_names
 from ..model.joints import AXES, LIMITED, SIZES, Inertia, Joint, Mimic
 from ..model.model import Model
@@ -26,6 +27,11 @@ KINDS = {  # kind of a joint by the end of the name of its class in Pinocchio
     "Translation": "translation",
     "FreeFlyer": "freeflyer",
 }
+ALONG = {  # axes of joints by the ends of their names
+    f"{motion}{axis}": np.eye(3)[k] for motion in ("R", "RUB", "P") for k, axis in enumerate("XYZ")
+}
+UNALIGNED = ("RevoluteUnaligned", "PrismaticUnaligned")  # have an attribute `axis`
+TYPES = {kind: kind.name.lower() for kind in pin.FrameType.values.values()}
 NO_LIMIT = np.finfo(float).max  # in Pinocchio
 
 
@@ -71,85 +77,99 @@ def model(pin_model: pin.Model) -> Model:
     it know of models that ``buildReducedModel`` makes. Build it again after a change.
     """
     require_model(pin_model, "pin_model")
-    bodies = _bodies(pin_model)
-    pieces = [_pieces(pin_model, j) for j in range(1, pin_model.njoints)]
+    names, pin_frames = pin_model.names.tolist(), pin_model.frames.tolist()
+    frame_names = [frame.name for frame in pin_frames]
+    types, carriers = [TYPES[frame.type] for frame in pin_frames], [frame.parentJoint for frame in pin_frames]
+    bodies = _bodies(pin_frames, frame_names, types, carriers)
+    pieces = [
+        _pieces(pin_model, j, joint, placement)
+        for j, (joint, placement) in enumerate(
+            zip(pin_model.joints.tolist(), pin_model.jointPlacements.tolist(), strict=True)
+        )
+        if j
+    ]
     last = [count - 1 for count in accumulate(map(len, pieces), initial=0)]  # the joint that carries body j
+    starts = zip(
+        pin_model.parents.tolist(), pin_model.idx_qs.tolist(), pin_model.idx_vs.tolist(), strict=True
+    )
+    armature, at = np.array(pin_model.armature), list(starts)
+    lower, upper = _limits(pin_model.lowerPositionLimit), _limits(pin_model.upperPositionLimit)
+    inertias = pin_model.inertias.tolist()
     joints: list[Joint] = []
     for j, parts in enumerate(pieces, 1):
-        name, carrier = pin_model.names[j], last[pin_model.parents[j]]
-        at_q, at_v = pin_model.idx_qs[j], pin_model.idx_vs[j]
+        (parent, q, v), name = at[j], names[j]
+        carrier = last[parent]
         for k, part in enumerate(parts):
-            own = {}
-            if part.mimic:
-                own["mimic"] = replace(part.mimic, leader=last[part.mimic.leader])
+            is_last, mimic, limits = k == len(parts) - 1, part.mimic, (None, None, None)
+            if mimic:
+                mimic = replace(mimic, leader=last[mimic.leader])
             else:
-                q, v = (slice(at, at + n) for at, n in zip((at_q, at_v), SIZES[part.kind], strict=True))
-                at_q, at_v = q.stop, v.stop
-                own["armature"] = np.array(pin_model.armature)[v]
-                own["lower"] = _limits(pin_model.lowerPositionLimit[q], part.kind)
-                own["upper"] = _limits(pin_model.upperPositionLimit[q], part.kind)
+                nq, nv = SIZES[part.kind]
+                limits = armature[v : v + nv], lower[q : q + nq], upper[q : q + nq]
+                if part.kind in LIMITED:
+                    limits = limits[0], *(_only_first(bounds, LIMITED[part.kind]) for bounds in limits[1:])
+                q, v = q + nq, v + nv
             joints.append(
-                Joint(
+                new_joint(
                     name if len(parts) == 1 else f"{name}[{k}]",
                     part.kind,
                     len(joints) - 1 if k else carrier,
-                    part.placement.rotation,
-                    part.placement.translation,
+                    part.placement.homogeneous,
                     part.axis,
                     part.pitch,
-                    _inertia(pin_model, j) if part is parts[-1] else Inertia(),
-                    body=bodies.get(j, "") if part is parts[-1] else "",
-                    **own,
+                    _inertia(name, inertias[j]) if is_last else Inertia(),
+                    *limits,
+                    mimic,
+                    bodies.get(j, "") if is_last else "",
                 )
             )
-    frames = _frames(pin_model, last)
+    frames = _frames(pin_frames, frame_names, types, [last[joint] for joint in carriers])
     return Model(joints, pin_model.gravity.linear, pin_model.name, strict=False, frames=frames)
 
 
-def _frames(pin_model: pin.Model, carriers: list[int]) -> list[Frame]:
-    """Return all frames in Pinocchio's order; joint ``carriers[j]`` carries Pinocchio's body j."""
-    names = distinct_names(*zip(*((frame.name, frame.type) for frame in pin_model.frames), strict=True))
+def _frames(
+    pin_frames: list[pin.Frame], names: list[str], types: list[str], carriers: list[int]
+) -> list[Frame]:
+    """Return all frames in Pinocchio's order; carriers are the joints of ours that carry them."""
+    names = distinct_names(names, types)
+    parents = ["", *(names[frame.parentFrame] for frame in pin_frames[1:])]
     return [
-        Frame(
-            name,
-            carriers[frame.parentJoint],
-            frame.placement.rotation,
-            frame.placement.translation,
-            frame.type.name.lower(),
-            names[frame.parentFrame] if k else "",
+        new_frame(name, carrier, frame.placement.homogeneous, type, parent)
+        for name, carrier, frame, type, parent in zip(
+            names, carriers, pin_frames, types, parents, strict=True
         )
-        for k, (name, frame) in enumerate(zip(names, pin_model.frames, strict=True))
     ]
 
 
-def _bodies(pin_model: pin.Model) -> dict[int, str]:
+def _bodies(
+    pin_frames: list[pin.Frame], names: list[str], types: list[str], carriers: list[int]
+) -> dict[int, str]:
     """Map each joint to the body whose frame is the joint's; empty if two bodies have one name."""
-    names: dict[int, str] = {}
-    for frame in pin_model.frames:
-        if frame.type == pin.FrameType.BODY and frame.parentJoint and frame.placement.isIdentity():
-            names.setdefault(frame.parentJoint, frame.name)
-    return names if len({*names.values()}) == len(names) else {}
+    bodies: dict[int, str] = {}
+    for frame, name, type, joint in zip(pin_frames, names, types, carriers, strict=True):
+        if type == "body" and joint and joint not in bodies and frame.placement.isIdentity():
+            bodies[joint] = name
+    return bodies if len({*bodies.values()}) == len(bodies) else {}
 
 
-def _pieces(pin_model: pin.Model, j: int) -> list[Piece]:
+def _pieces(pin_model: pin.Model, j: int, joint, placement: pin.SE3) -> list[Piece]:
     """Return our joints that make up joint j."""
-    joint, placement = pin_model.joints[j], pin_model.jointPlacements[j]
     try:
         if joint.shortname() == "JointModelMimic":
             return [_follower(pin_model, j)]
-        return _parts(joint, placement, pin.neutral(pin_model))
+        return _parts(joint, placement, pin_model)
     except AdapterError as error:
         name = pin_model.names[j]
         raise AdapterError(f"joint {name!r}: {error}", "pinocchio", joint=name) from None
 
 
-def _parts(joint, placement: pin.SE3, neutral: np.ndarray) -> list[Piece]:
+def _parts(joint, placement: pin.SE3, pin_model: pin.Model) -> list[Piece]:
     """Return a joint, or the joints in a chain that make it up."""
     kind = joint.shortname().removeprefix("JointModel")
     if kind == "Composite":
         whole = joint.extract()
         placed = zip(whole.joints, whole.jointPlacements, strict=True)
-        parts = [part for inner, P in placed for part in _parts(inner, P, neutral)]
+        parts = [part for inner, P in placed for part in _parts(inner, P, pin_model)]
         parts[0].placement = placement * parts[0].placement
         return parts
     if kind == "SphericalZYX":
@@ -159,8 +179,12 @@ def _parts(joint, placement: pin.SE3, neutral: np.ndarray) -> list[Piece]:
         raise AdapterError(f"its type {kind} is not one of {', '.join(KINDS)}, Composite, SphericalZYX")
     if KINDS[kind] not in AXES:
         return [Piece(KINDS[kind], placement)]
+    if kind in ALONG:
+        return [Piece(KINDS[kind], placement, ALONG[kind])]
+    if kind in UNALIGNED:
+        return [Piece(KINDS[kind], placement, joint.extract().axis)]
     data = joint.createData()
-    joint.calc(data, neutral)
+    joint.calc(data, pin.neutral(pin_model))
     linear, angular = np.hsplit(np.array(data.S).reshape(6, -1).T, 2)
     if kind == "Universal":
         return [Piece("universal", placement, angular)]
@@ -202,16 +226,19 @@ def _follower(pin_model: pin.Model, j: int) -> Piece:
     return part
 
 
-def _limits(bounds: np.ndarray, kind: str) -> np.ndarray:
-    """Return limits in our form: infinite where the joint has no limit, as for the entries of rotations."""
-    free = (np.arange(bounds.size) >= LIMITED.get(kind, bounds.size)) | (np.abs(bounds) == NO_LIMIT)
-    return np.where(free, np.copysign(np.inf, bounds), bounds)
+def _limits(bounds: np.ndarray) -> np.ndarray:
+    """Return limits of all entries of q, infinite where Pinocchio has none."""
+    return np.where(np.abs(bounds) == NO_LIMIT, np.copysign(np.inf, bounds), bounds)
 
 
-def _inertia(pin_model: pin.Model, j: int) -> Inertia:
-    Y = pin_model.inertias[j]
+def _only_first(bounds: np.ndarray, count: int) -> np.ndarray:
+    """Return limits of a joint with rotations, whose entries have none: only the first others have any."""
+    return np.concatenate([bounds[:count], np.copysign(np.inf, bounds[count:])])
+
+
+def _inertia(name: str, Y: pin.Inertia) -> Inertia:
+    """Return the inertia of the body of a joint."""
     try:
-        return Inertia(Y.mass, Y.lever, Y.inertia)
+        return new_inertia(Y.mass, Y.lever, Y.inertia)
     except TreefactorError as error:
-        name = pin_model.names[j]
         raise InvalidModelError(f"body of joint {name!r}: {error}", name) from None

@@ -21,7 +21,6 @@ from ._pinocchio_arguments import require_data, require_model
 from ._pinocchio_mimic import constraints, coupled_configuration, coupling, leading, mimic_joints
 from ._pinocchio_model import model
 from ._pinocchio_tree import tree
-from ._plain_urdf import require_complete
 
 __all__ = [
     "Accelerator",
@@ -59,6 +58,8 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
         ``<inertial>``, a negative mass or an axis that is not a direction, or is refused by Pinocchio; names
         the file and the reason.
     """
+    from ._plain_urdf import require_complete
+
     path = as_path(path, "pinocchio")
     if path.is_file():
         require_complete(path, "pinocchio")

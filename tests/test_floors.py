@@ -30,7 +30,7 @@ INTERNAL_SURFACE = {
     "_functions.general_path",
     *("_util._by_identity", "_util.conventions", "_util.engine_objects", "_util.messages"),
     *("_util.protocol", "_util.urdf_numbers", "_util.validation", "_util.xml"),
-    "model._urdf",
+    *("model._building", "model._urdf"),
 }
 CYTHON = re.compile(
     r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+c?import[ \t]+(?:\(([^)]*)\)|([^\n#]*))", re.MULTILINE

@@ -26,6 +26,7 @@ NAMES = {  # and the packages whose versions are stored
     "choosing": ("pin", "numpy"),
     "constraints": (),
     "derivatives": (),
+    "fixed_costs": ("pin", "numpy"),
     "frameworks": ("jax", "torch", "numpy"),
     "from_pinocchio": ("pin", "numpy"),
     "maximal": ("numpy", "scipy"),

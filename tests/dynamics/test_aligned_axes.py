@@ -7,7 +7,8 @@ import pytest
 from helpers.dynamics_cases import EXACT, PER_CONDITION, arguments, error, force_scale
 
 import treefactor as tf
-from treefactor.dynamics.bodies import TREE_TURNS, table_of
+from treefactor.dynamics._body_structs import TREE_TURNS
+from treefactor.dynamics.bodies import table_of
 
 pytestmark = pytest.mark.isa
 

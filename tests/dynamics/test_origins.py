@@ -17,7 +17,8 @@ from oracles.spread import Spread
 
 import treefactor as tf
 from treefactor.dynamics import bodies
-from treefactor.dynamics.bodies import LONGEST_ARM, _choose_origins, table_of
+from treefactor.dynamics._body_structs import LONGEST_ARM
+from treefactor.dynamics.bodies import table_of
 
 pytestmark = pytest.mark.isa_all
 
@@ -160,9 +161,7 @@ def test_no_arm_is_long():
             tf.Joint(f"j{i}", kind, i - 1, p=[p, 0, 0], axis=AXIS.get(kind), inertia=rod)
             for i, (kind, p) in enumerate(joints)
         ]
-        table = table_of(tf.Model(chain))
-        _choose_origins(table)
-        return [body["local"] for body in table]
+        return [body["local"] for body in table_of(tf.Model(chain))]
 
     near, far = LONGEST_ARM * 0.5, LONGEST_ARM * 0.52  # a rod's radius of gyration is sqrt(0.26)
     assert origins(("revolute", 9.0), ("revolute", near)) == [0, 0]
@@ -195,3 +194,12 @@ def test_a_model_of_twice_as_many_joints_takes_twice_as_many_steps():
         return steps
 
     assert count(200) < 2.05 * count(100)
+
+
+def test_bodies_below_a_free_flyer_have_its_unit_motions():
+    joints = [
+        tf.Joint("base", "freeflyer"),
+        tf.Joint("leg", "revolute", 0, axis=[0, 1, 0]),
+        tf.Joint("slide", "prismatic", axis=[0, 1, 0]),
+    ]
+    assert [body["copied"] for body in table_of(tf.Model(joints, strict=False))] == [6, 6, 0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from ._bound_call import BoundCall
@@ -11,12 +11,14 @@ from .messages import similar
 
 Builder = Callable[..., BoundCall]  # builder(function, model, given, out): given has the arguments by name
 BUILDERS: dict[Callable[..., Any], Builder] = {}
+NAMES: set[str] = set()  # of functions that can be bound, those included that are made when first used
 NOT_BOUND = ("out", "num_threads")  # arguments of every function that `given_arguments` leaves out
 
 
-def register(builder: Builder, functions: Iterable[Callable[..., Any]]) -> None:
+def register(builder: Builder, functions: Collection[Callable[..., Any]]) -> None:
     """Make `treefactor.bind` call ``builder(function, model, given, out)`` for functions."""
     BUILDERS.update(dict.fromkeys(functions, builder))
+    NAMES.update(function.__name__ for function in functions)
 
 
 def builder_of(function) -> Builder:
@@ -24,7 +26,7 @@ def builder_of(function) -> Builder:
     try:
         return BUILDERS[function]
     except (KeyError, TypeError):  # TypeError: not hashable
-        known = ", ".join(sorted(one.__name__ for one in BUILDERS))
+        known = ", ".join(sorted(NAMES))
         raise ValueError(f"function must be one of {known} to be bound, got {function!r}") from None
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from ..exceptions import AdapterError
 from .messages import received
+
+if TYPE_CHECKING:
+    import xml.etree.ElementTree as ET
 
 NUMBERS = {  # attributes that must be finite; an infinite limit means unlimited
     *("xyz", "rpy", "value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz", "multiplier", "offset"),
@@ -110,7 +113,9 @@ def elements(content: str | bytes, placed: Callable[[ET.Element, int], None] | N
     xml.parsers.expat.ExpatError, ValueError, LookupError
         If the text is not well-formed, or has an unknown encoding.
     """
-    builder, reader = ET.TreeBuilder(), expat.ParserCreate()
+    from xml.etree.ElementTree import TreeBuilder
+
+    builder, reader = TreeBuilder(), expat.ParserCreate()
 
     def start(tag, attributes):
         placed(builder.start(tag, attributes), reader.CurrentLineNumber)

@@ -4,4 +4,4 @@ from .._util.lazy_names import lazy_names
 from ..quantities.table import section
 from . import bodies  # noqa: F401  # registers the compiler behind Model.bodies
 
-__all__, __getattr__ = lazy_names(__name__, __file__, [one.name for one in section("Dynamics")])
+__all__, _, __getattr__ = lazy_names(__name__, __file__, [one.name for one in section("Dynamics")])

@@ -15,6 +15,9 @@ KINDS: dict[str, int]
 NEEDS: dict[str, tuple[int, int, int]]
 REFERENCES: tuple[str, ...]
 
+def turn_of(columns: np.ndarray) -> tuple[int, tuple[int, ...], tuple[float, ...]]: ...
+def turns_of(bodies: np.ndarray) -> np.ndarray: ...
+
 class Request(CompiledFunction):
     def __init__(
         self,

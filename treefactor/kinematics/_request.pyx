@@ -1,6 +1,7 @@
 """Compiled functions of kinematics: results of a model, computed together in one pass over its bodies."""
 
 cimport numpy as cnp
+from libc.math cimport fabs, rint
 from libc.string cimport memset
 
 from .._functions._compiled_function cimport SPARSE, CompiledFunction
@@ -46,7 +47,39 @@ for _number in range(OUTPUT_KIND_COUNT):
     _name = output_kinds[_number].name.decode().lower()
     KINDS[_name] = _number
     NEEDS[_name] = (output_kinds[_number].order, output_kinds[_number].sums, output_kinds[_number].ways)
+cdef double one_ulp = 2.0**-52  # a rotation as close to a permutation is one
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+
+
+cdef void find_turn(const double *R, Turn *turn) noexcept:
+    """turn <- a rotation that is stored by columns."""
+    cdef int r, c, source
+    cdef double nearest
+    turn.permuted = True
+    for c in range(3):
+        source = 0
+        for r in range(3):
+            nearest = rint(R[3 * c + r])
+            turn.permuted = turn.permuted and fabs(R[3 * c + r] - nearest) <= one_ulp
+            if fabs(nearest) > fabs(rint(R[3 * c + source])):
+                source = r
+        turn.source[c], turn.sign[c] = source, rint(R[3 * c + source])
+
+
+def turn_of(cnp.ndarray columns not None):
+    """Return a rotation, given by its nine entries column by column, as the struct `Turn`."""
+    cdef Turn turn
+    find_turn(<const double *> columns.data, &turn)
+    return turn.permuted, tuple(turn.source), tuple(turn.sign)
+
+
+def turns_of(cnp.ndarray bodies not None):
+    """Return the rotations of bodies in their parents as structs `Turn`."""
+    cdef cnp.ndarray turns = np.empty(len(bodies), TURN)
+    cdef Py_ssize_t i
+    for i in range(len(bodies)):
+        find_turn((<const Body *> bodies.data)[i].R, <Turn *> turns.data + i)
+    return turns
 
 
 cdef class Request(CompiledFunction):

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from itertools import accumulate, chain, count
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,11 +29,10 @@ from ..dynamics._recursions import KINDS as JOINT_KINDS
 from ..model.frames import Frame, body_number, frame_of, frame_of_joint
 from ..model.joints import SIZES
 from ..model.model import Model
-from ._request import COLUMN, FREEDOM, KINDS, NEEDS, OUTPUT, REFERENCES, TURN, Request
+from ._request import COLUMN, FREEDOM, KINDS, NEEDS, OUTPUT, REFERENCES, Request, turn_of, turns_of
 from .masses import MASSES, add_masses, moved_by, places, require_mass, results_of
 
 LAYOUTS = ("dense", "packed")
-ONE_ULP = 2.0**-52  # a rotation as close to a permutation is one
 AXES = {  # of the freedoms of every kind: axis of the body, and whether it moves along it
     "spherical": ((0, 0), (1, 0), (2, 0)),
     "planar": ((0, 1), (1, 1), (2, 0)),
@@ -43,8 +42,7 @@ AXES = {  # of the freedoms of every kind: axis of the body, and whether it move
 }
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """A frame, the reference of its motion, and whether its acceleration is classical, else spatial."""
 
     frame: Frame
@@ -52,8 +50,7 @@ class View:
     classical: bool = False
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """One result: outputs of one kind for some frames.
 
     Parameters
@@ -79,25 +76,30 @@ class Tables(Sealed):
     turns: np.ndarray
     freedoms: np.ndarray
     units: np.ndarray
+    ranges: list[range]  # of every body's freedoms
     parents: tuple[int, ...]
     body: dict[int, int]  # of every joint, and of the base
     axes: dict[int, np.ndarray]  # of the joint's public frame, in that of the body
 
     def __init__(self, model: Model):
-        bodies = compiled.structs_with(compiled.layout_of(model), model.parameters)
+        layout = compiled.layout_of(model)
+        bodies = compiled.structs_with(layout, model.parameters)
         bodies["local"] = bodies["above"] = 0
         if model._source is not None:
             self._keep(**_tables(model._source).__dict__ | {"bodies": bodies})
             return
-        table = compiled.table_of(model)
         self._keep(
             bodies=bodies,
-            turns=np.array([turn_of(body["R"]) for body in table], TURN),
-            freedoms=_freedoms(model, table),
-            units=compiled.units(model),
-            parents=tuple(body["parent"] for body in table),
-            body={-1: -1} | {body["joint"]: i for i, body in enumerate(table) if body["joint"] >= 0},
-            axes={-1: np.eye(3)} | {body["joint"]: body["axes"] for body in table if body["joint"] >= 0},
+            turns=turns_of(bodies),
+            freedoms=_freedoms(model, bodies),
+            units=layout.units,
+            ranges=[
+                range(v, v + n)
+                for v, n in zip(bodies["v"].tolist(), bodies["freedoms"].tolist(), strict=True)
+            ],
+            parents=tuple(layout.parents),
+            body={-1: -1} | dict(enumerate(layout.massive.tolist())),
+            axes={-1: np.eye(3)} | dict(enumerate(layout.axes)),
         )
 
     def path(self, body: int) -> list[int]:
@@ -114,28 +116,18 @@ def _tables(model: Model) -> Tables:
     return model._requests.get(None) or model._requests.setdefault(None, Tables(model))
 
 
-def _freedoms(model: Model, table: list[dict]) -> np.ndarray:
+def _freedoms(model: Model, bodies: np.ndarray) -> np.ndarray:
     """Return the freedoms of all bodies, mimic joints included."""
     columns = [
         (v + k, joint.mimic.ratio if joint.mimic else 1.0)
         for joint, v in zip(model.joints, model.idx_v, strict=True)
         for k in range(SIZES[joint.kind][1])
     ]
-    freedoms = np.zeros(len(columns), FREEDOM)
-    for body in table:
-        kind = JOINT_KINDS[body["kind"]]
-        pitch = body["pitch"] if kind == "helical" else 0.0
-        for k, (axis, linear) in enumerate(AXES.get(kind, ((2, 0),)), body["v"]):
-            freedoms[k] = (0, axis, linear, *columns[k], pitch)
-    return freedoms
-
-
-def turn_of(R: np.ndarray) -> tuple:
-    """Return a rotation as the struct `Turn`."""
-    nearest = np.rint(R)
-    source = np.argmax(np.abs(nearest), axis=0)
-    permuted = np.abs(R - nearest).max() <= ONE_ULP
-    return int(permuted), source, nearest[source, range(3)]
+    freedoms = []
+    for number, pitch in zip(bodies["kind"].tolist(), bodies["pitch"].tolist(), strict=True):
+        for axis, linear in AXES.get(JOINT_KINDS[number], ((2, 0),)):
+            freedoms.append((0, axis, linear, *columns[len(freedoms)], pitch))
+    return np.array(freedoms, FREEDOM)
 
 
 class Layout:
@@ -184,18 +176,17 @@ class Layout:
     def _take_bodies(self) -> None:
         """Number the bodies that are needed, their freedoms and their angles."""
         tables = self.tables
-        self.bodies, self.turns = tables.bodies[self.kept], tables.turns[self.kept]
-        self.first = np.cumsum([0, *self.bodies["freedoms"]])
-        freedoms = [
-            tables.freedoms[v : v + count]
-            for v, count in zip(self.bodies["v"], self.bodies["freedoms"], strict=True)
-        ]
-        self.freedoms = np.concatenate([tables.freedoms[:0], *freedoms])
-        self.freedoms["body"] = np.repeat(np.arange(len(self.kept)), self.bodies["freedoms"])
+        kept = np.array(self.kept, dtype=np.intp)
+        self.bodies, self.turns = tables.bodies.take(kept), tables.turns.take(kept)
+        ranges = [tables.ranges[body] for body in self.kept]
+        self.first = [0, *accumulate(map(len, ranges))]
+        self.freedoms = tables.freedoms.take(np.array([*chain(*ranges)], dtype=np.intp))
+        self.freedoms["body"] = [i for i, own in enumerate(ranges) for _ in own]
+        self.of_v = self.freedoms["column"].tolist()
         self.bodies["v"] = self.first[:-1]
         self.bodies["parent"] = [self.number[tables.parents[body]] for body in self.kept]
-        turning = self.bodies["angle"] >= 0
-        self.bodies["angle"][turning] = np.arange(turning.sum())
+        angles = count()
+        self.bodies["angle"] = [-1 if at < 0 else next(angles) for at in self.bodies["angle"].tolist()]
 
     def add(self, item: Item) -> None:
         """Place the entries of a result."""
@@ -232,7 +223,7 @@ class Layout:
     def _entries(self, bodies: list[int]) -> tuple[list[tuple[int, int, int]], list[int]]:
         """Return the freedoms of bodies (number, whether to add, place), and their columns of v."""
         ordered = sorted(
-            (int(self.freedoms["column"][k]), int(k))
+            (self.of_v[k], k)
             for body in bodies
             for k in range(self.first[self.number[body]], self.first[self.number[body] + 1])
         )
@@ -250,12 +241,12 @@ class Layout:
         body, root = (self.number[path[0]], self.number[path[-1]]) if path else (-1, -1)
         if item.kind in MASSES:
             root = max(root, 0)
-        R = axes @ frame.R
+        R = (axes @ frame.R).T.ravel()
         start = len(self.columns)
         self.outputs.append(
             (
                 *(KINDS[item.kind], reference, view.classical, body, root, len(self.items), first, row),
-                *(start, columns, R.T.ravel(), axes @ frame.p, turn_of(R)),
+                *(start, columns, R, axes @ frame.p, turn_of(R)),
             )
         )
 

@@ -9,14 +9,8 @@ from typing import Any
 from .._functions.general_path import forget_oldest
 from ..model.frames import Frame, body_number, frame_of, frame_of_joint
 from ..model.model import Model
-from ._request import Request
-from .plans import (
-    item_of,
-    item_of_joints,
-    items_of_masses,
-    request_of,
-    turn_of,
-)
+from ._request import Request, turn_of
+from .plans import item_of, item_of_joints, items_of_masses, request_of
 
 _changing = Lock()
 
@@ -50,8 +44,8 @@ def of_frames(
 def moved(model: Model, request: Request, frame: Frame) -> Request:
     """Return the request of a joint's frame for another frame on the same joint."""
     axes, outputs = model._requests[None].axes[frame.joint], request.outputs.copy()
-    R = axes @ frame.R
-    outputs["R"], outputs["p"], outputs["turn"] = R.T.ravel(), axes @ frame.p, turn_of(R)
+    R = (axes @ frame.R).T.ravel()
+    outputs["R"], outputs["p"], outputs["turn"] = R, axes @ frame.p, turn_of(R)
     return request.with_outputs(outputs)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from types import NoneType
 
 import numpy as np
 
 from .._util.messages import not_a_sequence, received, similar
 from ..exceptions import DtypeError, InvalidModelError
+from ._building import are_consistent
 from .frames import Frame, checked_frames, frames_by_name, named_frame
 from .joints import LEADERS, Joint, Loop
 
@@ -29,6 +31,10 @@ def numbers_of(joints: tuple[Joint, ...]) -> dict[str, int]:
 
 def parts_of(joints, loops, frames) -> tuple[tuple[Joint, ...], tuple[Loop, ...], tuple[Frame, ...] | None]:
     """Return the joints, loops and frames of a model, checked, with names of joints replaced by numbers."""
+    if not loops and type(joints) in (list, tuple) and type(frames) in (list, tuple, NoneType):
+        joints, frames = tuple(joints), None if frames is None else tuple(frames)
+        if are_consistent(joints, frames):
+            return joints, (), frames
     joints = numbered_joints(_sequence_of(Joint, joints, "joints"))
     require_tree(joints)
     numbers = numbers_of(joints)

@@ -1,4 +1,4 @@
-"""Find the places of joints in q and v, and the coupling of those that follow others."""
+"""Find the entries of kinds of joints in q and v, and the coupling of joints that follow others."""
 
 from __future__ import annotations
 
@@ -11,23 +11,6 @@ import numpy as np
 from ..tree.tree import Tree, freedom_names
 from .joints import SIZES, Joint
 from .mimic import Coupling
-
-
-def armature_of(joints: tuple[Joint, ...], idx_v: tuple[int, ...]) -> np.ndarray:
-    """Return the armature of the freedoms; that of a mimic joint acts on its leader by ratio squared."""
-    armature = np.zeros(sum(joint.nv for joint in joints))
-    for joint, v in zip(joints, idx_v, strict=True):
-        ratio = joint.mimic.ratio if joint.mimic else 1.0
-        armature[v : v + joint.armature.size] += ratio**2 * joint.armature
-    return armature
-
-
-def places_of(joints: tuple[Joint, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the first entry of every joint in q and in v."""
-    q = np.cumsum([0, *(joint.nq for joint in joints)]).tolist()
-    v = np.cumsum([0, *(joint.nv for joint in joints)]).tolist()
-    leaders = [joint.mimic.leader if joint.mimic else i for i, joint in enumerate(joints)]
-    return tuple(q[i] for i in leaders), tuple(v[i] for i in leaders)
 
 
 def coupling_of(joints: tuple[Joint, ...], idx_v: tuple[int, ...], extended: Tree) -> Coupling | None:

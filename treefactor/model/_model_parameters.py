@@ -8,24 +8,12 @@ from .._util.validation import as_real, as_vector
 from ..exceptions import InvalidModelError, NonFiniteError, ShapeError
 from ._body_checks import PARAMETERS, central, faults
 from .joints import SIZES, Joint, with_numbers
-from .parameters import parameters_of
 
 SHARED = (  # attributes that do not depend on inertias; reading them compiles them once
     *("loops", "name", "njoints", "nq", "nv", "idx_q", "idx_v", "gravity", "lower", "upper", "extended"),
     *("coupling", "tree", "configurations", "entries", "numbers", "frames", "_given_frames"),
     *("_frames_by_name", "_shared"),
 )
-
-
-def parameters_of_joints(joints: tuple[Joint, ...]) -> np.ndarray:
-    """Return the parameters (joints, 10) of the bodies of joints, read-only."""
-    inertias = [joint.inertia for joint in joints]
-    mass = np.array([inertia.mass for inertia in inertias], dtype=float)
-    com = np.array([inertia.com for inertia in inertias]).reshape(-1, 3)
-    tensor = np.array([inertia.tensor for inertia in inertias]).reshape(-1, 3, 3)
-    parameters = parameters_of(mass, com, tensor)
-    parameters.flags.writeable = False
-    return parameters
 
 
 def as_parameters(pi, model) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Convert URDFs into joints and frames of a model, without any engine and without meshes.
 
+`_urdf_events` reads most files sooner. This module reads all, and says what is wrong with a file.
+
 The standard library parses the XML: yourdfpy, urchin and urdf_parser_py reject some bundled URDFs that
 Pinocchio accepts, with errors that name neither file nor joint.
 """
@@ -27,19 +29,9 @@ from .._util.xml import (
 )
 from ..exceptions import AdapterError, InvalidModelError
 from . import _urdf
+from ._urdf_events import BOUNDED, KINDS
 from .frames import Frame
 from .joints import AXES, Inertia, Joint, Mimic
-
-KINDS = {  # kinds of `Joint` by URDF joint type
-    "revolute": "revolute",
-    "continuous": "continuous",
-    "prismatic": "prismatic",
-    "spherical": "spherical",
-    "planar": "planar",
-    "floating": "freeflyer",
-}
-BOUNDED = ("revolute", "prismatic")
-
 
 Parts = tuple[list[Joint], list[Frame], str]  # joints and frames of a robot, and its name
 
@@ -87,7 +79,7 @@ def _warn_of_other_readings(path: Path, robot: _urdf.Robot, content: str | bytes
         warnings.warn(
             f"{path}: line {line}: &{entity}; is read as {shown(value)}, but Pinocchio replaces no entities, "
             "and takes numbers with them as zero or refuses the file: write the text itself",
-            stacklevel=5,
+            stacklevel=6,
         )
     for name, (tag, key, written) in robot.dropped.items():
         words = plain(written or "").split(" ")
@@ -98,7 +90,7 @@ def _warn_of_other_readings(path: Path, robot: _urdf.Robot, content: str | bytes
             f"{path}: link {name!r} on line {line_of(content, name, 'link')}: {what} is read as {value}, but "
             f"Pinocchio reads no number there and takes the {lost} of the link as zero: write "
             f'{key}="{value}"',
-            stacklevel=5,
+            stacklevel=6,
         )
 
 

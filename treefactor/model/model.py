@@ -17,10 +17,12 @@ from .._util.validation import Sealed, as_vector
 from ..exceptions import InvalidModelError
 from ..tree.tree import Tree
 from . import _model_parameters as changes
+from ._building import entries, parameters_of_joints
 from ._compiled_parts import CompiledParts
 from ._configurations import Configurations
 from ._model_checks import numbers_of, parts_of, require_flags
-from ._model_layout import armature_of, coupling_of, entries_of, places_of
+from ._model_layout import coupling_of, entries_of
+from ._read_urdf import read_urdf, read_urdf_text
 from .frames import Frame, frame_of, frames_by_name, frames_of_joints, support_of
 from .joints import SIZES, Joint, Loop
 from .mimic import Coupling
@@ -98,7 +100,6 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     armature: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    extended: Tree
     _given_frames: tuple[Frame, ...] | None
     _source: Model | None  # the model built from joints that `with_parameters` made this one from
     _requests: dict  # of treefactor.kinematics; made with the model, so that threads use one
@@ -117,29 +118,17 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     ):
         joints, loops, frames = parts_of(joints, loops, frames)
         gravity = as_vector(gravity, 3, "gravity").copy()
-        parents, names = [joint.parent for joint in joints], [joint.name for joint in joints]
-        free = [joint for joint in joints if not joint.mimic]
-        idx_q, idx_v = places_of(joints)
         self.__dict__.update(
             joints=joints,
             loops=loops,
             _given_frames=frames,
             _source=None,
             name=str(name),
-            njoints=len(joints),
-            nq=sum(joint.nq for joint in joints),
-            nv=sum(joint.nv for joint in joints),
-            idx_q=idx_q,
-            idx_v=idx_v,
             gravity=gravity,
-            armature=armature_of(joints, idx_v),
-            lower=np.concatenate([np.zeros(0), *(joint.lower for joint in free)]),
-            upper=np.concatenate([np.zeros(0), *(joint.upper for joint in free)]),
-            extended=Tree.from_joints(parents, [SIZES[joint.kind][1] for joint in joints], names),
+            _requests={},
+            **entries(joints),
         )
-        self.__dict__.update(_requests={})
-        for array in (self.gravity, self.armature, self.lower, self.upper):
-            array.flags.writeable = False
+        gravity.flags.writeable = False
         if strict and self.faults():
             joint, reason = next(iter(self.faults().items()))
             raise InvalidModelError(f"body of joint {joint!r}: {reason}", joint=joint)
@@ -177,10 +166,8 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         Every link and joint has a frame, fixed joints and merged links too, in Pinocchio's order: "universe"
         for the base, then every joint (type "joint" or "fixed_joint") followed by its link (type "body").
         """
-        from . import _urdf_joints
-
         require_flags(floating=floating, mimic=mimic, strict=strict)
-        return cls._of_file(path, *_urdf_joints.read(path, floating, mimic), strict)
+        return cls._of_file(path, *read_urdf(path, floating, mimic), strict)
 
     @classmethod
     def from_urdf_string(
@@ -209,10 +196,8 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         >>> tf.Model.from_urdf_string(text)
         <Model 'door': 1 joints, nq 2, nv 1>
         """
-        from . import _urdf_joints
-
         require_flags(floating=floating, mimic=mimic, strict=strict)
-        return cls._of_file("<string>", *_urdf_joints.read_text(text, floating, mimic), strict)
+        return cls._of_file("<string>", *read_urdf_text(text, floating, mimic), strict)
 
     @classmethod
     def _of_file(cls, path, joints: Sequence[Joint], frames, name: str, strict: bool) -> Model:
@@ -241,7 +226,7 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     @cached_property
     def parameters(self) -> np.ndarray:
         """Return the bodies' parameters (njoints, 10) in joint axes, see `Inertia.parameters`; read-only."""
-        return changes.parameters_of_joints(self.joints)
+        return parameters_of_joints(self.joints)
 
     @cached_property
     def _rotors(self) -> np.ndarray:
@@ -294,6 +279,13 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     def coupling(self) -> Coupling | None:
         """Return the mimic coupling of all joints to v; None without mimic joints."""
         return coupling_of(self.joints, self.idx_v, self.extended)
+
+    @cached_property
+    def extended(self) -> Tree:
+        """Return the tree of the freedoms of all joints, mimic joints included."""
+        parent = np.array([joint.parent for joint in self.joints], dtype=np.intp)
+        freedoms = np.array([SIZES[joint.kind][1] for joint in self.joints], dtype=np.intp)
+        return Tree._of_joints(parent, freedoms, [str(joint.name) for joint in self.joints])
 
     @cached_property
     def tree(self) -> Tree:

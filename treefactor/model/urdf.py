@@ -4,7 +4,7 @@ Numbers are decimal ones in ASCII, such as -1, .5 and 2.E-3, as Pinocchio reads 
 infinite. A prefix is a part of a name, whether it is bound or not: ``<drake:joint>`` is not read as a joint.
 """
 
-from ._urdf_joints import BOUNDED, KINDS
+from ._urdf_events import BOUNDED, KINDS
 from .model import Model
 
 __all__ = ["BOUNDED", "KINDS", "model", "model_of_text"]

@@ -1,16 +1,17 @@
-"""Public functions of all declared quantities, made from the table when this module is imported."""
+"""Public functions of all declared quantities, each made from the table when it is first used."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._functions._entry import Entry
 from .._functions.binding import make_bindable
+from .._util import lazy_names
+from .._util.bindable import NAMES
 from .declaration import NEEDED, Quantity
 from .docstrings import docstring
 from .table import QUANTITIES
-
-ENTRIES: dict[str, Entry] = {}
 
 
 def make(quantity: Quantity) -> Entry:
@@ -22,11 +23,40 @@ def make(quantity: Quantity) -> Entry:
     return entry
 
 
+class Entries(Mapping[str, Entry]):
+    """Entries of quantities by their names."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Entry] = {}
+
+    def __getitem__(self, name: str) -> Entry:
+        if name not in self._made:
+            quantity = QUANTITIES[name]
+            with lazy_names.lock:
+                if name not in self._made:
+                    self._made[name] = make(quantity)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(QUANTITIES)
+
+    def __len__(self) -> int:
+        return len(QUANTITIES)
+
+
+ENTRIES = Entries()
+NAMES.update(one.name for one in QUANTITIES.values() if one.bound)
+
+
 def functions_of(module: str) -> dict[str, Any]:
     """Return the functions of a public module by name."""
-    return {one.quantity.name: one.function for one in ENTRIES.values() if one.quantity.module == module}
+    return {one.name: ENTRIES[key].function for key, one in QUANTITIES.items() if one.module == module}
 
 
-for _key, _quantity in QUANTITIES.items():
-    ENTRIES[_key] = make(_quantity)
-globals().update(functions_of("treefactor") | functions_of(__name__))
+def __getattr__(name: str) -> Any:
+    """Make the public function of a quantity when it is first used."""
+    if name not in QUANTITIES:
+        raise AttributeError(f"{__name__} has no attribute {name!r}")
+    function = ENTRIES[name].function
+    globals()[name] = function
+    return function

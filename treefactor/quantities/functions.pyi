@@ -1,5 +1,6 @@
 """Types of the functions of `functions`; written by `make generate` from the table."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from .._functions._entry import Entry
 from ..model.model import Model
 from .table import QUANTITIES as QUANTITIES
 
-ENTRIES: dict[str, Entry]
+ENTRIES: Mapping[str, Entry]
 
 def functions_of(module: str) -> dict[str, Any]: ...
 

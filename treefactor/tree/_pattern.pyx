@@ -43,7 +43,7 @@ TILE = active.tile               # most rows of a block
 def subtree_sizes(tree):
     """Return the number of nodes of every subtree."""
     cdef const Py_ssize_t[::1] parent = tree.parent
-    cdef Py_ssize_t[::1] size = np.ones(tree.n, dtype=np.intp)
+    cdef Py_ssize_t[::1] size = np.ones(parent.shape[0], dtype=np.intp)
     cdef Py_ssize_t k
     for k in range(tree.n - 1, -1, -1):
         if parent[k] >= 0:
@@ -61,12 +61,13 @@ def split(tree, size):
     task : ndarray, shape (n,)
         Index of the subtree that each node belongs to, -1 above them.
     """
+    task = np.full(tree.n, -1)
+    if 8 * tree.nnz <= CACHED:
+        return np.empty(0, np.intp), task
     parent, depth, order = tree.parent, tree.depth, tree.order
     small = size <= tree.n // PARTS
     root = order[(small & ((parent < 0) | ~small[parent]))[order]]
-    task = np.full(tree.n, -1)
-    large = 8 * tree.nnz > CACHED
-    if not large or not 2 <= len(root) <= 16 * PARTS or np.square(depth[root]).sum() > tree.nnz:
+    if not 2 <= len(root) <= 16 * PARTS or np.square(depth[root]).sum() > tree.nnz:
         return np.empty(0, np.intp), task
     task[root] = np.arange(len(root))
     for k in order[small[order]]:             # parents first
@@ -117,19 +118,23 @@ cdef class Pattern:
         cdef cnp.ndarray column = tree.columns
         cdef cnp.ndarray blocks = np.empty(tree.n * sizeof(Block), dtype=np.uint8)
         cdef cnp.ndarray panels = np.empty(tree.n * sizeof(Panel), dtype=np.uint8)
-        cdef cnp.ndarray rows = np.stack([start[order], start[order + 1] - 1], axis=1).astype(np.intp)
+        cdef cnp.ndarray rows = np.empty((tree.n, 2), np.intp)
         cdef cnp.ndarray supernodes = np.empty(tree.n * sizeof(Supernode), dtype=np.uint8)
         cdef cnp.ndarray at = np.empty(tree.n, dtype=np.intp)
         cdef cnp.ndarray runs, tasks
         cdef Shape *t = &self.shape
         cdef Py_ssize_t j
         t.n = tree.n
-        t.deepest = depth.max(initial=0)
+        t.deepest = 0
         t.parent = <const Py_ssize_t *> parent.data
         t.order = <const Py_ssize_t *> order.data
         t.start = <const Py_ssize_t *> start.data
         t.depth = <const Py_ssize_t *> depth.data
         t.column = <const Py_ssize_t *> column.data
+        for j in range(t.n):
+            (<Py_ssize_t *> rows.data)[2 * j] = t.start[t.order[j]]
+            (<Py_ssize_t *> rows.data)[2 * j + 1] = t.start[t.order[j] + 1] - 1
+            t.deepest = max(t.deepest, t.depth[j])
         size = subtree_sizes(tree)
         t.block = <const Block *> blocks.data
         t.blocks = self.cut(<Block *> blocks.data, size)
@@ -143,8 +148,11 @@ cdef class Pattern:
         t.at = <const Py_ssize_t *> at.data
         t.padded = self.place(<Supernode *> supernodes.data, <Py_ssize_t *> at.data)
         t.path = triangle(t.deepest) + SLACK
-        first = np.array([t.supernode[j].first for j in range(t.supernodes)], dtype=np.intp)
-        tasks = tabulate(tree, size, root, first)
+        if len(root):
+            first = np.array([t.supernode[j].first for j in range(t.supernodes)], dtype=np.intp)
+            tasks = tabulate(tree, size, root, first)
+        else:
+            tasks = np.empty((0, 4), np.intp)
         t.task = <const Task *> tasks.data
         t.tasks = len(root)
         runs = np.empty(self.find_runs(NULL) * sizeof(Run), dtype=np.uint8)

@@ -86,7 +86,11 @@ class Tree(Sealed):
         depth, bad = _parents.depths(parent)
         if bad >= 0:
             raise InvalidTreeError(complaint(parent, bad), row=bad)
+        self._fill(parent, depth, names)
 
+    def _fill(self, parent: np.ndarray, depth: np.ndarray, names: tuple[str, ...] | None) -> None:
+        """Store valid parents, depths and names."""
+        n = parent.size
         start = np.zeros(n + 1, dtype=np.intp)
         np.cumsum(depth, out=start[1:])
         self.__dict__.update(
@@ -138,16 +142,25 @@ class Tree(Sealed):
             raise InvalidTreeError(
                 f"nv[{joint}] must be from 0 to {FREEDOMS} freedoms, got {nv[joint]}", row=joint
             )
-        cls(parent)  # raises unless the joints form a tree
-        if names is not None:
-            if len(names) != parent.size:
-                raise ShapeError(
-                    f"names must have {parent.size} entries, one for each joint; got {len(names)}",
-                    (len(names),),
-                    parent.shape,
-                )
-            names = freedom_names(names, nv)
-        return cls(_parents.expand(parent, nv, int(nv.sum())), names)
+        _, bad = _parents.depths(parent)
+        if bad >= 0:
+            raise InvalidTreeError(complaint(parent, bad), row=bad)
+        if names is not None and len(names) != parent.size:
+            raise ShapeError(
+                f"names must have {parent.size} entries, one for each joint; got {len(names)}",
+                (len(names),),
+                parent.shape,
+            )
+        return cls._of_joints(parent, nv, names)
+
+    @classmethod
+    def _of_joints(cls, parent: np.ndarray, nv: np.ndarray, names: Sequence[str] | None) -> Tree:
+        """Return the tree of the freedoms of joints: valid vectors of indices, and names of the joints."""
+        tree = object.__new__(cls)
+        parent = _parents.expand(parent, nv, int(nv.sum()))
+        depth, _ = _parents.depths(parent)
+        tree._fill(parent, depth, None if names is None else tuple(freedom_names(names, nv.tolist())))
+        return tree
 
     @classmethod
     def from_pattern(cls, mask, names: Sequence[str] | None = None) -> Tree:

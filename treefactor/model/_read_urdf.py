@@ -1,0 +1,38 @@
+"""Read URDFs by the events of their parser, or by a tree of their elements where these do not suffice."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from . import _urdf_events
+
+if TYPE_CHECKING:
+    from ._urdf_joints import Parts
+
+
+def read_urdf(path, floating: bool, mimic: bool) -> Parts:
+    """Return the joints and frames of a URDF file and the name of the robot: see `Model.from_urdf`."""
+    parts = None
+    if isinstance(path, (str, os.PathLike)):
+        with suppress(OSError, ValueError), open(path, "rb") as file:
+            parts = _urdf_events.read(file.read(), False, floating, mimic)
+    if parts is not None:
+        return parts
+    from . import _urdf_joints
+
+    return _urdf_joints.read(path, floating, mimic)
+
+
+def read_urdf_text(text: str, floating: bool, mimic: bool) -> Parts:
+    """Return the same of the text of a URDF: see `Model.from_urdf_string`."""
+    parts = None
+    if isinstance(text, str):
+        with suppress(UnicodeEncodeError):
+            parts = _urdf_events.read(text.encode(), True, floating, mimic)
+    if parts is not None:
+        return parts
+    from . import _urdf_joints
+
+    return _urdf_joints.read_text(text, floating, mimic)
