@@ -240,6 +240,8 @@ class Quantity(NamedTuple):
         Paragraph of the docstring after the summary.
     module : str
         Public module of the function.
+    section : str
+        Of the documentation, if it is not that of the module with the declaration.
     """
 
     name: str
@@ -270,6 +272,7 @@ class Quantity(NamedTuple):
     examples: str = ""
     details: str = ""
     module: str = "treefactor"
+    section: str = ""
 
     @property
     def arguments(self) -> dict[str, object]:
