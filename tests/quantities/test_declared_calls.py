@@ -41,6 +41,11 @@ def is_bound(case):
     return case.quantity.bound and case.layout != "lanes"
 
 
+def asks_by_arguments(case):
+    """Return whether optional arguments ask for further results."""
+    return any(option.kind == "presence" for option in case.quantity.options)
+
+
 every_case = pytest.mark.parametrize("case", **cases(undeclared=True))
 cases_with_out = pytest.mark.parametrize("case", **cases(select=with_out, undeclared=True))
 of_all_kinds = pytest.mark.parametrize("case", **cases(ALL_KINDS))
@@ -145,8 +150,8 @@ def test_an_argument_without_batch_axes_holds_for_all(case):
 
 @every_case
 def test_optional_arguments_may_be_left_out(case):
-    if any(option.kind == "presence" for option in case.quantity.options):
-        return  # these arguments ask for further results
+    if asks_by_arguments(case):
+        return
     for size in ((), (COUNT,)):
         given = case.arguments(4, size)
         without = {x.name: None if x.optional else given[x.name] for x in case.quantity.inputs}
@@ -156,6 +161,18 @@ def test_optional_arguments_may_be_left_out(case):
         for one, other in zip(own, expected, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
         assert_same(case.parts(case.call(without | dict.fromkeys(zeros))), own)
+
+
+@pytest.mark.parametrize("case", **cases(select=asks_by_arguments))
+@sizes
+def test_arguments_that_ask_for_results_change_no_bit_of_the_others(case, size):
+    given = case.arguments(4, size)
+    whole = case.parts(case.call(given))
+    asking = [option.name for option in case.quantity.options if option.kind == "presence"]
+    for count in (*range(len(asking) + 1), 0):
+        without = given | dict.fromkeys(asking[count:])
+        kept = [one.when in ("", *asking[:count]) for one in case.quantity.results]
+        assert_same(case.parts(case.call(without)), itertools.compress(whole, kept))
 
 
 @cases_with_out
@@ -291,8 +308,11 @@ def test_wrong_arguments_are_named_and_leave_out(case, size):
 
     for array in case.quantity.inputs:
         name, x = array.name, good[array.name]
-        wrong = [x[..., :-1], np.zeros((*size, 0)), np.zeros(())] if x.ndim > len(size) else []
-        wrong += [x[..., None]] * (x.ndim > len(size) and array.role != "direction")
+        wrong = []
+        if array.shape:
+            wrong += [x[..., :-1], np.zeros((*size, 0)), np.zeros(())]
+            wrong += [np.repeat(x, 3, axis) for axis in range(len(size), x.ndim)]
+            wrong += [x[..., None]] * (array.role != "direction")
         for bad in wrong:
             assert refused(tf.ShapeError, rf"^{name} must have shape \(", **{name: bad}).received == bad.shape
         refused(tf.DtypeError, f"^{name} must hold real numbers", **{name: x + 1j})
