@@ -221,6 +221,28 @@ def test_out_in_one_line_with_an_argument_that_it_overlaps(case, size):
                 np.testing.assert_array_equal(line[around], before[around])
 
 
+@cases_with_out
+@sizes
+def test_vectors_and_out_may_be_parts_of_one_array(case, size):
+    """Vectors are the first entries of the first argument, over which the first result is written."""
+    if not case.configurations or (case.layout == "lanes" and not size):
+        return
+    arrays = case.arguments(36, size)
+    first, *others = case.names
+    width = arrays[first].shape[-1]
+    for array in case.quantity.inputs:
+        if array.name in others and array.shape == ("nv",):
+            arrays[array.name] = arrays[first][..., : case.model.nv]
+    expected = case.call({name: x.copy() for name, x in arrays.items()})
+    parts = [np.array(x) for x in case.parts(expected)]
+    targets = [np.full(x.shape, np.nan) for x in parts]
+    if parts[0].shape[len(size) :] and parts[0].shape[:-1] == size and parts[0].shape[-1] <= width:
+        targets[0] = arrays[first][..., : parts[0].shape[-1]]
+    out = tuple(targets) if isinstance(expected, tuple) else targets[0]
+    assert case.call(arrays, out=out) is out
+    assert_same(targets, parts)
+
+
 @pytest.mark.wheel
 @every_case
 def test_a_bad_element_is_nan_and_its_neighbours_change_no_bit(case):
@@ -315,7 +337,8 @@ def test_wrong_arguments_are_named_and_leave_out(case, size):
             wrong += [x[..., None]] * (array.role != "direction")
         for bad in wrong:
             assert refused(tf.ShapeError, rf"^{name} must have shape \(", **{name: bad}).received == bad.shape
-        refused(tf.DtypeError, f"^{name} must hold real numbers", **{name: x + 1j})
+        for odd in (x + 1j, 10**400 if array.role == "number" else "x"):
+            refused(tf.DtypeError, f"^{name} must hold real numbers", **{name: odd})
         refused(tf.DtypeError, f"^{name} is a masked array", **{name: np.ma.masked_greater(x, 0.0)})
         if not array.optional:
             why = "is needed" if case.quantity.kernel else "(is needed|must hold real numbers)"
@@ -340,7 +363,7 @@ def test_outs_that_cannot_hold_the_result_are_refused(case, size):
     expected = case.call(arrays)
     parts = [np.array(x) for x in case.parts(expected)]
     if isinstance(expected, tuple):
-        for bad in (case.empty(expected)[:-1], parts[0]):
+        for bad in (case.empty(expected)[:-1], (*case.empty(expected), parts[0]), parts[0]):
             with pytest.raises(
                 (tf.ShapeError, tf.DtypeError), match=r"out must (be a tuple|have the fields)"
             ):

@@ -7,7 +7,7 @@ import weakref
 import numpy as np
 import pytest
 from helpers.array_forms import every_other
-from helpers.declared import KEYS, MODELS, Case, cases
+from helpers.declared import KEYS, MODELS, Case, cases, options_of
 from helpers.undeclared import tip
 from test_declared_calls import COUNT, assert_same, assert_spoiled, is_bound
 
@@ -157,6 +157,18 @@ def test_pinocchios_enum_is_a_reference(case):
         )
         for _ in range(2):
             assert_same(case.parts(given.call(arrays)), case.parts(named.call(arrays)))
+
+
+@pytest.mark.parametrize(
+    "case", **cases({"all kinds": MODELS["all kinds"]}, lambda case: case.options and case.is_plain)
+)
+def test_functions_of_other_options_do_not_mix(case):
+    """A new model has no functions of other options."""
+    arrays = case.arguments(35, (3,))
+    for options in [*options_of(case.quantity, case.model)] * 2:
+        one = case._replace(options=options)
+        new = one._replace(model=pickle.loads(pickle.dumps(case.model)))
+        assert_same(case.parts(one.call(arrays)), case.parts(new.call(arrays)))
 
 
 def is_keyed(case):
