@@ -211,6 +211,12 @@ def test_a_state_may_have_several_directions(case):
             out = case.empty(case.call(arrays))
             assert case.call(arrays, out=out) is out
             assert_same(case.parts(out), together)
+        first = (0,) * len(size)
+        for name in case.names if count and several else ():
+            if case.directions != [name]:  # directions alone may be a batch
+                alike = np.broadcast_to(arrays[name][first], arrays[name].shape)
+                expected = case.parts(case.call(arrays | {name: alike}))
+                assert_same(case.parts(case.call(arrays | {name: arrays[name][first]})), expected)
         if count and several:
             bad = arrays | {case.directions[0]: arrays[case.directions[0]].copy()}
             bad[case.directions[0]].reshape(count, -1)[-1, -1] = np.nan
