@@ -16,15 +16,8 @@ from treefactor.quantities.declaration import Quantity
 pytestmark = pytest.mark.isa
 
 COUNT = 19  # three blocks of lanes, the last one not full
-SAME_BITS = [  # of the dynamics, where lanes add up in the same order and do not factorize
-    name
-    for name, one in vars(dynamics).items()
-    if isinstance(one, Quantity)
-    and name
-    not in (
-        *("forward_dynamics", "inverse_inertia", "coriolis_matrix"),
-        *("kinetic_energy", "mechanical_energy"),
-    )
+SAME_BITS = [
+    one.name for one in vars(dynamics).values() if isinstance(one, Quantity) and not one.batch_rounds
 ]
 PLAIN = {"M": np.eye(3, 4), "R": np.eye(3), "xyzquat": np.eye(7)[6], "quaternion": np.eye(4)[3]}
 OTHER_BITS = ("operational_bias",)  # NumPy multiplies one vector by many matrices in another order
@@ -278,22 +271,24 @@ def assert_spoiled(own, good, row, wholly=True):
 
 
 @of_all_kinds
-@pytest.mark.parametrize("kind", ["continuous", "spherical", "planar", "freeflyer"])
-def test_an_invalid_rotation_spoils_its_element_and_names_the_joint(case, kind):
+@pytest.mark.parametrize(
+    ("kind", "entries"), [("continuous", 2), ("spherical", 4), ("planar", 2), ("freeflyer", 4)]
+)
+def test_an_invalid_rotation_spoils_its_element_and_names_the_joint(case, kind, entries):
     if case.quantity.name == "normalize":
         return  # any length is valid
     model, arrays = case.model, case.arguments(8, (COUNT,))
     before = case.rows(case.call(arrays), COUNT)
     joint = next(i for i, joint in enumerate(model.joints) if joint.kind == kind)
-    for array in case.quantity.inputs:
-        if array.role == "configuration":
-            bad = arrays | {array.name: arrays[array.name].copy()}
-            bad[array.name][1, model.idx_q[joint] + model.joints[joint].nq - 1] += 1.0
-            for own, good in zip(case.rows(case.call(bad), COUNT), before, strict=True):
-                assert_spoiled(own, good, 1)
-            with pytest.raises(tf.ConfigurationError, match=model.joints[joint].name) as raised:
-                case.call({name: x[1] for name, x in bad.items()})
-            assert raised.value.joint == model.joints[joint].name
+    end = model.idx_q[joint] + model.joints[joint].nq
+    for name, length in itertools.product(case.configurations, (0.0, 1.001, 1e200)):
+        bad = arrays | {name: arrays[name].copy()}
+        bad[name][1, end - entries : end] *= length
+        for own, good in zip(case.rows(case.call(bad), COUNT), before, strict=True):
+            assert_spoiled(own, good, 1)
+        with pytest.raises(tf.ConfigurationError, match=model.joints[joint].name) as raised:
+            case.call({key: x[1] for key, x in bad.items()})
+        assert raised.value.joint == model.joints[joint].name
 
 
 @of_all_kinds_and_poses

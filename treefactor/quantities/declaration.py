@@ -218,6 +218,8 @@ class Quantity(NamedTuple):
         results but the first are there on request only.
     invalid : tuple of str
         When ValueError is raised, besides choices that there are not.
+    batch_rounds : bool
+        Whether a batch may change the last bits of a result; declared for the dynamics only.
     spoiled : str
         Sentence on configurations of a batch that are not valid, in the place of the usual one.
     derivative : Derivative, optional
@@ -260,6 +262,7 @@ class Quantity(NamedTuple):
     has_threads: bool = True
     gathered: str = ""
     invalid: tuple[str, ...] = ()
+    batch_rounds: bool = False
     spoiled: str = ""
     derivative: Derivative | None = None
     generated: tuple[Generated, ...] = ()
