@@ -40,8 +40,9 @@ def test_a_bound_factor_cannot_be_copied():
 
 
 def test_a_factor_without_a_matrix_names_the_call_that_fills_it():
-    with pytest.raises(tf.TreefactorError, match=r"the factor is empty .* call refactor\(H\) first"):
-        tf.Factor(TREE).solve(np.ones(TREE.n))
+    for f in (tf.Factor(TREE), pickle.loads(pickle.dumps(tf.Factor(TREE)))):
+        with pytest.raises(tf.TreefactorError, match=r"the factor is empty .* call refactor\(H\) first"):
+            f.solve(np.ones(TREE.n))
     with pytest.raises(tf.TreefactorError, match=r"the factor is empty .* call factor\(\) first"):
         BoundFactor(np.eye(TREE.n), TREE).solve(np.ones(TREE.n))
 
