@@ -98,7 +98,9 @@ def test_refactor_leaves_earlier_results_alone():
     f = tf.factor(spd_matrix(tree, 1, (3,)), tree)
     earlier = [f.L(), f.D(), f.status, f.inverse()]
     kept = [a.copy() for a in earlier]
-    f.refactor(spd_matrix(tree, 2, (3,)))
+    other = spd_matrix(tree, 2, (3,))
+    other[1, 0, 0] = -1.0
+    assert f.refactor(other).status.tolist() == [-1, 0, -1]
     for now, before in zip(earlier, kept, strict=True):
         np.testing.assert_array_equal(now, before)
 
