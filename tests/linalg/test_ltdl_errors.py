@@ -162,6 +162,14 @@ def test_a_b_that_is_not_finite_raises_and_leaves_out_alone(operation, value, ta
     assert (out == 7.0).all()
 
 
+@pytest.mark.parametrize("name", ["H", "x"])
+def test_a_product_with_what_is_not_finite_raises(name):
+    H, x = good(), np.ones(N)
+    (H if name == "H" else x)[4] = np.inf
+    with pytest.raises(NonFiniteError, match=name):
+        tf.multiply(H, TREE, x)
+
+
 def test_an_x_of_quadratic_that_is_not_finite_raises():
     with pytest.raises(NonFiniteError):
         tf.factor(good(), TREE).quadratic([np.nan] * N)

@@ -495,6 +495,10 @@ def test_calls_that_cannot_be_bound_are_explained(case):
         whole = np.zeros(max(x.size for x in out))
         with pytest.raises(ValueError, match="arrays 0 and 1 of out share memory"):
             bind(**arrays, **case.options, out=tuple(whole[: x.size].reshape(x.shape) for x in out))
+    for array in case.quantity.inputs:
+        if not array.optional:
+            with pytest.raises(ValueError, match=f"^{array.name} must be"):
+                bind(**(arrays | {array.name: None}), **case.options, out=out)
     for name in ("foo", "num_threads"):
         with pytest.raises(ValueError, match=rf"takes no {name} to be bound, only q.* and out"):
             bind(**arrays, **case.options, out=out, **{name: 2})

@@ -171,6 +171,23 @@ def test_functions_of_other_options_do_not_mix(case):
         assert_same(case.parts(one.call(arrays)), case.parts(new.call(arrays)))
 
 
+def flags(case):
+    """Return the names of the options that are true or false."""
+    return [option.name for option in case.quantity.options if option.kind == "flag"]
+
+
+@pytest.mark.parametrize("case", **cases({"one": MODELS["one"]}, lambda case: case.is_plain and flags(case)))
+def test_flags_are_what_is_true_or_false(case):
+    arrays = case.arguments(37)
+    for flag in flags(case):
+        for odd in (0, 1, np.False_, np.True_):
+            one, new = (
+                case._replace(options=case.options | {flag: value}, model=tf.Model(case.model.joints))
+                for value in (odd, bool(odd))
+            )
+            assert_same(case.parts(one.call(arrays)), case.parts(new.call(arrays)))
+
+
 def is_keyed(case):
     """Return whether the case has an option of any value, with the default."""
     return case.is_plain and bool(KEYS.keys() & case.options.keys())
