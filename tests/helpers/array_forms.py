@@ -11,6 +11,14 @@ def every_other(a):
     return view
 
 
+def rows_apart(a):
+    """Return a view whose last axis alone is contiguous."""
+    big = np.full([2 * size for size in a.shape[:-1]] + [a.shape[-1]], np.nan, dtype=a.dtype)
+    view = big[(slice(None, None, 2),) * (a.ndim - 1)]
+    view[...] = a
+    return view
+
+
 def reversed_axes(a):
     """Return a view with negative strides."""
     turn = (slice(None, None, -1),) * a.ndim
@@ -47,6 +55,7 @@ FORMS = {
     "fortran": np.asfortranarray,
     "first axis last": lambda a: np.moveaxis(np.ascontiguousarray(np.moveaxis(a, 0, -1)), -1, 0),
     "every other": every_other,
+    "rows apart": rows_apart,
     "negative": reversed_axes,
     "read-only": read_only,
     "unaligned": unaligned,

@@ -1,12 +1,14 @@
 """Compare results that are computed together with those computed one by one."""
 
 import pickle
+from inspect import signature
 
 import numpy as np
 import pytest
 from helpers.dynamics_cases import MODELS, arguments
 
 import treefactor as tf
+from treefactor.quantities.functions import QUANTITIES
 
 MODEL = MODELS["all kinds"]
 TIP = tf.Frame("tip", 5, p=[0.1, 0.2, 0.3])
@@ -16,51 +18,43 @@ WANTED = {
     "accelerations": [(TIP, "LOCAL", "classical"), ("j7", "WORLD"), "j2"],
     "jacobians": [TIP, ("j8", "WORLD", "packed"), (["j1", "j2"], "LOCAL_WORLD_ALIGNED")],
     "jacobian_dots": [(TIP, "LOCAL_WORLD_ALIGNED", "packed"), -1],
-    "joint_placements": True,
-    "center_of_mass": True,
     "center_of_mass_velocity": ["j1", -1, 4],
     "center_of_mass_acceleration": True,
     "center_of_mass_jacobian": ["j8", "j2"],
-    "centroidal_map": True,
-    "centroidal_map_dot": True,
-    "centroidal_momentum": True,
-    "centroidal_momentum_rate": True,
-    "centroidal_inertia": True,
 }
+WANTED = {name: WANTED.get(name, True) for name in signature(tf.Kinematics).parameters if name != "model"}
 
 
 def one_by_one(q, v, a):
-    """Return the results of WANTED from functions of single frames."""
+    """Return the results of WANTED from functions of frames, or of the quantities of the same names."""
     J, dJ, stack = tf.frame_jacobian, tf.frame_jacobian_dot, lambda parts: np.stack(parts, axis=q.ndim - 1)
-    return (
-        tf.frame_placement(MODEL, q, [TIP, "j3", -1]),
-        stack([
-            tf.frame_velocity(MODEL, q, v, "j1"),
-            tf.frame_velocity(MODEL, q, v, TIP, "WORLD"),
-            tf.frame_velocity(MODEL, q, v, "j8", "LOCAL_WORLD_ALIGNED"),
+    results = {
+        "placements": tf.frame_placement(MODEL, q, [TIP, "j3", -1]),
+        "velocities": stack([
+            tf.frame_velocity(MODEL, q, v, *one)
+            for one in (["j1"], [TIP, "WORLD"], ["j8", "LOCAL_WORLD_ALIGNED"])
         ]),
-        stack([
-            tf.frame_acceleration(MODEL, q, v, a, TIP, classical=True),
-            tf.frame_acceleration(MODEL, q, v, a, "j7", "WORLD"),
-            tf.frame_acceleration(MODEL, q, v, a, "j2"),
+        "accelerations": stack([
+            tf.frame_acceleration(MODEL, q, v, a, *one)
+            for one in ([TIP, "LOCAL", True], ["j7", "WORLD"], ["j2"])
         ]),
-        (
+        "jacobians": (
             J(MODEL, q, TIP),
             J(MODEL, q, "j8", "WORLD", "packed"),
             J(MODEL, q, ["j1", "j2"], "LOCAL_WORLD_ALIGNED"),
         ),
-        (dJ(MODEL, q, v, TIP, "LOCAL_WORLD_ALIGNED", "packed"), dJ(MODEL, q, v, -1)),
-        tf.joint_placements(MODEL, q),
-        tf.center_of_mass(MODEL, q),
-        tuple(tf.center_of_mass(MODEL, q, v, root=root)[1] for root in ("j1", None, 4)),
-        tf.center_of_mass(MODEL, q, v, a)[2],
-        (tf.center_of_mass_jacobian(MODEL, q, "j8"), tf.center_of_mass_jacobian(MODEL, q, "j2")),
-        tf.centroidal_map(MODEL, q),
-        tf.centroidal_map_dot(MODEL, q, v),
-        tf.centroidal_momentum(MODEL, q, v),
-        tf.centroidal_momentum_rate(MODEL, q, v, a),
-        tf.centroidal_inertia(MODEL, q),
-    )  # fmt: skip
+        "jacobian_dots": (dJ(MODEL, q, v, TIP, "LOCAL_WORLD_ALIGNED", "packed"), dJ(MODEL, q, v, -1)),
+        "center_of_mass_velocity": tuple(
+            tf.center_of_mass(MODEL, q, v, root=root)[1] for root in ("j1", None, 4)
+        ),
+        "center_of_mass_acceleration": tf.center_of_mass(MODEL, q, v, a)[2],
+        "center_of_mass_jacobian": tuple(tf.center_of_mass_jacobian(MODEL, q, root) for root in ("j8", "j2")),
+    }  # fmt: skip
+    state = {"q": q, "v": v, "a": a}
+    for name in WANTED.keys() - results.keys():
+        given = [state[one.name] for one in QUANTITIES[name].inputs if one.needed or not one.optional]
+        results[name] = getattr(tf, name)(MODEL, *given)
+    return tuple(results[name] for name in WANTED)
 
 
 def flat(result):

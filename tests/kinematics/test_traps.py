@@ -143,26 +143,12 @@ def test_t5_results_are_the_callers():
 
 
 def test_t6_one_freedom_keeps_its_axes():
-    q, v, a, f = arguments(ONE, 1)
+    """Generic tests check the shapes of all other results of this model."""
+    q = arguments(ONE, 1)[0]
     for x, size in [
-        (tf.joint_jacobian(ONE, q, 0), (6, 1)),
-        (tf.frame_jacobian(ONE, q, HINGE), (6, 1)),
         (tf.frame_jacobian(ONE, q, HINGE, layout="packed"), (6, 1)),
         (tf.frame_jacobian(ONE, q, -1, layout="packed"), (6, 0)),
         (tf.frame_jacobian(ONE, q, [HINGE]), (1, 6, 1)),
-        (tf.frame_jacobian_dot(ONE, q, v, HINGE), (6, 1)),
-        (tf.center_of_mass_jacobian(ONE, q), (3, 1)),
-        (tf.centroidal_map(ONE, q), (6, 1)),
-        (tf.centroidal_map_dot(ONE, q, v), (6, 1)),
-        (tf.joint_placements(ONE, q), (1, 3, 4)),
-        (tf.coriolis_matrix(ONE, q, v), (1, 1)),
-        (tf.inverse_inertia(ONE, q), (1, 1)),
-        (tf.generalized_gravity(ONE, q), (1,)),
-        (tf.static_torque(ONE, q, f), (1,)),
-        (tf.rnea(ONE, q, v, a), (1,)),
-        (tf.squared_distance(ONE, q, q), (1,)),
-        (tf.d_integrate(ONE, q, v, 0), (1, 1)),
-        (tf.integrate(ONE, q, v), (1,)),
         (tf.operational_inertia(ONE, q, HINGE, damping=1.0), (6, 6)),
     ]:
         assert x.shape == size
@@ -177,27 +163,18 @@ def test_t7_random_configurations_are_finite_whatever_the_limits():
         assert (q[:, 3:7].max(0) > 0.5).all()
 
 
-@pytest.mark.parametrize("bad", [1.1, 0.0, 2.0, np.nan, 1e200])
+@pytest.mark.parametrize("bad", [1.1, 0.0, np.nan, 1e200])
 def test_t8_quaternions_of_other_lengths_are_refused_or_nan(bad):
+    """Generic tests call all declared quantities with these."""
     longer = Q.copy()
     longer[3:7] *= bad
     error = tf.ConfigurationError if np.isfinite(bad) else tf.NonFiniteError
-    for function in [
-        lambda q: tf.frame_placement(MODEL, q, "j6"),
-        lambda q: tf.joint_placements(MODEL, q),
-        lambda q: tf.frame_jacobian(MODEL, q, "j6"),
-        lambda q: tf.center_of_mass(MODEL, q),
-        lambda q: tf.centroidal_map(MODEL, q),
-        lambda q: tf.generalized_gravity(MODEL, q),
-        lambda q: tf.potential_energy(MODEL, q),
-        lambda q: tf.inverse_inertia(MODEL, q),
-        lambda q: tf.operational_inertia(MODEL, q, "j6"),
-    ]:
-        with pytest.raises(error, match="j0" if np.isfinite(bad) else "q is not finite"):
-            function(longer)
-        both = function(np.stack([Q, longer, Q]))
-        assert np.isnan(both[1]).any()  # columns and blocks that are always zero may stay so
-        np.testing.assert_allclose(both[[0, 2]], np.stack([function(Q)] * 2), rtol=1e-9, atol=1e-12)
+    with pytest.raises(error, match="j0" if np.isfinite(bad) else "q is not finite"):
+        tf.operational_inertia(MODEL, longer, "j6")
+    both = tf.operational_inertia(MODEL, np.stack([Q, longer, Q]), "j6")
+    assert np.isnan(both[1]).any()  # blocks that are always zero may stay so
+    expected = np.stack([tf.operational_inertia(MODEL, Q, "j6")] * 2)
+    np.testing.assert_allclose(both[[0, 2]], expected, rtol=1e-9, atol=1e-12)
 
 
 def test_t9_packed_jacobians_leave_out_columns_of_zeros():

@@ -7,10 +7,8 @@ import pytest
 from helpers.array_forms import FORMS, GUARD, every_other, guarded, reversed_axes, unaligned
 from helpers.batch_results import BATCHES, COLUMNS, DTYPES, LANES, TREES, matrices, right_sides
 from helpers.strategies import poisoned, trees
-from helpers.tolerances import assert_batch_close
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.dense import Dense
 
 import treefactor as tf
 from treefactor import robots
@@ -39,29 +37,12 @@ def assert_kept(H, tree, b, layout="dense", shift=None, triangle="lower", dtype=
 @dtypes
 @named_trees
 @pytest.mark.parametrize("count", BATCHES)
-def test_dense_numpy_agrees(dtype, name, count):
+def test_any_number_of_matrices_and_right_hand_sides(dtype, name, count):
+    """Solutions of factors are compared with those of dense NumPy in test_lanes.py."""
     tree = TREES[name]
-    H, b = matrices(tree, count, dtype), right_sides(tree, count, None, dtype)
-    dense = Dense(H.astype(float), "LTDL")
-    own = assert_kept(H, tree, b, dtype=dtype)
-    assert_batch_close(own, dense.apply("solve", b.astype(float)), tree.n, dense.cond, dtype)
-
-
-@dtypes
-@some_trees
-@pytest.mark.parametrize("columns", COLUMNS[1:])
-def test_products_with_the_matrix_return_the_right_hand_sides(dtype, name, columns):
-    tree, count = TREES[name], 17
-    H, b = matrices(tree, count, dtype), right_sides(tree, count, columns, dtype)
-    x = assert_kept(H, tree, b, dtype=dtype).astype(float)
-    assert_batch_close((H @ x).astype(dtype), b.astype(float), tree.n, 100.0, dtype)
-
-
-def test_columns_of_the_matrix_return_unit_vectors():
-    tree = TREES["random"]
-    H = matrices(tree, 11)
-    x = assert_kept(H, tree, H)
-    assert_batch_close(x, np.broadcast_to(np.eye(tree.n), x.shape), tree.n, 10.0)
+    H = matrices(tree, count, dtype)
+    for columns in COLUMNS:
+        assert_kept(H, tree, right_sides(tree, count, columns, dtype), dtype=dtype)
 
 
 @pytest.mark.parametrize("robot", ["panda", "solo12", "talos_reduced"])
@@ -187,6 +168,15 @@ def test_out_may_overlap_b(ahead):
     b, out = line[1:-1], line[1 + ahead : count + 1 + ahead]
     expected = tf.solve(H, tree, b)
     np.testing.assert_array_equal(tf.solve(H, tree, b, out=out), expected)
+
+
+def test_out_may_lie_where_matrices_are_read_later():
+    tree, count = TREES["forest"], 21
+    H, b = matrices(tree, count), right_sides(tree, count)
+    expected = tf.solve(H, tree, b)
+    np.testing.assert_array_equal(
+        tf.solve(H, tree, b, out=H.reshape(-1)[-b.size :].reshape(b.shape)), expected
+    )
 
 
 def test_out_may_hold_the_shift_of_all_matrices():

@@ -10,7 +10,7 @@ import pytest
 from helpers.strategies import spd_matrix
 
 import treefactor as tf
-from treefactor.linalg import _single
+from treefactor.linalg import _single, factors
 from treefactor.tree import _pattern
 
 pytestmark = [pytest.mark.wheel, pytest.mark.isa_all]
@@ -57,6 +57,21 @@ def test_an_interrupted_factorization_leaves_no_factor(monkeypatch):
         f.refactor(H)
     with pytest.raises(tf.TreefactorError, match=r"was interrupted: call refactor\(H\) first"):
         f.solve(np.ones(tree.n))
+
+
+def test_an_interrupted_batch_has_no_factor(monkeypatch):
+    H = spd_matrix(TREE, 1, (9,))
+    f = tf.factor(H, TREE, num_threads=2)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(factors, "spread", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        f.refactor(H)
+    monkeypatch.undo()
+    assert (f.status == -2).all()
+    assert np.isnan(f.solve(np.ones(TREE.n))).all()
 
 
 @pytest.mark.parametrize("batch", [(), (1,)])

@@ -17,15 +17,8 @@ from treefactor.quantities.declaration import Quantity
 pytestmark = pytest.mark.isa
 
 COUNT = 19  # three blocks of lanes, the last one not full
-SAME_BITS = [  # of the dynamics, where lanes add up in the same order and do not factorize
-    name
-    for name, one in vars(dynamics).items()
-    if isinstance(one, Quantity)
-    and name
-    not in (
-        *("forward_dynamics", "inverse_inertia", "coriolis_matrix"),
-        *("kinetic_energy", "mechanical_energy"),
-    )
+SAME_BITS = [
+    one.name for one in vars(dynamics).values() if isinstance(one, Quantity) and not one.batch_rounds
 ]
 PLAIN = {(3, 4): np.eye(3, 4), (3, 3): np.eye(3), (7,): np.eye(7)[6], (4,): np.eye(4)[3]}
 OTHER_BITS = ("operational_bias",)  # NumPy multiplies one vector by many matrices in another order
@@ -40,6 +33,11 @@ def with_out(case):
 def is_bound(case):
     """Return whether the function can be bound."""
     return case.quantity.bound and case.layout != "lanes"
+
+
+def asks_by_arguments(case):
+    """Return whether optional arguments ask for further results."""
+    return any(option.kind == "presence" for option in case.quantity.options)
 
 
 every_case = pytest.mark.parametrize("case", **cases(undeclared=True))
@@ -147,8 +145,8 @@ def test_an_argument_without_batch_axes_holds_for_all(case):
 
 @every_case
 def test_optional_arguments_may_be_left_out(case):
-    if any(option.kind == "presence" for option in case.quantity.options):
-        return  # these arguments ask for further results
+    if asks_by_arguments(case):
+        return
     for size in ((), (COUNT,)):
         given = case.arguments(4, size)
         without = {x.name: None if x.optional else given[x.name] for x in case.quantity.inputs}
@@ -158,6 +156,18 @@ def test_optional_arguments_may_be_left_out(case):
         for one, other in zip(own, expected, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
         assert_same(case.parts(case.call(without | dict.fromkeys(zeros))), own)
+
+
+@pytest.mark.parametrize("case", **cases(select=asks_by_arguments))
+@sizes
+def test_arguments_that_ask_for_results_change_no_bit_of_the_others(case, size):
+    given = case.arguments(4, size)
+    whole = case.parts(case.call(given))
+    asking = [option.name for option in case.quantity.options if option.kind == "presence"]
+    for count in (*range(len(asking) + 1), 0):
+        without = given | dict.fromkeys(asking[count:])
+        kept = [one.when in ("", *asking[:count]) for one in case.quantity.results]
+        assert_same(case.parts(case.call(without)), itertools.compress(whole, kept))
 
 
 @cases_with_out
@@ -206,6 +216,28 @@ def test_out_in_one_line_with_an_argument_that_it_overlaps(case, size):
                 np.testing.assert_array_equal(line[around], before[around])
 
 
+@cases_with_out
+@sizes
+def test_vectors_and_out_may_be_parts_of_one_array(case, size):
+    """Vectors are the first entries of the first argument, over which the first result is written."""
+    if not case.configurations or (case.layout == "lanes" and not size):
+        return
+    arrays = case.arguments(36, size)
+    first, *others = case.names
+    width = arrays[first].shape[-1]
+    for array in case.quantity.inputs:
+        if array.name in others and array.shape == ("nv",):
+            arrays[array.name] = arrays[first][..., : case.model.nv]
+    expected = case.call({name: x.copy() for name, x in arrays.items()})
+    parts = [np.array(x) for x in case.parts(expected)]
+    targets = [np.full(x.shape, np.nan) for x in parts]
+    if parts[0].shape[len(size) :] and parts[0].shape[:-1] == size and parts[0].shape[-1] <= width:
+        targets[0] = arrays[first][..., : parts[0].shape[-1]]
+    out = tuple(targets) if isinstance(expected, tuple) else targets[0]
+    assert case.call(arrays, out=out) is out
+    assert_same(targets, parts)
+
+
 @pytest.mark.wheel
 @every_case
 def test_a_bad_element_is_nan_and_its_neighbours_change_no_bit(case):
@@ -241,22 +273,24 @@ def assert_spoiled(own, good, row, wholly=True):
 
 
 @pytest.mark.parametrize("case", **cases(ALL_KINDS, lambda case: case.configurations))
-@pytest.mark.parametrize("kind", ["continuous", "spherical", "planar", "freeflyer"])
-def test_an_invalid_rotation_spoils_its_element_and_names_the_joint(case, kind):
+@pytest.mark.parametrize(
+    ("kind", "entries"), [("continuous", 2), ("spherical", 4), ("planar", 2), ("freeflyer", 4)]
+)
+def test_an_invalid_rotation_spoils_its_element_and_names_the_joint(case, kind, entries):
     if case.quantity.name == "normalize":
         return  # any length is valid
     model, arrays = case.model, case.arguments(8, (COUNT,))
     before = case.rows(case.call(arrays), COUNT)
     joint = next(i for i, joint in enumerate(model.joints) if joint.kind == kind)
-    for array in case.quantity.inputs:
-        if array.role == "configuration":
-            bad = arrays | {array.name: arrays[array.name].copy()}
-            bad[array.name][1, model.idx_q[joint] + model.joints[joint].nq - 1] += 1.0
-            for own, good in zip(case.rows(case.call(bad), COUNT), before, strict=True):
-                assert_spoiled(own, good, 1)
-            with pytest.raises(tf.ConfigurationError, match=model.joints[joint].name) as raised:
-                case.call({name: x[1] for name, x in bad.items()})
-            assert raised.value.joint == model.joints[joint].name
+    end = model.idx_q[joint] + model.joints[joint].nq
+    for name, length in itertools.product(case.configurations, (0.0, 1.001, 1e200)):
+        bad = arrays | {name: arrays[name].copy()}
+        bad[name][1, end - entries : end] *= length
+        for own, good in zip(case.rows(case.call(bad), COUNT), before, strict=True):
+            assert_spoiled(own, good, 1)
+        with pytest.raises(tf.ConfigurationError, match=model.joints[joint].name) as raised:
+            case.call({key: x[1] for key, x in bad.items()})
+        assert raised.value.joint == model.joints[joint].name
 
 
 @of_all_kinds_and_undeclared
@@ -293,11 +327,15 @@ def test_wrong_arguments_are_named_and_leave_out(case, size):
 
     for array in case.quantity.inputs:
         name, x = array.name, good[array.name]
-        wrong = [x[..., :-1], np.zeros((*size, 0)), np.zeros(())] if x.ndim > len(size) else []
-        wrong += [x[..., None]] * (x.ndim > len(size) and array.role != "direction")
+        wrong = []
+        if array.shape:
+            wrong += [x[..., :-1], np.zeros((*size, 0)), np.zeros(())]
+            wrong += [np.repeat(x, 3, axis) for axis in range(len(size), x.ndim)]
+            wrong += [x[..., None]] * (array.role != "direction")
         for bad in wrong:
             assert refused(tf.ShapeError, rf"^{name} must have shape \(", **{name: bad}).received == bad.shape
-        refused(tf.DtypeError, f"^{name} must hold real numbers", **{name: x + 1j})
+        for odd in (x + 1j, 10**400 if array.role == "number" else "x"):
+            refused(tf.DtypeError, f"^{name} must hold real numbers", **{name: odd})
         refused(tf.DtypeError, f"^{name} is a masked array", **{name: np.ma.masked_greater(x, 0.0)})
         if not array.optional:
             why = "is needed" if case.quantity.kernel else "(is needed|must hold real numbers)"
@@ -322,7 +360,7 @@ def test_outs_that_cannot_hold_the_result_are_refused(case, size):
     expected = case.call(arrays)
     parts = [np.array(x) for x in case.parts(expected)]
     if isinstance(expected, tuple):
-        for bad in (case.empty(expected)[:-1], parts[0]):
+        for bad in (case.empty(expected)[:-1], (*case.empty(expected), parts[0]), parts[0]):
             with pytest.raises(
                 (tf.ShapeError, tf.DtypeError), match=r"out must (be a tuple|have the fields)"
             ):
@@ -460,6 +498,10 @@ def test_calls_that_cannot_be_bound_are_explained(case):
         whole = np.zeros(max(x.size for x in out))
         with pytest.raises(ValueError, match="arrays 0 and 1 of out share memory"):
             bind(**arrays, **case.options, out=tuple(whole[: x.size].reshape(x.shape) for x in out))
+    for array in case.quantity.inputs:
+        if not array.optional:
+            with pytest.raises(ValueError, match=f"^{array.name} must be"):
+                bind(**(arrays | {array.name: None}), **case.options, out=out)
     for name in ("foo", "num_threads"):
         with pytest.raises(ValueError, match=rf"takes no {name} to be bound, only {case.names[0]}.* and out"):
             bind(**arrays, **case.options, out=out, **{name: 2})

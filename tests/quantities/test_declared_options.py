@@ -7,7 +7,7 @@ import weakref
 import numpy as np
 import pytest
 from helpers.array_forms import every_other
-from helpers.declared import KEYS, MODELS, Case, cases
+from helpers.declared import KEYS, MODELS, Case, cases, options_of
 from helpers.undeclared import tip
 from test_declared_calls import COUNT, assert_same, assert_spoiled, is_bound
 
@@ -159,6 +159,35 @@ def test_pinocchios_enum_is_a_reference(case):
             assert_same(case.parts(given.call(arrays)), case.parts(named.call(arrays)))
 
 
+@pytest.mark.parametrize(
+    "case", **cases({"all kinds": MODELS["all kinds"]}, lambda case: case.options and case.is_plain)
+)
+def test_functions_of_other_options_do_not_mix(case):
+    """A new model has no functions of other options."""
+    arrays = case.arguments(35, (3,))
+    for options in [*options_of(case.quantity, case.model)] * 2:
+        one = case._replace(options=options)
+        new = one._replace(model=pickle.loads(pickle.dumps(case.model)))
+        assert_same(case.parts(one.call(arrays)), case.parts(new.call(arrays)))
+
+
+def flags(case):
+    """Return the names of the options that are true or false."""
+    return [option.name for option in case.quantity.options if option.kind == "flag"]
+
+
+@pytest.mark.parametrize("case", **cases({"one": MODELS["one"]}, lambda case: case.is_plain and flags(case)))
+def test_flags_are_what_is_true_or_false(case):
+    arrays = case.arguments(37)
+    for flag in flags(case):
+        for odd in (0, 1, np.False_, np.True_):
+            one, new = (
+                case._replace(options=case.options | {flag: value}, model=tf.Model(case.model.joints))
+                for value in (odd, bool(odd))
+            )
+            assert_same(case.parts(one.call(arrays)), case.parts(new.call(arrays)))
+
+
 def is_keyed(case):
     """Return whether the case has an option of any value, with the default."""
     return case.is_plain and bool(KEYS.keys() & case.options.keys())
@@ -199,6 +228,12 @@ def test_a_state_may_have_several_directions(case):
             out = case.empty(case.call(arrays))
             assert case.call(arrays, out=out) is out
             assert_same(case.parts(out), together)
+        first = (0,) * len(size)
+        for name in case.names if count and several else ():
+            if case.directions != [name]:  # directions alone may be a batch
+                alike = np.broadcast_to(arrays[name][first], arrays[name].shape)
+                expected = case.parts(case.call(arrays | {name: alike}))
+                assert_same(case.parts(case.call(arrays | {name: arrays[name][first]})), expected)
         if count and several:
             bad = arrays | {case.directions[0]: arrays[case.directions[0]].copy()}
             bad[case.directions[0]].reshape(count, -1)[-1, -1] = np.nan

@@ -14,7 +14,7 @@ from ..mlcp._iterate cimport FULL, ON, SOLVED_
 from ..tree._pattern cimport MULTIPLY, SOLVE, Pattern, Workspace, active, carve_workspace, workspace_size
 from ._contacts cimport ContactKernel
 from ._joint_integration cimport CONVERGED, IMPROVES, ROUNDS, JointIntegrator, midpoint_status
-from ._unilateral_rows cimport Near, Rows, UnilateralRows, sum_normals
+from ._unilateral_rows cimport Near, RowResults, UnilateralRows, sum_normals
 
 import numpy as np
 
@@ -65,7 +65,7 @@ cdef class CompiledSteps:
     cdef Py_ssize_t limit, n
     cdef bint implicit
     cdef Near near
-    cdef Rows results
+    cdef RowResults results
     cdef Py_ssize_t *number      # of near contacts of this step
     cdef double *gap
     cdef double *axes
@@ -119,7 +119,7 @@ cdef class CompiledSteps:
 
     cdef allocate_rows(self, Py_ssize_t rows, Py_ssize_t size):
         """Allocate the rows of near contacts, and those of the problem."""
-        cdef Rows *r = &self.results
+        cdef RowResults *r = &self.results
         self.data = self.doubles(4 * self.near.size)
         self.near.data, self.near.errors = self.data, self.data + 3 * self.near.size
         r.start, r.column = self.integers(np.empty(rows + 1, np.intp)), self.integers(np.empty(size, np.intp))
@@ -252,7 +252,7 @@ cdef class CompiledSteps:
 
     cdef void keep_impulses(self, double *gamma, unsigned char *on, double *pressed) noexcept nogil:
         """Copy impulses and row status of the solution, and sum normal impulses if friction is a box."""
-        cdef const Rows *r = &self.results
+        cdef const RowResults *r = &self.results
         cdef Py_ssize_t i
         for i in range(self.solver.m):
             gamma[i] = self.solver.impulse[i] * self.solver.scale[i]

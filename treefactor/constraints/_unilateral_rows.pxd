@@ -1,6 +1,6 @@
 """Declarations of the unilateral rows of a time step; see _unilateral_rows.pyx."""
 
-ctypedef struct Rows:            # results, and the row and entry that the next row begins with
+ctypedef struct RowResults:      # results, and the row and entry that the next row begins with
     Py_ssize_t row, entry
     Py_ssize_t *start
     Py_ssize_t *column
@@ -29,13 +29,14 @@ cdef class UnilateralRows:
     cdef double h, stabilization, noise
     cdef object kept
 
-    cdef void combine(self, const Near *x, const double *q, const double *pressed, Rows *r) noexcept nogil
+    cdef void combine(self, const Near *x, const double *q, const double *pressed,
+                      RowResults *r) noexcept nogil
     cdef Py_ssize_t forms_of(self, Py_ssize_t contact) noexcept nogil
-    cdef void add_contact(self, Rows *r, Py_ssize_t k, Py_ssize_t contact, double gap, Py_ssize_t size,
+    cdef void add_contact(self, RowResults *r, Py_ssize_t k, Py_ssize_t contact, double gap, Py_ssize_t size,
                           double pressed, const Py_ssize_t *column, const double *data,
                           Py_ssize_t apart, const double *errors) noexcept nogil
-    cdef void add_limit(self, Rows *r, Py_ssize_t k, double q) noexcept nogil
-    cdef void finish(self, Rows *r, Py_ssize_t size, double gap, double upper) noexcept nogil
+    cdef void add_limit(self, RowResults *r, Py_ssize_t k, double q) noexcept nogil
+    cdef void finish(self, RowResults *r, Py_ssize_t size, double gap, double upper) noexcept nogil
 
 cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along, const double *gamma,
                       Py_ssize_t near, const Py_ssize_t *which, const Py_ssize_t *start,

@@ -76,7 +76,7 @@ cdef class UnilateralRows:
         cdef Py_ssize_t k, count, rows = 0, size = 0, limits = self.limited.shape[0]
         cdef const double *configuration = <const double *> q.data
         cdef const double *normal = <const double *> pressed.data
-        cdef Rows r
+        cdef RowResults r
         cdef Near x
         x.count, x.size, x.number, x.gap = which.shape[0], data.shape[1], numbers(which), doubles(near)
         x.start, x.column, x.data = numbers(start), numbers(column), doubles(data)
@@ -96,7 +96,8 @@ cdef class UnilateralRows:
             self.combine(&x, configuration, normal, &r)
         return starts, columns, entries, d, upper, key, of, along, gap
 
-    cdef void combine(self, const Near *x, const double *q, const double *pressed, Rows *r) noexcept nogil:
+    cdef void combine(self, const Near *x, const double *q, const double *pressed,
+                      RowResults *r) noexcept nogil:
         """Compute all results of `rows`."""
         cdef Py_ssize_t k
         r.row = r.entry = r.start[0] = 0
@@ -108,7 +109,7 @@ cdef class UnilateralRows:
         for k in range(r.row):
             r.d[k] = -(1.0 if r.gap[k] > 0.0 else self.stabilization) / self.h * r.gap[k]
 
-    cdef void add_contact(self, Rows *r, Py_ssize_t k, Py_ssize_t contact, double gap, Py_ssize_t size,
+    cdef void add_contact(self, RowResults *r, Py_ssize_t k, Py_ssize_t contact, double gap, Py_ssize_t size,
                           double pressed, const Py_ssize_t *column, const double *data,
                           Py_ssize_t apart, const double *errors) noexcept nogil:
         """Add the rows of near contact k; its normal and tangents, `apart`, have `size` entries.
@@ -131,13 +132,13 @@ cdef class UnilateralRows:
             r.of[r.row], r.key[r.row] = k, contact * self.forms.shape[0] + i
             self.finish(r, size, a * gap, INFINITY if a > 0.0 else mu * pressed)
 
-    cdef void add_limit(self, Rows *r, Py_ssize_t k, double q) noexcept nogil:
+    cdef void add_limit(self, RowResults *r, Py_ssize_t k, double q) noexcept nogil:
         """Add the row of limit k."""
         r.column[r.entry], r.entries[r.entry] = self.column[k], self.sign[k]
         r.key[r.row] = self.mu.shape[0] * self.forms.shape[0] + k
         self.finish(r, 1, self.sign[k] * (q - self.bound[k]), INFINITY)
 
-    cdef void finish(self, Rows *r, Py_ssize_t size, double gap, double upper) noexcept nogil:
+    cdef void finish(self, RowResults *r, Py_ssize_t size, double gap, double upper) noexcept nogil:
         """Set gap and bound of a row, and begin the next one."""
         r.gap[r.row] = gap
         if r.upper != NULL:

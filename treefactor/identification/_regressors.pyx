@@ -34,10 +34,10 @@ cdef extern from "kernels/identification/regressor_table.h" nogil:
                         double *workspace) noexcept nogil
         void (*transpose_times)(const Mechanism *, const double *q, const double *v, const double *a,
                                 const double *lam, double *g, double *workspace) noexcept nogil
-        void (*kinetic_energy)(const Mechanism *, const double *q, const double *v, double *row,
-                               double *workspace) noexcept nogil
-        void (*potential_energy)(const Mechanism *, const double *q, double *row,
-                                 double *workspace) noexcept nogil
+        void (*kinetic_energy_row)(const Mechanism *, const double *q, const double *v, double *row,
+                                   double *workspace) noexcept nogil
+        void (*potential_energy_row)(const Mechanism *, const double *q, double *row,
+                                     double *workspace) noexcept nogil
         void (*center_of_mass)(const Mechanism *, const double *q, double *Y,
                                double *workspace) noexcept nogil
 
@@ -329,7 +329,7 @@ cdef class KineticEnergyRegressor(RegressorFunction):
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
-        self.kernels(lanes).kinetic_energy(
+        self.kernels(lanes).kinetic_energy_row(
             &self.bodies.m, x[0], self.expanded(lanes, 1, x[1], &end), y[0], work)
 
 
@@ -343,7 +343,7 @@ cdef class PotentialEnergyRegressor(RegressorFunction):
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        self.kernels(lanes).potential_energy(&self.bodies.m, x[0], y[0], work)
+        self.kernels(lanes).potential_energy_row(&self.bodies.m, x[0], y[0], work)
 
 
 cdef class CenterOfMassRegressor(RegressorFunction):

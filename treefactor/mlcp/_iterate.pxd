@@ -4,14 +4,14 @@ from ._kkt cimport Kkt
 from ..tree._pattern cimport Pattern
 
 cdef extern from "kernels/linalg/rows.h" nogil:
-    ctypedef struct Rows:
+    ctypedef struct SparseRows:
         Py_ssize_t count
         const Py_ssize_t *start
         const Py_ssize_t *column
         const double *entry
 
-    void rows_times(const Rows *J, const double *x, const double *b, double *y)
-    void add_rows(const Rows *J, const double *a, double *y)
+    void rows_times(const SparseRows *J, const double *x, const double *b, double *y)
+    void add_rows(const SparseRows *J, const double *a, double *y)
 
 cdef enum:                       # row status: lambda = 0, gap = 0, lambda = upper
     OFF = 0
@@ -47,7 +47,7 @@ cdef class Iterate:
     cdef double rounding         # rounding error of a gap
     cdef bint refined            # lambda of rows that are on is exact
     cdef double accepted         # residual that counts as solved if none is smaller
-    cdef Rows rows               # scaled rows J
+    cdef SparseRows rows         # scaled rows J
     cdef const double *g
     cdef double *J
     cdef double *H               # padded rows

@@ -68,7 +68,7 @@ cdef class Iterate:
         cdef Workspace w = carve_workspace(&pattern.shape, <double *> factor.data)
         J, status = aligned((kkt.symbolic.start[m],)), np.zeros(m, dtype=np.uint8)
         self.H, self.path, self.J = w.X, w.path, doubles(J)
-        self.rows = Rows(m, kkt.symbolic.start, kkt.symbolic.column, self.J)
+        self.rows = SparseRows(m, kkt.symbolic.start, kkt.symbolic.column, self.J)
         self.v, self.Hv, self.u = doubles(arrays["v"]), doubles(arrays["Hv"]), doubles(arrays["u"])
         self.step, self.force = doubles(arrays["step"]), doubles(arrays["force"])
         self.root, self.v_free = doubles(arrays["root"]), doubles(arrays["v_free"])

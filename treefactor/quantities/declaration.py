@@ -219,6 +219,8 @@ class Quantity(NamedTuple):
         results but the first are there on request only.
     invalid : tuple of str
         When ValueError is raised, besides choices that there are not.
+    batch_rounds : bool
+        Whether a batch may change the last bits of a result; declared for the dynamics only.
     spoiled : str
         Sentence on configurations of a batch that are not valid, in the place of the usual one.
     derivative : Derivative, optional
@@ -241,6 +243,8 @@ class Quantity(NamedTuple):
         Paragraph of the docstring after the summary.
     module : str
         Public module of the function.
+    section : str
+        Of the documentation, if it is not that of the module with the declaration.
     """
 
     name: str
@@ -260,6 +264,7 @@ class Quantity(NamedTuple):
     has_threads: bool = True
     gathered: str = ""
     invalid: tuple[str, ...] = ()
+    batch_rounds: bool = False
     spoiled: str = ""
     derivative: Derivative | None = None
     generated: tuple[Generated, ...] = ()
@@ -272,6 +277,7 @@ class Quantity(NamedTuple):
     examples: str = ""
     details: str = ""
     module: str = "treefactor"
+    section: str = ""
 
     @property
     def key(self) -> str:

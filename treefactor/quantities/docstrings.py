@@ -8,6 +8,7 @@ from textwrap import fill, indent
 from .declaration import NEEDED, Array, Option, Quantity
 
 WIDTH = 100
+ROUNDED = "A single state and the same state in a batch may differ in their last bits."
 INERTIAS = "inertias : Inertias or array_like, shape (..., njoints, 10), optional"
 COMMON = {
     "num_threads": ("num_threads : int", "For batches; -1 uses all cores."),
@@ -193,7 +194,8 @@ def _counterparts(quantity: Quantity) -> str:
 
 
 def _notes(quantity: Quantity) -> Iterator[str]:
-    text = " ".join(filter(None, [quantity.source and f"{quantity.source}.", quantity.notes]))
+    rounded = ROUNDED * quantity.batch_rounds
+    text = " ".join(filter(None, [quantity.source and f"{quantity.source}.", rounded, quantity.notes]))
     if text:
         yield from _section("Notes")
         yield fill(text, WIDTH)

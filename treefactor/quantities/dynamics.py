@@ -160,10 +160,9 @@ forward_dynamics = Quantity(
     "mjforward abainparallel solveforwarddynamics",
     oracle="oracles.dynamics:forward_dynamics",
     source="Featherstone (2008), section 6.1",
-    notes='With "factor", a single state and the same state in a batch may differ in their last bits, '
-    "because a single H and a batch are factorized by different kernels. So may the results of "
-    "`inverse_inertia`, `coriolis_matrix`, `kinetic_energy` and `mechanical_energy`. Strides never change a "
-    "bit; in all other functions of the dynamics a batch does not, either.",
+    notes='With "aba" they do not: a single H and a batch are factorized by different kernels. Strides never change a '
+    "bit; nor does a batch in functions of the dynamics whose notes do not say so.",
+    batch_rounds=True,
 )
 joint_forces = Quantity(
     "joint_forces",
@@ -312,6 +311,7 @@ kinetic_energy = Quantity(
     examples=f"""{HINGE}>>> tf.kinetic_energy(model, [0.0], [2.0])
 np.float64(0.7)
 """,
+    batch_rounds=True,
 )
 potential_energy = Quantity(
     "potential_energy",
@@ -347,6 +347,7 @@ mechanical_energy = Quantity(
     examples=f"""{HINGE}>>> tf.mechanical_energy(model, [0.0], [2.0]).round(3)
 np.float64(-4.205)
 """,
+    batch_rounds=True,
 )
 coriolis_matrix = Quantity(
     "coriolis_matrix",
@@ -396,6 +397,7 @@ coriolis_matrix = Quantity(
 array([[ 0. , -0.5],
        [ 0.5,  0. ]])
 """,
+    batch_rounds=True,
 )
 inverse_inertia = Quantity(
     "inverse_inertia",
@@ -430,6 +432,7 @@ inverse_inertia = Quantity(
     examples=f"""{HINGE}>>> tf.inverse_inertia(model, [0.0])
 array([[2.85714286]])
 """,
+    batch_rounds=True,
 )
 frames = Quantity(
     "frames",

@@ -62,6 +62,7 @@ class Framework(NamedTuple):
             has_threads=False,
             fails="",
             errors=tuple(one for one in own.errors if one[0] == "InvalidModelError"),
+            batch_rounds=False,
             spoiled=NAN,
             counterparts=(),
             source="",

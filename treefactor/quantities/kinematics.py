@@ -622,6 +622,7 @@ frame_derivatives = Quantity(
 >>> motion.velocity_q.T + 0.0, motion.acceleration_v.T + 0.0
 (array([[-2.,  0.,  0.,  0.,  0.,  0.]]), array([[-4.,  0.,  0.,  0.,  0.,  0.]]))
 """,
+    section="Derivatives",
 )
 CENTER = (3, "nv")
 com_derivatives = Quantity(
@@ -655,6 +656,7 @@ com_derivatives = Quantity(
     examples=f"""{MASS}>>> tf.com_derivatives(arm, [0.0], [2.0]).velocity_q.T + 0.0
 array([[-2.,  0.,  0.]])
 """,
+    section="Derivatives",
 )
 MOMENTUM = (6, "nv")
 centroidal_derivatives = Quantity(
@@ -690,4 +692,5 @@ centroidal_derivatives = Quantity(
     examples=f"""{MASS}>>> tf.centroidal_derivatives(arm, [0.0], [3.0], [0.0]).dhdot_dv.T.round(12) + 0.0
 array([[-12.,   0.,   0.,   0.,   0.,   0.]])
 """,
+    section="Derivatives",
 )

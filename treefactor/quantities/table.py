@@ -20,11 +20,10 @@ QUANTITIES: dict[str, Quantity] = {
 
 
 def section(name: str) -> list[Quantity]:
-    """Return the public quantities of a section; derivatives of kinematics are beside those of dynamics."""
+    """Return the public quantities of a section of the documentation."""
     return [
         one
         for module, title in TABLE.items()
         for one in vars(module).values()
-        if isinstance(one, Quantity) and not one.module.endswith("functions")
-        if ("Derivatives" if one.kernel.startswith("derivatives.") else title) == name
+        if isinstance(one, Quantity) and one.module == "treefactor" and (one.section or title) == name
     ]

@@ -58,8 +58,8 @@ static void NAME(transpose_times)(const Mechanism *m, const double *q, const dou
 }
 
 /* row <- coefficients of the kinetic energy: with the velocity v, w of the frame of a joint, v.v / 2, v x w, w w^T / 2 */
-static void NAME(kinetic_energy)(const Mechanism *m, const double *q, const double *v, double *row,
-                                 double *workspace)
+static void NAME(kinetic_energy_row)(const Mechanism *m, const double *q, const double *v, double *row,
+                                     double *workspace)
 {
     const Workspace w = NAME(carve_workspace)(m, workspace);
     NAME(compute_angles)(m, q, &w.angles);
@@ -98,7 +98,7 @@ INLINE void NAME(place_in_base)(const Mechanism *m, ptrdiff_t i, const double *q
 }
 
 /* row <- coefficients of the potential energy: with the origin p and the axes R of a joint, -g . p, -R^T g, 0 */
-static void NAME(potential_energy)(const Mechanism *m, const double *q, double *row, double *workspace)
+static void NAME(potential_energy_row)(const Mechanism *m, const double *q, double *row, double *workspace)
 {
     const real zero = {0};
     const Workspace w = NAME(carve_workspace)(m, workspace);

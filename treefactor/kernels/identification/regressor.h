@@ -93,15 +93,15 @@ static void ISA(transpose_times_all)(const Mechanism *m, const double *q, const 
     PASSES NAME(transpose_times)(m, q + l, v + l, a + l, lam + l, g + l, workspace);
 }
 
-static void ISA(kinetic_energy_all)(const Mechanism *m, const double *q, const double *v, double *row,
-                                    double *workspace)
+static void ISA(kinetic_energy_row_all)(const Mechanism *m, const double *q, const double *v, double *row,
+                                        double *workspace)
 {
-    PASSES NAME(kinetic_energy)(m, q + l, v + l, row + l, workspace);
+    PASSES NAME(kinetic_energy_row)(m, q + l, v + l, row + l, workspace);
 }
 
-static void ISA(potential_energy_all)(const Mechanism *m, const double *q, double *row, double *workspace)
+static void ISA(potential_energy_row_all)(const Mechanism *m, const double *q, double *row, double *workspace)
 {
-    PASSES NAME(potential_energy)(m, q + l, row + l, workspace);
+    PASSES NAME(potential_energy_row)(m, q + l, row + l, workspace);
 }
 
 static void ISA(center_of_mass_all)(const Mechanism *m, const double *q, double *Y, double *workspace)
@@ -111,10 +111,10 @@ static void ISA(center_of_mass_all)(const Mechanism *m, const double *q, double 
 
 const Regressors ISA(regressors) = {
     ISA_NAME,
-    {ISA(workspace_size_one), ISA(one_regressor), ISA(gravity_one), ISA(transpose_times_one), ISA(kinetic_energy_one),
-     ISA(potential_energy_one), ISA(center_of_mass_one)},
-    {ISA(regressor_size), ISA(regressor_all), ISA(gravity_all), ISA(transpose_times_all), ISA(kinetic_energy_all),
-     ISA(potential_energy_all), ISA(center_of_mass_all)},
+    {ISA(workspace_size_one), ISA(one_regressor), ISA(gravity_one), ISA(transpose_times_one),
+     ISA(kinetic_energy_row_one), ISA(potential_energy_row_one), ISA(center_of_mass_one)},
+    {ISA(regressor_size), ISA(regressor_all), ISA(gravity_all), ISA(transpose_times_all),
+     ISA(kinetic_energy_row_all), ISA(potential_energy_row_all), ISA(center_of_mass_all)},
 };
 #undef WIDTH
 #undef KERNELS

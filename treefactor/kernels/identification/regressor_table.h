@@ -30,8 +30,8 @@ typedef struct {
     void (*transpose_times)(const Mechanism *, const double *q, const double *v, const double *a, const double *lam,
                             double *g, double *workspace);
     /* row <- 10 coefficients of the energy for every joint */
-    void (*kinetic_energy)(const Mechanism *, const double *q, const double *v, double *row, double *workspace);
-    void (*potential_energy)(const Mechanism *, const double *q, double *row, double *workspace);
+    void (*kinetic_energy_row)(const Mechanism *, const double *q, const double *v, double *row, double *workspace);
+    void (*potential_energy_row)(const Mechanism *, const double *q, double *row, double *workspace);
     /* Y <- 3 rows of 10 coefficients for every joint: of the centre of mass, for the masses of the mechanism */
     void (*center_of_mass)(const Mechanism *, const double *q, double *Y, double *workspace);
 } RegressorKernels;

@@ -11,10 +11,10 @@ typedef struct {
     ptrdiff_t count;
     const ptrdiff_t *start, *column;
     const double *entry;
-} Rows;
+} SparseRows;
 
 /* Compute y = J x - b, or J x where b is NULL. */
-static inline void rows_times(const Rows *J, const double *x, const double *b, double *restrict y) {
+static inline void rows_times(const SparseRows *J, const double *x, const double *b, double *restrict y) {
     const ptrdiff_t *start = J->start, *column = J->column;
     const double *entry = J->entry;
     for (ptrdiff_t i = 0, p = start[0]; i < J->count; i++) {
@@ -25,7 +25,7 @@ static inline void rows_times(const Rows *J, const double *x, const double *b, d
 }
 
 /* Compute y += J^T a; rows with a = 0 take no part. */
-static inline void add_rows(const Rows *J, const double *a, double *restrict y) {
+static inline void add_rows(const SparseRows *J, const double *a, double *restrict y) {
     const ptrdiff_t *start = J->start, *column = J->column;
     const double *entry = J->entry;
     for (ptrdiff_t i = 0; i < J->count; i++) {
