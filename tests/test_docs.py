@@ -29,6 +29,7 @@ from treefactor.bench import case as cases
 from treefactor.bench import scaling as growth
 from treefactor.papers import tables
 from treefactor.quantities.functions import ENTRIES, QUANTITIES
+from treefactor.quantities.replacements import GROUPS
 
 pytestmark = pytest.mark.unsanitized
 
@@ -286,7 +287,7 @@ def test_stored_times_name_no_path_and_no_machine():
 def counterparts(monkeypatch):
     """Return the table of the page *From Pinocchio to treefactor*, group by group."""
     monkeypatch.syspath_prepend(CODE)
-    return importlib.import_module("counterparts").GROUPS
+    return GROUPS
 
 
 def test_names_of_the_page_from_pinocchio_exist(counterparts):

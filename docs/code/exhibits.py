@@ -18,6 +18,7 @@ from treefactor import Tree, cli, report
 from treefactor.bench.comparisons.all_robots import TITLES
 from treefactor.papers.exhibits import EXHIBITS
 from treefactor.papers.tables import Table
+from treefactor.quantities.replacements import GROUPS
 from treefactor.report import duration, ratio
 from treefactor.report.html import table_html
 
@@ -163,8 +164,6 @@ def frameworks() -> Html:
 
 def counterparts() -> Html:
     """Show functions of Pinocchio, what computes the same here, and how many times faster or slower it is."""
-    from counterparts import GROUPS
-
     ratios: dict[tuple[str, str], list[float]] = {}
     for results in measured("from_pinocchio")["robots"].values():
         for row in results:
@@ -186,7 +185,7 @@ def counterparts() -> Html:
 
 def slower() -> Html:
     """Show the functions that take longer than Pinocchio's, how many times as long, and why."""
-    from counterparts import GROUPS, REASONS
+    from counterparts import REASONS
 
     robots = measured("from_pinocchio")["robots"]
     times: dict[tuple[str, str], dict[str, float]] = {}

@@ -84,16 +84,6 @@ USES = {  # what to use here besides declared quantities, by the names that peop
     "arrays [R | p] of shape (3, 4) with the functions of treefactor.se3": (
         "pose transform isometry3 rigidtransform spatialtransform"
     ),
-    "treefactor.se3.exp(v)": "exp6",
-    "treefactor.se3.log(M)": "log6",
-    "treefactor.se3.jexp(v)": "jexp6",
-    "treefactor.se3.jlog(M)": "jlog6",
-    "treefactor.se3.from_xyzquat(x)": "xyzquattose3",
-    "treefactor.se3.to_xyzquat(M)": "se3toxyzquat",
-    "treefactor.so3.exp(w)": "exp3",
-    "treefactor.so3.log(R)": "log3",
-    "treefactor.so3.jexp(w)": "jexp3",
-    "treefactor.so3.jlog(R)": "jlog3",
     "treefactor.so3.from_rpy(rpy) and treefactor.so3.to_rpy(R)": "rpy rpytomatrix matrixtorpy",
     "treefactor.so3.from_quaternion(q) and treefactor.so3.to_quaternion(R)": (
         "quaternion quat quaterniontomatrix matrixtoquaternion"
