@@ -19,7 +19,8 @@ def hints() -> dict[str, str]:
         for counterpart in quantity.counterparts
     }
     for row in (row for rows in POSES.values() for row in rows if "." not in row.theirs):
-        named[plain(row.theirs)] = f"treefactor.{row.ours}({needed(row.ours)})"
+        use = f"treefactor.{row.ours}({needed(row.ours)})"
+        named |= dict.fromkeys(map(plain, row.theirs.split(", ")), use)
     for quantity in QUANTITIES.values():
         named |= dict.fromkeys(quantity.other_names.split(), call_of(quantity))
     return {name: call for name, call in named.items() if name not in {plain(own) for own in QUANTITIES}}

@@ -74,8 +74,10 @@ def shape_of(quantity: Quantity) -> str:
 
 POSES: dict[str, tuple[Replacement, ...]] = {
     "Poses [R | p]": (
-        Replacement("exp6", "se3.exp", shape="(3, 4)", convention="motions are linear before angular"),
-        Replacement("log6", "se3.log", shape="(6)", convention="at most half a turn; finite at half a turn"),
+        Replacement("exp6, exp", "se3.exp", shape="(3, 4)", convention="motions are linear before angular"),
+        Replacement(
+            "log6, log", "se3.log", shape="(6)", convention="at most half a turn; finite at half a turn"
+        ),
         Replacement("Jexp6", "se3.jexp", shape="(6, 6)", convention="right Jacobian"),
         Replacement(
             "Jlog6",
