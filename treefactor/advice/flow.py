@@ -39,6 +39,7 @@ class Loop:
     text: str
     targets: dict[str, str] = field(default_factory=dict)  # texts of targets and of what has their values
     index: str = ""  # target that counts
+    places: dict[str, Place] = field(default_factory=dict)  # of targets
 
 
 @dataclass(eq=False)
@@ -177,7 +178,8 @@ class Flow:
         place = self._place(node.target)
         if place:
             is_step = isinstance(node.op, STEPS) and not has_call(node.value)
-            self._define(place, [*reads, place], is_part=place[-1][0] == "[", is_step=is_step)
+            reads = [*reads, *self._indices(node.target), place]
+            self._define(place, reads, is_part=place[-1][0] == "[", is_step=is_step)
 
     def _give(self, target: ast.expr, value: ast.expr) -> None:
         """Follow the assignment of a value to a target."""
@@ -213,9 +215,11 @@ class Flow:
             return
         place = self._place(target)
         if place:
-            if isinstance(target, ast.Subscript):
-                self._expression(target.slice)
-            self._define(place, reads, is_step=is_step)
+            self._define(place, [*reads, *self._indices(target)], is_step=is_step)
+
+    def _indices(self, target: ast.expr) -> list[Place]:
+        """Return what the subscripts of a target read."""
+        return [read for part in subscripts(target) for read in self._expression(part)]
 
     def _for(self, node: ast.For) -> None:
         reads = self._expression(node.iter)
@@ -232,6 +236,7 @@ class Flow:
             if isinstance(one, ast.Name | ast.Attribute) and isinstance(one.ctx, ast.Store):
                 place = self._place(one)
                 if place:
+                    loop.places[ast.unparse(one)] = place
                     self._define(place, reads, of=loop)
 
     def _while(self, node: ast.While) -> None:
@@ -310,7 +315,7 @@ class Flow:
             return []
         place = self._place(node) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else ()
         if place:
-            within = [read for part in subscripts(node) for read in self._expression(part)]
+            within = self._indices(node)
             if len(place) > 1:
                 self.reads.append((len(self.definitions), place))
             return [place, *within]

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from ..kinematics.fused import JACOBIANS, MOTIONS
 from ..quantities.declaration import NEEDED
 from .dependence import Dependence
-from .flow import OUTSIDE, Call, Definition, Flow, Loop, Place, reads_data
+from .flow import OUTSIDE, RANDOM, Call, Definition, Flow, Loop, Place, reads_data
 from .known import ATTRIBUTES, KNOWN, Known
 
 PASSES = {  # fill data for functions that get results from it
     *("forwardKinematics", "framesForwardKinematics", "computeJointJacobians", "updateGlobalPlacements"),
     *("computeJointJacobiansTimeVariation", "computeForwardKinematicsDerivatives"),
 }
+OF_FRAMES = "framesForwardKinematics", "updateFramePlacements"  # fill the placements of all frames
 FIELDS = {quantity: name for name, quantity in (MOTIONS | JACOBIANS).items()} | {
     "joint_jacobian": "jacobians",
     **{
@@ -75,6 +76,8 @@ class Item:
     @property
     def reads(self) -> list[Place]:
         """Everything that the state reads."""
+        if self.name == "random_configuration":
+            return [RANDOM]
         return [read for _, given in self.state for read in given]
 
     @property
@@ -94,11 +97,14 @@ def items_of(flow: Flow, dependence: Dependence) -> list[Item]:
         if known is None or not known.ours:
             continue
         count = len(items)
-        fills = bool(call.owner) and not reads_data(call.name, len(call.node.args))
-        if known.quantity and reads_data(call.name, len(call.node.args)):
-            items.append(_from_data(known, call, filled.get(call.owner)))
+        fills = is_fill(call)
+        source = filled.get(call.owner)
+        if call.name == "updateFramePlacements" and source is not None:
+            items += _of_pass(flow, call, calls[number + 1 :], [source, call])
+        elif known.quantity and reads_data(call.name, len(call.node.args)):
+            items.append(_from_data(known, call, source))
         elif call.name.rpartition(".")[2] in PASSES:
-            read = list(_of_pass(flow, call, calls[number + 1 :]))
+            read = list(_of_pass(flow, call, calls[number + 1 :], [call]))
             is_repeated = _is_repeated(call, calls[number + 1 :], read)
             waiting += [call] if is_repeated else []
             items += [] if is_repeated else read
@@ -126,15 +132,20 @@ def _is_repeated(call: Call, later: list[Call], read: list[Item]) -> bool:
     following = next((one for one in later if one.owner == call.owner), None)
     if following is None or not read or read[0].known is not KNOWN[call.name]:
         return False
-    fills = not reads_data(following.name, len(following.node.args))
     first, second = arguments_of(call)[:1], arguments_of(following)[:1]
-    return fills and bool(first) and [one for _, one in first] == [one for _, one in second]
+    return is_fill(following) and bool(first) and [one for _, one in first] == [one for _, one in second]
 
 
-def _of_pass(flow: Flow, call: Call, later: list[Call]) -> Iterator[Item]:
+def _of_pass(flow: Flow, call: Call, later: list[Call], calls: list[Call]) -> Iterator[Item]:
     """Yield what is read from data that a pass has filled; calls that get results are items of their own."""
-    fills = (one for one in later if one.owner == call.owner and not reads_data(one.name, len(one.node.args)))
-    end = next((one.definition.number for one in fills), len(flow.definitions) + 1)
+    name = call.name.rpartition(".")[2]
+    filled = ".oMf" if name in OF_FRAMES else ".oMi"
+    end = len(flow.definitions) + 1
+    for one in later:
+        again = one.name.rpartition(".")[2] in OF_FRAMES if filled == ".oMf" else is_fill(one)
+        if one.owner == call.owner and again:
+            end = one.definition.number
+            break
     own = {
         place[len(call.owner) :][:2]: None
         for number, place in flow.reads
@@ -145,21 +156,25 @@ def _of_pass(flow: Flow, call: Call, later: list[Call]) -> Iterator[Item]:
         KNOWN[one.name].ours
         for one in later
         if one.owner == call.owner and one.definition.number < end and one.name in KNOWN
-        if reads_data(one.name, len(one.node.args))
+        if not is_fill(one)
     }
     asked = 0
     for attribute, *index in own:
-        known = ATTRIBUTES.get(attribute[1:]) if attribute in (".oMf", ".oMi") else None
-        if known is not None and known.ours not in getters:
-            item = _item(known, [call], call, call)
+        if attribute == filled:
+            item = _item(ATTRIBUTES[attribute[1:]], calls, calls[0], calls[0])
             if index:  # the placement of one frame or joint
                 item.known = ATTRIBUTES["oMf"]
                 item.others = [ast.parse(index[0][1:-1], mode="eval").body]
                 item.is_joint = attribute == ".oMi"
             asked += 1
             yield item
-    if not asked and not getters:
-        yield _item(KNOWN[call.name], [call], call, call)
+    if not asked and (not getters or name == "updateFramePlacements"):
+        yield _item(KNOWN[call.name], calls, calls[0], calls[0])
+
+
+def is_fill(call: Call) -> bool:
+    """Return whether a call fills data for a state, and does not only read it."""
+    return bool(call.owner) and not reads_data(call.name, len(call.node.args))
 
 
 def _item(known: Known, calls: list[Call], source: Call, last: Call) -> Item:
@@ -176,14 +191,16 @@ def arguments_of(call: Call) -> list[tuple[ast.expr, list[Place]]]:
     given = [(node, reads) for node, (_, reads) in zip(nodes, call.arguments, strict=True)]
     if call.name in ("neutral", "randomConfiguration"):
         return []
-    if call.name.startswith("RobotWrapper.") or not KNOWN[call.name].quantity:
+    known = KNOWN.get(call.name)
+    if call.name.startswith("RobotWrapper.") or known is None or not known.quantity:
         return given
     return given[2 if call.owner else 1 :]
 
 
 def _vectors(call: Call, given: int) -> int:
     """Return how many arguments are arrays; a frame or a joint follows them."""
-    quantity = KNOWN[call.name].quantity
+    known = KNOWN.get(call.name)
+    quantity = known.quantity if known else None
     if quantity is None:
         return given
     if call.name.rpartition(".")[2] in PASSES:

@@ -216,8 +216,9 @@ class _Adviser:
                 names += sorted(one.earlier - set(names), key=lambda name: (len(name), name))[:SHOWN]
         note = self._note(item, origins, batch)
         loops = item.calls[-1].definition.loops
-        if batch is None and item.name == "step":
-            item = self._rolled(dependence, item)
+        if batch is None and item.name == "step" and _is_rolled(dependence, item):
+            item = Item(OURS["rollout"], item.calls, item.state, item.at, item.others, item.parts)
+            note = "TAU: the forces of all steps, one row each; semi-implicit: v first, then q"
         row = item.known.row
         ours, stacked = self._ours(flow, dependence, item, batch)
         if stacked:
@@ -253,14 +254,6 @@ class _Adviser:
             return f"once, for a list of all frames, before the loop at {self._place(within[0].line)}"
         return item.known.row.note if item.known.quantity is None and not item.parts else ""
 
-    def _rolled(self, dependence: Dependence, item: Item) -> Item:
-        """Return a rollout for steps whose forces are known before the loop."""
-        forces = item.state[2:3]
-        reads = [read for _, given in forces for read in given]
-        if not reads or dependence.origin(item.loops[-1], item.at, reads).earlier:
-            return item
-        return Item(OURS["rollout"], item.calls, item.state, item.at, item.others, item.parts)
-
     # ------------------------------------------------------------------------------------------------- text
 
     def _ours(
@@ -274,7 +267,7 @@ class _Adviser:
         for number, (node, reads) in enumerate(item.state):
             name = names[number] if number < len(names) else "x"
             if batch and dependence.origin(batch, item.at, reads).varies:
-                text = _stack(node, batch) or _upper(node, name)
+                text = _stack(node, reads, batch) or _upper(node, name)
                 stacked += [text] if text.isidentifier() and text.isupper() and text not in stacked else []
             else:
                 text = ast.unparse(node)
@@ -287,7 +280,7 @@ class _Adviser:
         if item.known is KINEMATICS:
             return self._request(item, model, arguments), stacked
         if item.name in ("step", "rollout"):
-            arguments[2] = f"{arguments[2]} of all steps" if item.name == "rollout" else arguments[2]
+            arguments[2] = "TAU" if item.name == "rollout" else arguments[2]
             return f"{item.known.name}({', '.join([model, *arguments])})", stacked
         if quantity and quantity.module == "treefactor":
             needed = [
@@ -297,7 +290,7 @@ class _Adviser:
             given = [one.name for one in quantity.inputs]
             kept = max(count, min(len(arguments), len(given)))
             arguments = (arguments + given[len(arguments) :])[:kept]
-        arguments += self._frame(item)
+        arguments += self._options(item)
         return f"{item.known.name}({', '.join([model, *arguments])})", stacked
 
     def _plain(self, item: Item, text: str) -> str:
@@ -307,6 +300,13 @@ class _Adviser:
         if item.name in OF_MODELS:
             return f"tf.{item.name}({', '.join([self._model(item.calls[0]), *OF_MODELS[item.name]])})"
         return f"treefactor.{item.known.ours}"
+
+    def _options(self, item: Item) -> list[str]:
+        """Return the arguments that choose what is computed."""
+        quantity = item.known.quantity
+        if quantity and quantity.options and quantity.options[0].name == "argument":  # of d_integrate
+            return [ast.unparse(one) for one in item.others[:1]]
+        return self._frame(item)
 
     def _frame(self, item: Item) -> list[str]:
         """Return the frame, the reference and the kind of an acceleration, where the function has them."""
@@ -331,7 +331,7 @@ class _Adviser:
             return self.frames[text]
         if looked_up := _looked_up(node):
             return looked_up
-        model = self._their_model(item.calls[-1])
+        model = self._their_model(item.calls[0])
         if _has_placement(item):
             return "name"
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -455,6 +455,16 @@ def _stepped(dependence: Dependence, items: list[Item]) -> list[Item]:
     return items
 
 
+def _is_rolled(dependence: Dependence, item: Item) -> bool:
+    """Return whether a loop only steps, with forces that are known before it."""
+    loop, integrated = item.loops[-1], item.calls[-1]
+    forces = [read for _, given in item.state[2:3] for read in given]
+    q = item.state[0][1]
+    given = [one for one in dependence.definitions if loop in one.loops and one.place == q[0]] if q else []
+    only = [one.reads for one in given] == [[integrated.result]]
+    return only and bool(forces) and not dependence.origin(loop, item.at, forces).earlier
+
+
 def _length(displacement: ast.expr) -> tuple[ast.expr, list[Place]]:
     """Return the length of a step from the displacement ``v * h``; "h" if it is written otherwise."""
     if isinstance(displacement, ast.BinOp) and isinstance(displacement.op, ast.Mult):
@@ -526,12 +536,12 @@ def _reference(node: ast.expr) -> str:
     return name if name in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED") else ""
 
 
-def _stack(node: ast.expr, loop: Loop) -> str:
+def _stack(node: ast.expr, reads: list[Place], loop: Loop) -> str:
     """Return the text of what holds the values of an argument in all iterations, or nothing."""
     text = ast.unparse(node)
-    if text in loop.targets:
+    if text in loop.targets and [loop.places.get(text)] == reads:
         return loop.targets[text]
-    if isinstance(node, ast.Subscript) and loop.index:
+    if isinstance(node, ast.Subscript) and loop.places.get(loop.index) in reads:
         within = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         texts = [ast.unparse(one) for one in within]
         if texts[0] == loop.index and set(texts[1:]) <= {":"}:
