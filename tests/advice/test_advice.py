@@ -140,6 +140,7 @@ BATCHES = {
         "for k in range(n):\n    q = q0.copy()\n    q[k] += eps\n    pin.crba(m, d, q)",
         "Q",
     ),
+    "entry set": ("for k in ks:\n    q = q0.copy()\n    q[k] = eps\n    pin.crba(m, d, q)", "Q"),
     "nested": ("for a in A:\n    for b in B:\n        pin.crba(m, d, f(a, b))", "Q"),
 }
 
@@ -170,6 +171,11 @@ def test_calls_in_functions_are_in_the_loops_that_call_them(advice):
     assert one.loop == "line 8: for q in qs"
 
 
+def test_arguments_are_not_taken_for_targets_of_the_same_name(advice):
+    report = advice("def mass(q):\n    return pin.crba(model, data, q)\nfor q in qs:\n    mass(g(q))")
+    assert the_only(report).ours == "tf.crba(robot, Q)"
+
+
 def test_methods_of_classes_are_followed(advice):
     report = advice(
         """
@@ -190,6 +196,29 @@ def test_methods_of_classes_are_followed(advice):
     )
     assert {(one.step, one.places) for one in report.advice} == {("batch", ("line 8",))}
     assert report.in_loops == 1
+
+
+def test_the_first_step_counts_for_functions_that_several_loops_call(advice):
+    report = advice(
+        """
+        def mass(q):
+            return pin.crba(model, data, q)
+
+        while True:
+            x = f(x, mass(x))
+        for q in qs:
+            mass(q)
+        """
+    )
+    assert steps(report) == ["batch"]
+    assert report.in_loops == 1
+
+
+def test_displays_do_not_change_a_robot(advice):
+    head = "from example_robot_data import load\nrobot = load('ur5')\n"
+    text = "for q in qs:\n    M = pin.crba(robot.model, robot.data, q)\n    robot.display(q)"
+    report = advice(text, f"{head}import pinocchio as pin\n")
+    assert the_only(report).ours == "tf.crba(tf_robot, qs)"
 
 
 def test_a_loop_that_steps_can_be_in_a_batch(advice):
@@ -237,10 +266,10 @@ DEPENDENT = {
     "column of all": "for k in range(n):\n    Q[:, k] = f(Q)\n    pin.crba(m, d, Q[:, k - 1])",
     "part": "for k in range(n):\n    q[k] = 0.5\n    pin.crba(m, d, q)",
     "appended": "for _ in range(n):\n    pin.crba(m, d, path[-1])\n    path.append(f(path))",
-    "first": "for k in ks:\n    if k == 0:\n        q = q0\n    else:\n        q = f(q)\n    pin.crba(m, d, q)",
+    "first": "for k in ks:\n    if k == 0:\n     q = q0\n    else:\n     q = f(q, k)\n    pin.crba(m, d, q)",
     "one branch": "for k in range(n):\n    pin.crba(m, d, q)\n    if k % 2:\n        q = f(k)",
     "through data": "for _ in ks:\n    x = d.ddq * h\n    pin.crba(m, d, x)\n    pin.aba(m, d, x, v, u)",
-    "through an object": "for _ in range(n):\n    q = sim.state(1)\n    M = pin.crba(m, d, q)\n    sim.send(M)",
+    "through an object": "for _ in ks:\n    q = sim.state(1)\n    M = pin.crba(m, d, q)\n    sim.send(M)",
     "read anew": "while True:\n    q = sensor.read()\n    pin.crba(m, d, q)",
     "clock": "while True:\n    q = f(time.time())\n    pin.crba(m, d, q)",
     "unpacked": "for u in us:\n    q, v = f(q, v, u)\n    pin.crba(m, d, q)",
@@ -259,6 +288,7 @@ def test_loops_that_depend_on_earlier_iterations_are_not_batched(advice, script)
     ]
     assert calls
     assert "batch" not in {one.step for one in calls}
+    assert bool(report.dependent) != (script in (DEPENDENT["model"], DEPENDENT["other models"]))
 
 
 def test_dependence_is_seen_through_functions_and_attributes(advice):
@@ -303,16 +333,17 @@ def test_recursion_ends(advice):
     assert steps(report) == ["batch"]
 
 
-# ------------------------------------------------------------------------------------------ calls on one state
+# ----------------------------------------------------------------------------------------- calls on one state
 
+BOTH = "M = pin.crba(m, d, q)\n    h = pin.nle(m, d, q, v)\n    "
 SOLVED = {
-    "solve": "M = pin.crba(m, d, q)\n    h = pin.nle(m, d, q, v)\n    a = np.linalg.solve(M, tau - h)",
+    "solve": f"{BOTH}a = np.linalg.solve(M, tau - h)",
     "inverse": "M = pin.crba(m, d, q)\n    h = pin.nonLinearEffects(m, d, q, v)\n"
     "    a = np.linalg.inv(M) @ (tau - h)",
     "named inverse": "M = pin.crba(m, d, q).copy()\n    h = pin.nle(m, d, q, v)\n    X = np.linalg.pinv(M)\n"
     "    a = X.dot(tau - h)",
     "data": "pin.crba(m, d, q)\n    h = pin.nle(m, d, q, v)\n    a = np.linalg.solve(d.M, tau - h)",
-    "scipy": "M = pin.crba(m, d, q)\n    h = pin.nle(m, d, q, v)\n    a = cho_solve(cho_factor(M), tau - h)",
+    "scipy": f"{BOTH}a = cho_solve(cho_factor(M), tau - h)",
 }
 
 
@@ -325,12 +356,12 @@ def test_inertia_bias_and_solution_become_forward_dynamics(advice, text):
 
 
 NOT_SOLVED = {
-    "another matrix": "M = pin.crba(m, d, q)\n    h = pin.nle(m, d, q, v)\n    a = np.linalg.solve(K, tau - h)",
-    "changed": "M = pin.crba(m, d, q)\n    h = pin.nle(m, d, q, v)\n    M = M + K\n    a = np.linalg.solve(M, tau - h)",
-    "added to": "M = pin.crba(m, d, q)\n    h = pin.nle(m, d, q, v)\n    M += K\n    a = np.linalg.solve(M, tau - h)",
-    "another state": "M = pin.crba(m, d, q)\n    q = f(q)\n    h = pin.nle(m, d, q, v)\n    a = np.linalg.solve(M, tau - h)",
-    "unused bias": "M = pin.crba(m, d, q)\n    h = pin.nle(m, d, q, v)\n    a = np.linalg.solve(M, tau)",
-    "computed torque": "M = pin.crba(m, d, q)\n    h = pin.nle(m, d, q, v)\n    tau = M @ a + h",
+    "another matrix": f"{BOTH}a = np.linalg.solve(K, tau - h)",
+    "changed": f"{BOTH}M = M + K\n    a = np.linalg.solve(M, tau - h)",
+    "added to": f"{BOTH}M += K\n    a = np.linalg.solve(M, tau - h)",
+    "another state": f"{BOTH}a = np.linalg.solve(M, tau - h)".replace("\n", "\n    q = f(q)\n", 1),
+    "unused bias": f"{BOTH}a = np.linalg.solve(M, tau)",
+    "computed torque": f"{BOTH}tau = M @ a + h",
 }
 
 
@@ -339,6 +370,19 @@ def test_other_solutions_are_not_forward_dynamics(advice, text):
     report = advice(f"for _ in range(n):\n    {text}\n    q = f(q)\n    v = a")
     assert not any("forward_dynamics" in one.ours for one in report.advice)
     assert {one.ours for one in report.advice} >= {"tf.crba(robot, q)", "tf.bias(robot, q, v)"}
+
+
+def test_calls_of_other_loops_are_not_fused(advice):
+    report = advice(
+        """
+        for q in qs:
+            M = pin.crba(model, data, q)
+            for v in vs:
+                h = pin.nle(model, data, q, v)
+                a = np.linalg.solve(M, tau - h)
+        """
+    )
+    assert sorted(one.ours for one in report.advice) == ["tf.bias(robot, qs, v)", "tf.crba(robot, qs)"]
 
 
 def test_steps_and_rollouts(advice):
@@ -376,11 +420,9 @@ def test_steps_with_corrected_configurations_are_not_rollouts(advice):
 
 def test_solution_and_integration_become_a_step(advice):
     text = SOLVED["solve"]
-    report = advice(
-        f"for tau in taus:\n    {text}\n    v = v + a * dt\n    tau = g(v)\n    q = pin.integrate(model, q, dt * v)"
-    )
+    report = advice(f"for tau in taus:\n    {text}\n    v = v + a * dt\n    q = pin.integrate(m, q, dt * v)")
     one = the_only(report)
-    assert one.ours.startswith(("tf.step(robot, q, v, tau, dt)", "tf.rollout(robot, q, v, TAU, dt)"))
+    assert one.ours == "tf.step(robot, q, v, tau, dt)"
     assert one.theirs == ("pin.crba", "pin.nle", "np.linalg.solve", "pin.integrate")
 
 
@@ -436,6 +478,12 @@ def test_inertia_at_a_frame(advice):
     assert one.gain == gain("operational_inertia", "one call")
     report = advice(text.replace("W @ J.T", "J.T"))
     assert len(report.advice) == 2
+    text = (
+        text.replace("model", "robot.model")
+        .replace("data", "robot.data")
+        .replace("J @ W @ J.T", "robot.K(q)")
+    )
+    assert not any("operational" in one.ours for one in advice(text).advice)
 
 
 # ------------------------------------------------------------------------------------------ what is written
@@ -446,12 +494,11 @@ WRITTEN = {
     "pin.computeFrameJacobian(m, d, q, frame)": "tf.frame_jacobian(robot, q, m.frames[frame].name)",
     "pin.computeFrameJacobian(m, d, q, m.getFrameId('tip'), pin.LOCAL)": "tf.frame_jacobian(robot, q, 'tip')",
     "pin.computeJointJacobian(m, d, q, 6)": "tf.joint_jacobian(robot, q, m.names[6])",
-    "pin.framesForwardKinematics(m, d, q); x = d.oMf[hand].translation": "tf.frame_placement(robot, q, 'tool')",
+    "pin.framesForwardKinematics(m, d, q); x = d.oMf[hand].rotation": "tf.frame_placement(robot, q, 'tool')",
     "pin.forwardKinematics(m, d, q); x = d.oMi[j]": "tf.frame_placement(robot, q, m.names[j])",
     "pin.forwardKinematics(m, d, q); send(d.oMi)": "tf.joint_placements(robot, q)",
     "pin.forwardKinematics(m, d, q, v, a); x = pin.getFrameClassicalAcceleration(m, d, hand, "
-    "pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)": "tf.frame_acceleration(robot, q, v, a, 'tool', \"LOCAL_WORLD_ALIGNED\", "
-    "classical=True)",
+    "pin.ReferenceFrame.WORLD)": "tf.frame_acceleration(robot, q, v, a, 'tool', \"WORLD\", classical=True)",
     "pin.centerOfMass(m, d, q, v, a)": "tf.center_of_mass(robot, q, v, a)",
     "pin.computeTotalMass(m)": "treefactor.Model.mass",
     "pin.interpolate(m, q, q1, 0.5)": "tf.interpolate(robot, q, q1, 0.5)",

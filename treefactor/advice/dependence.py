@@ -135,7 +135,7 @@ class Dependence:
 def _last(listed: list[Definition], at: Definition, place: Place) -> Definition | None:
     """Return the last definition of the whole place that runs whenever a later one does."""
     for one in reversed(listed):
-        covers = place[: len(one.place)] == one.place and not one.is_part
+        covers = place[: len(one.place)] == one.place
         if covers and at.path[: len(one.path)] == one.path:
             return one
     return None

@@ -56,8 +56,6 @@ class Definition:
         Blocks around it that may not run: branches and loops.
     loops : tuple of Loop
         From the outermost.
-    is_part : bool
-        Whether other entries of the place keep their values.
     is_step : bool
         Whether the same number is added, or the same factor applied.
     of : Loop, optional
@@ -69,7 +67,6 @@ class Definition:
     reads: list[Place]
     path: tuple[int, ...]
     loops: tuple[Loop, ...]
-    is_part: bool = False
     is_step: bool = False
     of: Loop | None = None
 
@@ -179,7 +176,7 @@ class Flow:
         if place:
             is_step = isinstance(node.op, STEPS) and not has_call(node.value)
             reads = [*reads, *self._indices(node.target), place]
-            self._define(place, reads, is_part=place[-1][0] == "[", is_step=is_step)
+            self._define(place, reads, is_step=is_step)
 
     def _give(self, target: ast.expr, value: ast.expr) -> None:
         """Follow the assignment of a value to a target."""
@@ -283,9 +280,7 @@ class Flow:
         first, own = len(self.definitions), self._path
         self.run(body)
         self._path = path
-        return {
-            one.place: one.reads for one in self.definitions[first:] if one.path == own and not one.is_part
-        }
+        return {one.place: one.reads for one in self.definitions[first:] if one.path == own}
 
     def _expr(self, node: ast.Expr) -> None:
         reads = self._expression(node.value)
@@ -293,7 +288,7 @@ class Flow:
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and not self._is_known(call):
             place = self._place(call.func.value)
             if place and not self.names.full(call.func) and shown(place) not in self.names.wrappers:
-                self._define(place, [*reads, place], is_part=True)  # the method may change its object
+                self._define(place, [*reads, place])  # the method may change its object
 
     def _is_known(self, call: ast.Call) -> bool:
         return (
@@ -454,11 +449,10 @@ class Flow:
         self,
         place: Place,
         reads: list[Place],
-        is_part: bool = False,
         is_step: bool = False,
         of: Loop | None = None,
     ) -> Definition:
-        one = Definition(len(self.definitions), place, reads, self._path, self._loops, is_part, is_step, of)
+        one = Definition(len(self.definitions), place, reads, self._path, self._loops, is_step, of)
         self.definitions.append(one)
         return one
 
