@@ -328,6 +328,25 @@ def test_dependence_is_seen_through_arguments(advice):
     assert report.dependent == {"line 7: for u in us": ["q"]}
 
 
+def test_changes_of_models_are_named(advice):
+    one = the_only(advice(f"import time\n{DEPENDENT['model']}"))
+    assert (
+        one.note
+        == "the model changes in the loop at line 4, and ours is a copy: convert it after each change"
+    )
+    assert the_only(advice(BATCHES["elements"][0])).note == ""
+
+
+def test_the_length_of_loops_with_a_condition_is_not_known(advice):
+    one = next(one for one in advice(BATCHES["counted"][0]).advice)
+    assert one.note.endswith("for as many iterations as the loop may need")
+
+
+def test_heads_of_loops_are_as_written(advice):
+    report = advice("for k, (q, (v, a)) in enumerate(zip(qs, vs)):\n    pin.rnea(model, data, q, v, a)")
+    assert the_only(report).loop == "line 3: for k, (q, (v, a)) in enumerate(zip(qs, vs))"
+
+
 def test_recursion_ends(advice):
     report = advice("def f(q):\n    pin.crba(model, data, q)\n    return f(q)\nfor q in qs:\n    f(q)")
     assert steps(report) == ["batch"]
@@ -495,6 +514,9 @@ WRITTEN = {
     "pin.computeFrameJacobian(m, d, q, m.getFrameId('tip'), pin.LOCAL)": "tf.frame_jacobian(robot, q, 'tip')",
     "pin.computeJointJacobian(m, d, q, 6)": "tf.joint_jacobian(robot, q, m.names[6])",
     "pin.framesForwardKinematics(m, d, q); x = d.oMf[hand].rotation": "tf.frame_placement(robot, q, 'tool')",
+    "pin.framesForwardKinematics(m, d, q); pin.updateFramePlacements(m, d); x = d.oMf[hand]": (
+        "tf.frame_placement(robot, q, 'tool')"
+    ),
     "pin.forwardKinematics(m, d, q); x = d.oMi[j]": "tf.frame_placement(robot, q, m.names[j])",
     "pin.forwardKinematics(m, d, q); send(d.oMi)": "tf.joint_placements(robot, q)",
     "pin.forwardKinematics(m, d, q, v, a); x = pin.getFrameClassicalAcceleration(m, d, hand, "

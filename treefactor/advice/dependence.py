@@ -34,9 +34,12 @@ class Dependence:
     def __init__(self, definitions: list[Definition]):
         self.definitions = definitions
         self._bodies: dict[Loop, list[Definition]] = {}
+        self._named: dict[tuple[Loop | None, str], list[Definition]] = {}  # by the first part of the place
         for one in definitions:
+            self._named.setdefault((None, one.place[0]), []).append(one)
             for loop in one.loops:
                 self._bodies.setdefault(loop, []).append(one)
+                self._named.setdefault((loop, one.place[0]), []).append(one)
 
     def origin(self, loop: Loop, at: Definition, places: Iterable[Place]) -> Origin:
         """Return where the values come from that a definition reads."""
@@ -52,7 +55,8 @@ class Dependence:
                 varies = True
                 earlier |= {shown(place)} & {shown(OUTSIDE)}
                 continue
-            candidates = [one for one in self._bodies.get(loop, []) if overlap(one.place, place)]
+            named = self._named.get((loop, place[0]), [])
+            candidates = [one for one in named if overlap(one.place, place)]
             sources = self._sources(loop, here, place, candidates)
             if sources is None:  # left by an earlier iteration
                 varies = True
@@ -95,7 +99,11 @@ class Dependence:
 
     def reaching(self, at: Definition, place: Place) -> Definition | None:
         """Return the last definition before that surely gives a place its value."""
-        return _last(self.definitions[: at.number], at, place)
+        return _last(self._earlier(at, place), at, place)
+
+    def _earlier(self, at: Definition, place: Place) -> list[Definition]:
+        """Return the definitions before one of places that begin alike."""
+        return [one for one in self._named.get((None, place[0]), []) if one.number < at.number]
 
     def comes_from(self, at: Definition, places: Iterable[Place], source: Place) -> bool:
         """Return whether what is read is computed from a source, through definitions before."""
@@ -126,10 +134,11 @@ class Dependence:
 
     def _before(self, at: Definition, place: Place) -> list[Definition]:
         """Return the definitions before that may give a place its value."""
-        listed = self.definitions[: at.number]
+        listed = self._earlier(at, place)
         last = _last(listed, at, place)
         first = last.number if last else 0
-        return [one for one in listed[first:] if overlap(one.place, place) and not _is_attribute(one, place)]
+        within = (one for one in listed if one.number >= first and overlap(one.place, place))
+        return [one for one in within if not _is_attribute(one, place)]
 
 
 def _last(listed: list[Definition], at: Definition, place: Place) -> Definition | None:

@@ -569,7 +569,8 @@ def runs_over(target: ast.expr, iterated: ast.expr) -> tuple[dict[str, str], str
 
 def head_of(target: ast.expr, iterated: ast.expr) -> str:
     """Return the head of a loop as text."""
-    return f"for {ast.unparse(target).strip('()')} in {ast.unparse(iterated)}"
+    text = ast.unparse(target)
+    return f"for {text[1:-1] if text.startswith('(') else text} in {ast.unparse(iterated)}"
 
 
 def subscripts(node: ast.expr) -> Iterator[ast.expr]:

@@ -132,6 +132,8 @@ def _is_repeated(call: Call, later: list[Call], read: list[Item]) -> bool:
     following = next((one for one in later if one.owner == call.owner), None)
     if following is None or not read or read[0].known is not KNOWN[call.name]:
         return False
+    if following.name == "updateFramePlacements":  # which fills them again
+        return call.name.rpartition(".")[2] in OF_FRAMES
     first, second = arguments_of(call)[:1], arguments_of(following)[:1]
     return is_fill(following) and bool(first) and [one for _, one in first] == [one for _, one in second]
 

@@ -206,8 +206,9 @@ class _Adviser:
                     )
         model = self._reads_of_model(item.calls[0])
         batch = None
+        changes = [loop for loop in item.loops if dependence.origin(loop, item.at, model) != Origin()]
         for loop, one in origins.items():
-            if one.is_independent and dependence.origin(loop, item.at, model) == Origin():
+            if one.is_independent and loop not in changes:
                 batch = loop
                 break
         for loop, one in origins.items():
@@ -215,6 +216,9 @@ class _Adviser:
                 names = self.dependent.setdefault(self._head(loop), [])
                 names += sorted(one.earlier - set(names), key=lambda name: (len(name), name))[:SHOWN]
         note = self._note(item, origins, batch)
+        if changes:
+            changed = f"the model changes in the loop at {self._place(changes[0].line)}, and ours is a copy"
+            note = "; ".join(filter(None, [f"{changed}: convert it after each change", note]))
         loops = item.calls[-1].definition.loops
         if batch is None and item.name == "step" and _is_rolled(dependence, item):
             item = Item(OURS["rollout"], item.calls, item.state, item.at, item.others, item.parts)
@@ -247,6 +251,8 @@ class _Adviser:
             return f"keep the loop at {self._place(inner[-1].line)}, whose iterations then step all at once"
         if _has_placement(item):
             return "name: of a frame at that placement, which Model.add_frame adds"
+        if batch and batch.text.startswith("while"):
+            return "for as many iterations as the loop may need"
         if item.name == "step":
             return "semi-implicit: v first, then q"
         within = item.calls[-1].definition.loops[len(item.loops) :]
@@ -262,7 +268,13 @@ class _Adviser:
         """Return our call, and names that it uses for the values of all iterations."""
         stacked: list[str] = []
         quantity = item.known.quantity
-        names = [one.name for one in quantity.inputs] if quantity else ["q", "v", "tau", "a"]
+        names = (
+            [one.name for one in quantity.inputs]
+            if quantity
+            else ["q", "v", "tau", "h"]
+            if item.parts
+            else []
+        )
         arguments = []
         for number, (node, reads) in enumerate(item.state):
             name = names[number] if number < len(names) else "x"
