@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import sys
 from pathlib import Path
 from textwrap import dedent, indent
 
@@ -328,6 +329,13 @@ def test_dependence_is_seen_through_arguments(advice):
     assert report.dependent == {"line 7: for u in us": ["q"]}
 
 
+def test_values_of_functions_that_are_not_followed_are_not_known_beforehand(advice):
+    chain = "\n".join(f"def f{k}(x):\n    return f{k + 1}(x)" for k in range(20))
+    report = advice(f"{chain}\nfor k in ks:\n    pin.crba(model, data, f0(k))")
+    assert steps(report) == ["replace"]
+    assert list(report.dependent.values()) == [["values read anew"]]
+
+
 def test_changes_of_models_are_named(advice):
     one = the_only(advice(f"import time\n{DEPENDENT['model']}"))
     assert (
@@ -509,6 +517,8 @@ def test_inertia_at_a_frame(advice):
 
 WRITTEN = {
     "pin.rnea(self.model, self.data, self.q, v, np.zeros(7))": "tf.rnea(robot, self.q, v, np.zeros(7))",
+    "pin.rnea(model=m, data=d, q=q, v=v, a=a)": "tf.rnea(robot, q, v, a)",
+    "pin.crba(m, d, q=q)": "tf.crba(robot, q)",
     "pin.rnea(m, d, q, v, a, fext)": "tf.rnea(robot, q, v, a, fext)",
     "pin.computeFrameJacobian(m, d, q, frame)": "tf.frame_jacobian(robot, q, m.frames[frame].name)",
     "pin.computeFrameJacobian(m, d, q, m.getFrameId('tip'), pin.LOCAL)": "tf.frame_jacobian(robot, q, 'tip')",
@@ -533,6 +543,36 @@ WRITTEN = {
 def test_calls_are_written_with_the_arguments_of_the_script(advice, call):
     report = advice(f"hand = m.getFrameId('tool')\nwhile ok():\n    {call}")
     assert [one.ours for one in report.advice] == [WRITTEN[call]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = pin.aba(*x)\n    q = pin.integrate(m, q, a)",
+        "a = pin.aba(m, d, *x)\n    v = v + a * h\n    q = pin.integrate(m, x, v * h)",
+        "pin.crba()",
+        "pin.crba(m)",
+        "pin.updateFramePlacements(m, d)",
+        "pin.getFrameJacobian(m, d, 3)",
+        "np.linalg.inv(pin.crba(m, d, q))",
+        "pin.integrate(m, **x)",
+        "robot.framePlacement()",
+        "[pin.crba(m, d, q) for q in (yield)]",
+        "x[pin.crba(m, d, q)[0]] = y",
+        "lambda q: pin.crba(m, d, q)",
+        "match q:\n        case [1, x]:\n            pin.crba(m, d, x)",
+        "async def f():\n        async for q in s:\n            pin.crba(m, d, q)",
+        "def f(*q, **k): return pin.crba(m, d, q)\n    f(*x, **y)",
+        "class A:\n        def f(): pin.crba(m, d, q)\n    A.f()",
+        "with pin.crba(m, d, q) as (a, *b): pass",
+        "try: pin.crba(m, d, q)\n    except* ValueError: q = f(q)" if sys.version_info >= (3, 11) else "pass",
+    ],
+)
+def test_unusual_scripts_are_read(advice, text):
+    report = advice(
+        f"for k in ks:\n    {text}", f"{HEAD}from example_robot_data import load\nrobot = load()\n"
+    )
+    assert report.imports_pinocchio
 
 
 def wrapper_calls():

@@ -21,13 +21,12 @@ OUTSIDE: Place = ("values read anew",)
 STEPS = ast.Add | ast.Sub | ast.Mult | ast.Div  # by which counters and step lengths change
 MARK = re.compile(r" \d+$")  # of a name in a function that is written out
 DEPTH = 8  # of functions that call each other
-LIMIT = 20_000  # definitions of a script
+LIMIT = 5_000  # definitions, after which functions are not written out any more
 PURE = {  # methods of arrays and containers that return the same every time
     *("copy", "flatten", "ravel", "squeeze", "tolist", "transpose", "mean", "sum", "min", "max", "keys"),
     *("values", "items", "homogeneous", "inverse", "toActionMatrix", "coeffs", "matrix", "conj", "tocsr"),
     *("toarray", "lower", "upper", "strip", "split", "numpy", "cpu", "detach", "nonzero", "conjugate"),
 }
-SHAPING = {"copy", "flatten", "ravel", "squeeze"}
 CLOCKS = "time.", "datetime.", "rospy.", "rclpy.", "input"
 
 
@@ -152,8 +151,6 @@ class Flow:
         self._stack.pop()
 
     def _statement(self, node: ast.stmt) -> None:
-        if len(self.definitions) > LIMIT:
-            return
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method:
             method(node)
@@ -359,8 +356,11 @@ class Flow:
         if pinocchio or self.names.is_linalg(node.func):
             return self._call_of_pinocchio(node, pinocchio or "linalg", arguments)
         function = self.functions.called(node.func, self._scopes[-1])
-        if function is not None and function not in self._stack and len(self._stack) < DEPTH:
-            return self._write_out(function, node, receiver)
+        if function is not None:
+            fits = len(self._stack) < DEPTH and len(self.definitions) < LIMIT
+            if fits and function not in self._stack:
+                return self._write_out(function, node, receiver)
+            reads.append(OUTSIDE)
         full = self.names.full(node.func) or ast.unparse(node.func)
         if receiver is not None and not self.names.full(node.func):
             reads += self._expression(receiver)
@@ -389,11 +389,12 @@ class Flow:
             owner = (*self._place(node.func.value), ".data")
         elif name != "linalg":
             places = [self._place(one) for one in node.args[:2]]
-            owner = next((one for one in places if is_data(one)), ())
+            named = [self._place(one.value) for one in node.keywords if one.arg == "data"]
+            owner = next((one for one in (*named, *places) if one in named or is_data(one)), ())
             owner = owner or (places[1] if len(places) > 1 and takes_data(name) else ())
         if "random" in name:
             reads.append(RANDOM)
-        fills = bool(owner) and not reads_data(name, len(node.args))
+        fills = bool(owner) and not reads_data(name, len(arguments))
         if owner and not fills:
             reads = [*reads, owner]
         elif owner:

@@ -101,7 +101,7 @@ def items_of(flow: Flow, dependence: Dependence) -> list[Item]:
         source = filled.get(call.owner)
         if call.name == "updateFramePlacements" and source is not None:
             items += _of_pass(flow, call, calls[number + 1 :], [source, call])
-        elif known.quantity and reads_data(call.name, len(call.node.args)):
+        elif known.quantity and reads_data(call.name, len(call.arguments)):
             items.append(_from_data(known, call, source))
         elif call.name.rpartition(".")[2] in PASSES:
             read = list(_of_pass(flow, call, calls[number + 1 :], [call]))
@@ -176,7 +176,7 @@ def _of_pass(flow: Flow, call: Call, later: list[Call], calls: list[Call]) -> It
 
 def is_fill(call: Call) -> bool:
     """Return whether a call fills data for a state, and does not only read it."""
-    return bool(call.owner) and not reads_data(call.name, len(call.node.args))
+    return bool(call.owner) and not reads_data(call.name, len(call.arguments))
 
 
 def _item(known: Known, calls: list[Call], source: Call, last: Call) -> Item:
@@ -190,13 +190,15 @@ def _item(known: Known, calls: list[Call], source: Call, last: Call) -> Item:
 def arguments_of(call: Call) -> list[tuple[ast.expr, list[Place]]]:
     """Return the arguments of a call after the model and data, in their order."""
     nodes = [*call.node.args, *(one.value for one in call.node.keywords)]
-    given = [(node, reads) for node, (_, reads) in zip(nodes, call.arguments, strict=True)]
+    pairs = zip(nodes, call.arguments, strict=True)
+    given = [(node, reads) for node, (name, reads) in pairs if name not in ("model", "data")]
     if call.name in ("neutral", "randomConfiguration"):
         return []
     known = KNOWN.get(call.name)
     if call.name.startswith("RobotWrapper.") or known is None or not known.quantity:
         return given
-    return given[2 if call.owner else 1 :]
+    leading = 2 if call.owner else 1
+    return given[max(0, leading - (len(nodes) - len(given))) :]
 
 
 def _vectors(call: Call, given: int) -> int:

@@ -27,6 +27,7 @@ OF_MODELS: dict[str, tuple[str, ...]] = {  # functions of a model alone, with fu
     "neutral": (),
     "random_configuration": ("rng", "size=count"),
 }
+OF_STEPS = ["q", "v", "tau", "h"]
 SHOWN = 3  # variables of a loop that depends on earlier iterations
 LONG = 40  # characters of an argument that is written out
 
@@ -132,6 +133,8 @@ class _Adviser:
 
     def report(self) -> Report:
         """Follow the script, then the functions that it does not call."""
+        if not self.names.imports_pinocchio:
+            return Report(False, {}, [], {}, {}, 0, 0)
         functions = Functions(self.script.tree)
         flows = [Flow(self.names, functions)]
         flows[0].run(self.script.tree.body)
@@ -196,21 +199,11 @@ class _Adviser:
 
     def _add(self, flow: Flow, dependence: Dependence, item: Item) -> None:
         """Add the advice about an item."""
-        origins = {loop: dependence.origin(loop, item.at, item.reads) for loop in item.loops}
-        for part in item.parts:
-            for loop in part.loops:
-                if loop in origins:
-                    one = dependence.origin(loop, part.at, part.reads)
-                    origins[loop] = Origin(
-                        origins[loop].varies or one.varies, origins[loop].earlier | one.earlier
-                    )
+        origins = _origins(dependence, item)
         model = self._reads_of_model(item.calls[0])
-        batch = None
         changes = [loop for loop in item.loops if dependence.origin(loop, item.at, model) != Origin()]
-        for loop, one in origins.items():
-            if one.is_independent and loop not in changes:
-                batch = loop
-                break
+        free = (loop for loop, one in origins.items() if one.is_independent and loop not in changes)
+        batch = next(free, None)
         for loop, one in origins.items():
             if one.earlier:
                 names = self.dependent.setdefault(self._head(loop), [])
@@ -268,16 +261,10 @@ class _Adviser:
         """Return our call, and names that it uses for the values of all iterations."""
         stacked: list[str] = []
         quantity = item.known.quantity
-        names = (
-            [one.name for one in quantity.inputs]
-            if quantity
-            else ["q", "v", "tau", "h"]
-            if item.parts
-            else []
-        )
+        names = [one.name for one in quantity.inputs] if quantity else OF_STEPS * bool(item.parts)
+        names += ["x"] * len(item.state)
         arguments = []
-        for number, (node, reads) in enumerate(item.state):
-            name = names[number] if number < len(names) else "x"
+        for (node, reads), name in zip(item.state, names, strict=False):
             if batch and dependence.origin(batch, item.at, reads).varies:
                 text = _stack(node, reads, batch) or _upper(node, name)
                 stacked += [text] if text.isidentifier() and text.isupper() and text not in stacked else []
@@ -377,15 +364,13 @@ class _Adviser:
         """Return the place of a call's model; nothing for functions without one."""
         known = KNOWN[call.name]
         has_model = known.quantity or known.ours in OF_MODELS
-        if call.name.startswith("RobotWrapper.") or not has_model or not call.arguments:
-            return []
-        return call.arguments[0][1]
+        return _model_of(call) if has_model and not call.name.startswith("RobotWrapper.") else []
 
     def _their_model(self, call: Call) -> str:
         if call.name.startswith("RobotWrapper.") and isinstance(call.node.func, ast.Attribute):
             return f"{ast.unparse(call.node.func.value)}.model"
-        first = call.arguments[0][1] if call.arguments else []
-        return shown(first[0]) if first else "model"
+        reads = _model_of(call)
+        return shown(reads[0]) if reads else "model"
 
     def _theirs(self, call: Call) -> str:
         return ast.unparse(call.node.func)
@@ -398,6 +383,18 @@ class _Adviser:
 
 
 # -------------------------------------------------------------------------------------------- what is fused
+
+
+def _origins(dependence: Dependence, item: Item) -> dict[Loop, Origin]:
+    """Return the origins of the state of an item and of its parts in all loops around it."""
+    origins = {}
+    for loop in item.loops:
+        listed = [
+            dependence.origin(loop, one.at, one.reads) for one in (item, *item.parts) if loop in one.loops
+        ]
+        varies = any(one.varies for one in listed)
+        origins[loop] = Origin(varies, frozenset[str]().union(*(one.earlier for one in listed)))
+    return origins
 
 
 def _solved(flow: Flow, dependence: Dependence, items: list[Item]) -> list[Item]:
@@ -455,7 +452,12 @@ def _stepped(dependence: Dependence, items: list[Item]) -> list[Item]:
     """Replace forward dynamics and an integration with its result by a step."""
     for first in [one for one in items if one.name == "forward_dynamics"]:
         for second in items:
-            if second.name != "integrate" or len(second.state) != 2 or second.loops != first.loops:
+            if (
+                len(first.state) < 3
+                or second.name != "integrate"
+                or len(second.state) != 2
+                or second.loops != first.loops
+            ):
                 continue
             same = ast.unparse(second.state[0][0]) == ast.unparse(first.state[0][0])
             results = first.results
@@ -514,6 +516,12 @@ def _requested(dependence: Dependence, items: list[Item]) -> list[Item]:
 def is_function(call: Call) -> bool:
     """Return whether a function is called, and not a constructor or a method of a class."""
     return call.name in KNOWN or not any(part[:1].isupper() for part in call.name.split("."))
+
+
+def _model_of(call: Call) -> list[Place]:
+    """Return what the argument of the model reads."""
+    named = dict(call.arguments)
+    return named.get("model", call.arguments[0][1] if call.arguments else [])
 
 
 def _has_placement(item: Item) -> bool:
