@@ -253,6 +253,7 @@ def test_samples_within_a_simulation_become_a_batch(advice):
     batch, replaced = report.advice
     assert (batch.step, batch.loop) == ("batch", "line 4: for u in samples")
     assert batch.ours == "tf.forward_dynamics(robot, q, v, samples)"
+    assert batch.note == ""
     assert replaced.step == "replace"
 
 
@@ -482,6 +483,21 @@ def test_results_of_one_pass_become_a_request(advice):
         "velocities": "['hand']",
         "center_of_mass": "True",
     }
+
+
+def test_loops_over_frames_become_lists(advice):
+    report = advice(
+        """
+        while True:
+            pin.computeJointJacobians(model, data, q)
+            for frame in frames:
+                J = pin.getFrameJacobian(model, data, frame, pin.WORLD)
+            q = f(q, J)
+        """
+    )
+    one = the_only(report)
+    assert one.ours == 'tf.frame_jacobian(robot, q, model.frames[frame].name, "WORLD")'
+    assert one.note == "once, for a list of all frames, before the loop at line 5"
 
 
 def test_results_of_other_states_are_not_requested_together(advice):

@@ -239,7 +239,8 @@ class _Adviser:
 
     def _note(self, item: Item, origins: dict[Loop, Origin], batch: Loop | None) -> str:
         """Return what to know besides the call."""
-        inner = [loop for loop in item.loops if batch and origins[loop].earlier and loop is not batch]
+        within = item.loops[item.loops.index(batch) + 1 :] if batch else ()
+        inner = [loop for loop in within if origins[loop].earlier]
         if inner:
             return f"keep the loop at {self._place(inner[-1].line)}, whose iterations then step all at once"
         if _has_placement(item):
@@ -248,9 +249,9 @@ class _Adviser:
             return "for as many iterations as the loop may need"
         if item.name == "step":
             return "semi-implicit: v first, then q"
-        within = item.calls[-1].definition.loops[len(item.loops) :]
-        if within and item.name in FIELDS:
-            return f"once, for a list of all frames, before the loop at {self._place(within[0].line)}"
+        of_frames = item.calls[-1].definition.loops[len(item.loops) :]
+        if of_frames and item.name in FIELDS:
+            return f"once, for a list of all frames, before the loop at {self._place(of_frames[0].line)}"
         return item.known.row.note if item.known.quantity is None and not item.parts else ""
 
     # ------------------------------------------------------------------------------------------------- text
