@@ -156,6 +156,7 @@ measure: $(READY)
 	$(BIN)/treefactor bench loops --goals --json docs/measured/loops.json
 	$(BIN)/python docs/code/measure.py
 	$(BIN)/python docs/code/speed.py
+	$(BIN)/python -m treefactor.quantities.stubs
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -27,8 +27,10 @@ import treefactor
 from treefactor import cli, constraints, families, mechanisms, mlcp, robots
 from treefactor.bench import case as cases
 from treefactor.bench import scaling as growth
+from treefactor.bench import timing
 from treefactor.papers import tables
 from treefactor.quantities.functions import ENTRIES, QUANTITIES
+from treefactor.quantities.replacements import GROUPS
 
 pytestmark = pytest.mark.unsanitized
 
@@ -76,6 +78,7 @@ def workplace(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(CODE)
     shutil.copy(robots.find("ur5_robot").path, tmp_path / "my_robot.urdf")
+    shutil.copy(ROOT / "examples" / "from_pinocchio" / "fuse" / "before.py", tmp_path / "my_script.py")
     model = treefactor.Model.from_urdf("my_robot.urdf")
     t, q, v, a = measured_arm.motion(nv=model.nv)
     measured_arm.write_motion("motion.csv", model, t, q, treefactor.rnea(model, q, v, a) + np.sign(v) + 2 * v)
@@ -291,7 +294,7 @@ def test_stored_times_name_no_path_and_no_machine():
 def counterparts(monkeypatch):
     """Return the table of the page *From Pinocchio to treefactor*, group by group."""
     monkeypatch.syspath_prepend(CODE)
-    return importlib.import_module("counterparts").GROUPS
+    return GROUPS
 
 
 def test_names_of_the_page_from_pinocchio_exist(counterparts):
@@ -373,6 +376,46 @@ def test_every_public_function_is_measured_or_has_no_counterpart(counterparts):
     without = list(chain.from_iterable(importlib.import_module("counterparts").WITHOUT_COUNTERPART.values()))
     assert public - measured == set(without)
     assert len(without) == len(set(without))
+
+
+def test_every_method_of_robot_wrapper_has_a_counterpart_or_computes_nothing(monkeypatch):
+    pin = pytest.importorskip("pinocchio", reason="it is its own class")
+    pytest.importorskip("matplotlib", reason="exhibits draws with it")
+    monkeypatch.syspath_prepend(CODE)
+    methods = {name for name, one in vars(pin.RobotWrapper).items() if inspect.isfunction(one)}
+    shown = set(re.findall(r"RobotWrapper\.(\w+)", importlib.import_module("exhibits").methods_of_wrapper()))
+    viewers = {name for name in methods if "iew" in name or name.startswith(("play", "display", "capture"))}
+    files = {name for name in methods if name.startswith(("__", "init", "load", "draw", "rebuild"))}
+    models = {"buildReducedRobot", "index", "setVisualizer", "updateGeometryPlacements"}
+    assert methods - viewers - files - models == shown
+
+
+def test_times_of_scripts_are_stored_for_every_step(monkeypatch):
+    pytest.importorskip("matplotlib", reason="exhibits draws with it")
+    monkeypatch.syspath_prepend(CODE)
+    exhibits, script = importlib.import_module("exhibits"), importlib.import_module("measure_scripts")
+    stored, table = exhibits.measured("scripts"), exhibits.times_of_scripts()
+    assert tuple(stored["scripts"]) == script.STEPS
+    for step, one in stored["scripts"].items():
+        assert f"<td>{step}</td>" in table
+        assert exhibits.spread(one) in table
+        assert one["low"] <= one["ratio"] <= one["high"]
+        assert one["before"] > stored["imports"]["before"]
+        for name in ("before", "after"):
+            assert (script.FOLDER / step / f"{name}.py").is_file()
+
+
+@pytest.mark.slow
+def test_scripts_can_be_measured_again(monkeypatch):
+    monkeypatch.syspath_prepend(CODE)
+    monkeypatch.setattr(timing, "PASSES", 2)
+    monkeypatch.setattr(timing, "FEWEST", 1)
+    stored = importlib.import_module("exhibits").measured("scripts")
+    again = importlib.import_module("measure").content("scripts", small=True)
+    assert again.keys() == stored.keys()
+    assert {step: one.keys() for step, one in again["scripts"].items()} == {
+        step: one.keys() for step, one in stored["scripts"].items()
+    }
 
 
 def test_the_figure_shows_the_stored_times(monkeypatch):

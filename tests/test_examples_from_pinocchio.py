@@ -12,8 +12,14 @@ pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed")
 
 from treefactor import robots  # noqa: E402
 from treefactor.adapters import pinocchio_  # noqa: E402
+from treefactor.advice import advise  # noqa: E402
 
 FOLDER = Path(__file__).parents[1] / "examples" / "from_pinocchio"
+SIZES = {  # of the scripts before and after each step: as written, and in tests
+    "batch": ("200_000", "200"),
+    "fuse": ("60_000", "200"),
+    "replace": ("10_000", "50"),
+}
 SCRIPTS = {"inverse_kinematics": 1, "simulation": 2, "operational_space": 1}  # ratios that each prints
 
 
@@ -71,3 +77,27 @@ def test_scripts_print_the_ratio_of_their_times(script, name, monkeypatch, capsy
     monkeypatch.setattr(sys, "argv", [name, "--seconds", "0.1"])
     runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
     assert capsys.readouterr().out.count("\nratio ") == SCRIPTS[name]
+
+
+@pytest.mark.parametrize("step", SIZES)
+def test_scripts_before_and_after_a_step_print_the_same(step, capsys):
+    written, small = SIZES[step]
+    printed = []
+    for name in ("before", "after"):
+        text = (FOLDER / step / f"{name}.py").read_text(encoding="utf-8")
+        assert text.count(written) == 1
+        exec(compile(text.replace(written, small), name, "exec"), {})
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] != ""
+
+
+@pytest.mark.parametrize("step", SIZES)
+def test_the_scripts_after_a_step_have_the_calls_that_are_advised(step):
+    report = advise(FOLDER / step / "before.py")
+    after = (FOLDER / step / "after.py").read_text(encoding="utf-8").replace('"', "'")
+    assert step in {one.step for one in report.advice}
+    advised = [one.ours for one in report.advice if "request" not in one.ours and "inverse()" not in one.ours]
+    assert advised
+    for call in advised:
+        assert call in after, call
+    assert advise(FOLDER / step / "after.py").advice == []

@@ -20,7 +20,7 @@ FLOORS = [  # from the ground up; a module imports from its own folder and from 
     "xla",
     "adapters",
     "check",
-    *("bench", "papers"),
+    *("bench", "papers", "advice"),
     "report",
     "cli",
     *("__init__", "__main__"),

@@ -16,6 +16,7 @@ from treefactor import codegen
 from treefactor._util import elsewhere, messages
 from treefactor.codegen.program.names import ROUTINES
 from treefactor.exceptions import CodegenError, InvalidModelError
+from treefactor.quantities.replacements import GROUPS
 from treefactor.quantities.table import QUANTITIES
 
 # ------------------------------------------------------------------------------------------------ attributes
@@ -97,11 +98,9 @@ def test_a_counterpart_without_the_name_of_a_quantity_belongs_to_one():
     assert len(named) == len(set(named)) > 30
 
 
-def test_names_of_pinocchio_point_where_the_documentation_does(monkeypatch):
-    monkeypatch.syspath_prepend(Path(tf.__file__).parents[1] / "docs" / "code")
-    groups = import_module("counterparts").GROUPS
+def test_names_of_pinocchio_point_where_the_documentation_does():
     ours = {}
-    for row in (row for group in groups.values() for row in group):
+    for row in (row for group in GROUPS.values() for row in group):
         for name in row.theirs.split(", ") if row.ours else ():
             ours.setdefault(name, []).extend(row.ours.split(", "))
     checked = 0

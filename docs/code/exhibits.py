@@ -15,9 +15,12 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from treefactor import Tree, cli, report
+from treefactor.advice import advise
 from treefactor.bench.comparisons.all_robots import TITLES
 from treefactor.papers.exhibits import EXHIBITS
 from treefactor.papers.tables import Table
+from treefactor.quantities.replacements import GROUPS
+from treefactor.quantities.table import QUANTITIES
 from treefactor.report import duration, ratio
 from treefactor.report.html import table_html
 
@@ -163,8 +166,6 @@ def frameworks() -> Html:
 
 def counterparts() -> Html:
     """Show functions of Pinocchio, what computes the same here, and how many times faster or slower it is."""
-    from counterparts import GROUPS
-
     ratios: dict[tuple[str, str], list[float]] = {}
     for results in measured("from_pinocchio")["robots"].values():
         for row in results:
@@ -186,7 +187,7 @@ def counterparts() -> Html:
 
 def slower() -> Html:
     """Show the functions that take longer than Pinocchio's, how many times as long, and why."""
-    from counterparts import GROUPS, REASONS
+    from counterparts import REASONS
 
     robots = measured("from_pinocchio")["robots"]
     times: dict[tuple[str, str], dict[str, float]] = {}
@@ -207,6 +208,49 @@ def slower() -> Html:
         if max((taken := times.get((row.measured, how), {})).values(), default=0.0) > 1.0
     ]
     return grid(["Pinocchio", "treefactor", "how", *robots, "why"], lines)
+
+
+def scripts(step: str) -> Html:
+    """Show a script before and after, and how many times faster the whole process is."""
+    folder = Path(__file__).parents[2] / "examples" / "from_pinocchio" / step
+    texts = [(folder / f"{name}.py").read_text(encoding="utf-8") for name in ("before", "after")]
+    cells = "".join(f"<td><pre>{escape(text)}</pre></td>" for text in texts)
+    head = "".join(f'<th scope="col">{title}</th>' for title in ("before", "after"))
+    return Html(f'<div class="scroll"><table class="words"><tr>{head}</tr><tr>{cells}</tr></table></div>')
+
+
+def advice(step: str) -> None:
+    """Print what `treefactor advise` prints about the script before a step."""
+    folder = Path(__file__).parents[2] / "examples" / "from_pinocchio" / step
+    with redirect_stdout(StringIO()) as out:
+        report.print_advice("my_script.py", advise(folder / "before.py"))
+    print(f"$ treefactor advise my_script.py\n{out.getvalue()}")
+
+
+def times_of_scripts() -> Html:
+    """Show processor times of the scripts before and after, and of the imports alone."""
+    stored = measured("scripts")
+    rows = []
+    for step, one in stored["scripts"].items():
+        loops = [one[name] - stored["imports"][name] for name in ("before", "after")]
+        times = (duration(one[name]) for name in ("before", "after"))
+        rows.append([step, *times, spread(one), ratio(loops[0] / loops[1])])
+    imports = (duration(stored["imports"][name]) for name in ("before", "after"))
+    rows.append(["imports alone", *imports, spread(stored["imports"]), ""])
+    return grid(["", "before", "after", "times faster, whole script", "without imports"], rows)
+
+
+def methods_of_wrapper() -> Html:
+    """Show what replaces the methods of RobotWrapper, from the declarations."""
+    body = "".join(
+        f"<tr><td>{codes(', '.join(names))}</td><td>{codes(quantity.name)}</td></tr>"
+        for quantity in QUANTITIES.values()
+        if (names := [one.name for one in quantity.counterparts if one.name.startswith("RobotWrapper.")])
+    )
+    head = '<th scope="col">Pinocchio</th><th scope="col">treefactor</th>'
+    return Html(
+        f'<div class="scroll"><table class="words"><thead><tr>{head}</tr></thead>{body}</table></div>'
+    )
 
 
 def without_counterpart() -> Html:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pinocchio as pin
-from counterpart import row
 from pinocchio_turns import BATCH, CALL, WAYS, rows
 
 import treefactor as tf
@@ -15,6 +14,7 @@ from treefactor import bench
 from treefactor.bench.case import Case
 from treefactor.bench.comparisons.derivative_peers import Peers
 from treefactor.quantities.declaration import NEEDED, Quantity
+from treefactor.quantities.replacements import row
 from treefactor.quantities.table import QUANTITIES
 
 FEW = 64  # configurations, where Pinocchio computes central differences

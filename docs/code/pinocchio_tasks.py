@@ -44,6 +44,7 @@ TASKS = (  # Pinocchio computes the parts, NumPy composes them
     ),
 )
 ROLLED = 20  # steps
+SOLVED = "np.linalg.solve(pin.crba(model, data, q), tau - pin.nle(model, data, q, v))"
 SIMULATED = "v = v + h * pin.aba(model, data, q, v, tau); q = pin.integrate(model, q, h * v)"
 
 
@@ -65,9 +66,11 @@ def tasks(case: Case, frame: int) -> Iterator[bench.Comparison]:
 
 
 def simulation(case: Case) -> Iterator[bench.Comparison]:
-    """Yield comparisons of time steps and trajectories with `aba` and `integrate`."""
+    """Yield comparisons of accelerations from *H*, time steps and trajectories."""
     moving = case
     arrays = {"q": moving.q, "v": moving.v, "tau": moving.tau}
+    ours, theirs = "tf.forward_dynamics(robot, q, v, tau)", SOLVED
+    yield from rows(case, "crba, nle, solve", ours, theirs, arrays)
     yield from rows(case, "step", "tf.step(robot, q, v, tau, h)", SIMULATED, arrays, TWO, h=1e-3)
 
     def steps(q, v, tau, h=1e-3) -> None:

@@ -19,6 +19,7 @@ from rich.text import Text
 
 from .. import report
 from ..exceptions import TreefactorError
+from .advise import run_advise
 from .bench import run_bench
 from .check import run_check
 from .common import FAILED, HUNG_UP, INTERRUPTED, TERMINATED
@@ -113,5 +114,6 @@ COMMANDS = {
     "where": run_where,
     "generate": run_generate,
     "identify": run_identify,
+    "advise": run_advise,
     None: run_help,
 }

@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"treefactor {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
-    for add in (_check, _info, _bench, _families, _tables, _generate, _identify, _where):
+    for add in (_check, _info, _bench, _families, _tables, _generate, _identify, _advise, _where):
         add(commands)
     return top
 
@@ -293,6 +293,16 @@ def _filter(command: argparse.ArgumentParser) -> None:
         metavar="K",
         help="use every K-th sample (default: four samples for a period of the cutoff)",
     )
+
+
+def _advise(commands) -> None:
+    command = commands.add_parser(
+        "advise", help="list what to write instead of a script's calls of Pinocchio, the larger gains first"
+    )
+    command.add_argument(
+        "script", nargs="+", type=Path, help="a Python script or a notebook; it is read, not run"
+    )
+    _json(command, "the advice")
 
 
 def _json(command: argparse.ArgumentParser, what: str) -> None:

@@ -108,6 +108,11 @@ class Counterpart(NamedTuple):
     note: str = ""
 
 
+def of_wrapper(*methods: str) -> tuple[Counterpart, ...]:
+    """Return methods of Pinocchio's RobotWrapper; they have our arguments, without the model."""
+    return tuple(Counterpart(f"RobotWrapper.{name}") for name in methods)
+
+
 class Timed(NamedTuple):
     """A line of the page *From Pinocchio to treefactor*: what Pinocchio has, and its call that is timed.
 

@@ -187,7 +187,7 @@ def _on_request(quantity: Quantity) -> str:
 def _counterparts(quantity: Quantity) -> str:
     """Return the sentence that names what Pinocchio has."""
     names = []
-    for one in quantity.counterparts:
+    for one in (one for one in quantity.counterparts if "." not in one.name):
         name = f"``{one.result}`` after ``{one.name}``" if one.result else f"``{one.name}``"
         names.append(f"{name}{', ' + one.note if one.note else ''}")
     return f"Pinocchio's {' or '.join(names)}." if names else ""

@@ -1,7 +1,7 @@
 """Declarations of the dynamics: inertia, inverse and forward dynamics, energies, statics, reactions."""
 
 from .arrays import FEXT, LAYOUT, TAU, A, Q, V
-from .declaration import Array, Counterpart, Derivative, Generated, Option, Quantity, Timed
+from .declaration import Array, Counterpart, Derivative, Generated, Option, Quantity, Timed, of_wrapper
 
 FUNCTIONS = "dynamics._dynamics_functions"
 FORCES = Array("tau", ("nv",), "N, N m")
@@ -30,7 +30,10 @@ crba = Quantity(
             "packed rows of the lower triangle of H: ancestors of a freedom from the root on, itself last",
         ),
     ),
-    counterparts=(Counterpart("crba", note="of which Pinocchio's has the upper triangle only"),),
+    counterparts=(
+        Counterpart("crba", note="of which Pinocchio's has the upper triangle only"),
+        *of_wrapper("mass"),
+    ),
     timed=(
         Timed(
             "pin.crba(model, data, q)",
@@ -77,7 +80,10 @@ bias = Quantity(
     inertias=True,
     derivative=Derivative(case_of="rnea"),
     generated=(Generated("dynamics", "forces at zero acceleration, of gravity and velocities"),),
-    counterparts=(Counterpart("nonLinearEffects"),),
+    counterparts=(
+        Counterpart("nonLinearEffects"),
+        *of_wrapper("nle"),
+    ),
     timed=(
         Timed(
             "pin.nle(model, data, q, v)",
@@ -245,7 +251,10 @@ generalized_gravity = Quantity(
     inertias=True,
     derivative=Derivative(case_of="rnea"),
     generated=(Generated("kinematics", "forces that hold the robot at rest"),),
-    counterparts=(Counterpart("computeGeneralizedGravity"),),
+    counterparts=(
+        Counterpart("computeGeneralizedGravity"),
+        *of_wrapper("gravity"),
+    ),
     timed=(
         Timed(
             "pin.computeGeneralizedGravity(model, data, q)",

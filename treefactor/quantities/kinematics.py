@@ -1,7 +1,17 @@
 """Declarations of kinematics: frames and joints, centres of mass, momentum and inertia about them."""
 
 from .arrays import A, Q, V
-from .declaration import NEEDED, Array, Counterpart, Derivative, Generated, Option, Quantity, Timed
+from .declaration import (
+    NEEDED,
+    Array,
+    Counterpart,
+    Derivative,
+    Generated,
+    Option,
+    Quantity,
+    Timed,
+    of_wrapper,
+)
 
 REQUESTS = "kinematics.requests"
 RULES = "adapters._rules"
@@ -98,7 +108,10 @@ frame_placement = Quantity(
             "frames", "rows [R | p] of the frame {frame} in the base", methods=("inward", "mixed", "outward")
         ),
     ),
-    counterparts=(Counterpart("updateFramePlacement", "data.oMf"),),
+    counterparts=(
+        Counterpart("updateFramePlacement", "data.oMf"),
+        *of_wrapper("framePlacement", "placement", "framesForwardKinematics"),
+    ),
     timed=(
         Timed(
             "pin.framesForwardKinematics(model, data, q); data.oMf[frame]",
@@ -124,7 +137,10 @@ joint_placements = Quantity(
     f"{REQUESTS}:joint_placements",
     derivative=Derivative(rule=f"{RULES}:JointPlacements"),
     generated=(Generated("geometry", "rows [R | p] of the frames of all joints in the base"),),
-    counterparts=(Counterpart("forwardKinematics", "data.oMi", "without the universe"),),
+    counterparts=(
+        Counterpart("forwardKinematics", "data.oMi", "without the universe"),
+        *of_wrapper("forwardKinematics"),
+    ),
     timed=(
         Timed(
             "pin.forwardKinematics(model, data, q)",
@@ -147,7 +163,10 @@ frame_velocity = Quantity(
     derivative=Derivative(rule=f"{RULES}:FrameVelocity", options=("frame", "reference")),
     errors=(NO_FRAME, NO_NUMBER),
     generated=(Generated("frames", "velocity of the frame {frame}, linear first, {options}"),),
-    counterparts=(Counterpart("getFrameVelocity"),),
+    counterparts=(
+        Counterpart("getFrameVelocity"),
+        *of_wrapper("frameVelocity", "velocity"),
+    ),
     timed=(
         Timed(
             "pin.forwardKinematics(model, data, q, v); pin.getFrameVelocity(model, data, frame, pin.LOCAL)",
@@ -173,7 +192,13 @@ frame_acceleration = Quantity(
     generated=(
         Generated("frames", "acceleration of the frame {frame} without gravity, linear first, {options}"),
     ),
-    counterparts=(Counterpart("getFrameAcceleration"), Counterpart("getFrameClassicalAcceleration")),
+    counterparts=(
+        Counterpart("getFrameAcceleration"),
+        Counterpart("getFrameClassicalAcceleration"),
+        *of_wrapper(
+            "frameAcceleration", "frameClassicalAcceleration", "acceleration", "classicalAcceleration"
+        ),
+    ),
     timed=(
         Timed(
             "pin.forwardKinematics(model, data, q, v, a); pin.getFrameAcceleration(model, data, frame, pin.LOCAL)",
@@ -216,7 +241,10 @@ frame_jacobian = Quantity(
     derivative=Derivative(rule=f"{RULES}:FrameJacobian", options=("frame", "reference")),
     errors=(NO_FRAME, NO_NUMBER),
     generated=(Generated("frames", "Jacobian of the frame {frame}, 6 rows, linear first, {options}"),),
-    counterparts=(Counterpart("computeFrameJacobian"),),
+    counterparts=(
+        Counterpart("computeFrameJacobian"),
+        *of_wrapper("computeFrameJacobian", "getFrameJacobian"),
+    ),
     timed=(
         Timed(
             "pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL)",
@@ -251,7 +279,10 @@ joint_jacobian = Quantity(
         REFERENCE,
     ),
     errors=(NO_FRAME, NO_JOINT),
-    counterparts=(Counterpart("computeJointJacobian", note="whose joint i + 1 is joint i here"),),
+    counterparts=(
+        Counterpart("computeJointJacobian", note="whose joint i + 1 is joint i here"),
+        *of_wrapper("computeJointJacobian", "getJointJacobian", "computeJointJacobians"),
+    ),
     timed=(
         Timed(
             "pin.computeJointJacobian(model, data, q, joint + 1)",
@@ -338,6 +369,7 @@ center_of_mass = Quantity(
         Counterpart(
             "centerOfMass", note="which leaves the centres ``data.com[k]`` of subtrees in the axes of joint k"
         ),
+        *of_wrapper("com", "vcom", "acom"),
     ),
     timed=(
         Timed(
@@ -382,7 +414,11 @@ center_of_mass_jacobian = Quantity(
     generated=(
         Generated("kinematics", "Jacobian of the centre of mass, 3 rows", methods=("scaled", "momentum")),
     ),
-    counterparts=(Counterpart("jacobianCenterOfMass"), Counterpart("jacobianSubtreeCenterOfMass")),
+    counterparts=(
+        Counterpart("jacobianCenterOfMass"),
+        Counterpart("jacobianSubtreeCenterOfMass"),
+        *of_wrapper("Jcom"),
+    ),
     timed=(
         Timed(
             "pin.jacobianCenterOfMass(model, data, q)",
@@ -415,7 +451,10 @@ centroidal_map = Quantity(
     generated=(
         Generated("kinematics", "map from v to the momentum about the centre of mass, 6 rows, linear first"),
     ),
-    counterparts=(Counterpart("computeCentroidalMap"),),
+    counterparts=(
+        Counterpart("computeCentroidalMap"),
+        *of_wrapper("centroidalMap", "centroidal"),
+    ),
     timed=(
         Timed(
             "pin.computeCentroidalMap(model, data, q)",
@@ -465,7 +504,10 @@ centroidal_momentum = Quantity(
     generated=(
         Generated("kinematics", "momentum about the centre of mass, linear first", methods=("bodies", "map")),
     ),
-    counterparts=(Counterpart("computeCentroidalMomentum"),),
+    counterparts=(
+        Counterpart("computeCentroidalMomentum"),
+        *of_wrapper("centroidalMomentum"),
+    ),
     timed=(
         Timed(
             "pin.computeCentroidalMomentum(model, data, q, v)",
@@ -498,7 +540,10 @@ centroidal_momentum_rate = Quantity(
     generated=(
         Generated("kinematics", "time derivative of the momentum about the centre of mass, linear first"),
     ),
-    counterparts=(Counterpart("computeCentroidalMomentumTimeVariation"),),
+    counterparts=(
+        Counterpart("computeCentroidalMomentumTimeVariation"),
+        *of_wrapper("centroidalMomentumVariation"),
+    ),
     timed=(
         Timed(
             "pin.computeCentroidalMomentumTimeVariation(model, data, q, v, a)",

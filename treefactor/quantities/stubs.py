@@ -1,11 +1,12 @@
-"""Write what tools and pages read without running Python: types, the list of public names, the API page.
+"""Write what follows from the table and from stored times: types, public names, the API page, ratios.
 
-Types are those of all quantities, here and in JAX and PyTorch. `make generate` writes them, and a test compares
-them with the table.
+Types are those of all quantities, here and in JAX and PyTorch. Ratios are those to Pinocchio's times, which
+`treefactor advise` prints. `make generate` writes them, and a test compares them with the table and the times.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -186,6 +187,23 @@ def _section(match: re.Match) -> str:
     return re.sub(rf"({NAME}\n)+", names, match[0], count=1, flags=re.MULTILINE)
 
 
+def ratios(measured: dict) -> str:
+    """Return the text of the file with the smallest and the largest ratio over robots of every measurement."""
+    of_robots: dict[str, dict[str, list[float]]] = {}
+    for results in measured["robots"].values():
+        for one in results:
+            of_robots.setdefault(one["what"], {}).setdefault(one["target"], []).append(one["ratio"])
+    ranges = {
+        what: {
+            way: [float(f"{end:.3g}") for end in (min(values), max(values))] for way, values in ways.items()
+        }
+        for what, ways in of_robots.items()
+    }
+    lines = ",\n".join(f"    {json.dumps(what)}: {json.dumps(ways)}" for what, ways in ranges.items())
+    robots, used = json.dumps(list(measured["robots"])), json.dumps(measured["config"]["used"])
+    return f'{{\n  "robots": {robots},\n  "used": {used},\n  "ratios": {{\n{lines}\n  }}\n}}\n'
+
+
 def of_framework(framework: Framework) -> Path:
     """Return the file with the types of a framework's functions."""
     return ADAPTERS.joinpath(*framework.module.split(".")).with_suffix(".pyi")
@@ -193,10 +211,12 @@ def of_framework(framework: Framework) -> Path:
 
 def files() -> dict[Path, str]:
     """Return the texts that follow from the table, by their files."""
-    names, page = PACKAGE / "__init__.pyi", PACKAGE.parent / "docs" / "api" / "index.md"
+    names, docs = PACKAGE / "__init__.pyi", PACKAGE.parent / "docs"
+    page, times = docs / "api" / "index.md", docs / "measured" / "from_pinocchio.json"
     return {
         PACKAGE / "quantities" / "functions.pyi": stubs(),
         **{PACKAGE / f"{name}.pyi": stubs_of_group(name) for name in GROUPS},
+        PACKAGE / "quantities" / "ratios.json": ratios(json.loads(times.read_text(encoding="utf-8"))),
         **{of_framework(one): stubs_of(one) for one in FRAMEWORKS},
         names: public_names(names.read_text(encoding="utf-8")),
         page: api_page(page.read_text(encoding="utf-8")),

@@ -25,5 +25,7 @@ def section(name: str) -> list[Quantity]:
         one
         for module, title in TABLE.items()
         for one in vars(module).values()
-        if isinstance(one, Quantity) and one.module == "treefactor" and (one.section or title) == name
+        if isinstance(one, Quantity)
+        and not one.module.endswith("functions")
+        and (one.section or title) == name
     ]

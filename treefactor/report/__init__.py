@@ -1,5 +1,6 @@
 """Write reports: tables on the console, JSON files, HTML pages, drawings and plots."""
 
+from .advice import advice_figures, print_advice, print_basis
 from .all_robots import all_robots_figures, print_all_robots
 from .console import (
     COLOURS,
@@ -41,13 +42,16 @@ __all__ = [
     "ROBOT_CAPTION",
     "ROBOT_GOALS",
     "VERDICTS",
+    "advice_figures",
     "all_robots_figures",
     "console",
     "counted",
     "duration",
     "frame_figures",
     "identification_figures",
+    "print_advice",
     "print_all_robots",
+    "print_basis",
     "print_branch",
     "print_busy",
     "print_contradicted",
