@@ -616,7 +616,7 @@ def test_methods_of_robot_wrapper_take_our_arguments(advice, method, known, argu
 
 def timed_calls():
     for name, quantity in QUANTITIES.items():
-        for line in quantity.timed:
+        for line in quantity.timed if quantity.has_model else ():
             if line.call.startswith("pin.") and "weightless" not in line.call and "still" not in line.call:
                 yield pytest.param(quantity, line, id=f"{name}: {line.what or line.call[:40]}")
 

@@ -46,13 +46,19 @@ def _known() -> dict[str, Known]:
     for one in (*sorted(declared, key=_is_named_otherwise), *sorted(rows, key=_is_named_otherwise)):
         ours = one.ours.split(", ")[0]
         for name in one.theirs.split(", "):
-            known.setdefault(name, Known(ours, one, QUANTITIES.get(ours)))
+            known.setdefault(name, Known(ours, one, _of_models(ours)))
     for quantity in QUANTITIES.values():
         for counterpart in quantity.counterparts:
-            first = next((row(quantity, line) for line in quantity.timed), Replacement("", quantity.name))
-            known.setdefault(counterpart.name, Known(quantity.name, first, quantity))
+            first = next((row(quantity, line) for line in quantity.timed), Replacement("", quantity.key))
+            known.setdefault(counterpart.name, Known(quantity.key, first, _of_models(quantity.key)))
     del known["SE3"]  # a class; its constructor from angles has a row
     return known
+
+
+def _of_models(key: str) -> Quantity | None:
+    """Return the declared function of models with this name."""
+    quantity = QUANTITIES.get(key)
+    return quantity if quantity and quantity.has_model else None
 
 
 def _is_named_otherwise(one: Replacement) -> bool:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-from importlib import import_module
-
 from .._util.messages import plain
 from .declaration import NEEDED, Quantity
-from .replacements import POSES
 from .table import QUANTITIES
 
 
@@ -18,9 +14,6 @@ def hints() -> dict[str, str]:
         for quantity in QUANTITIES.values()
         for counterpart in quantity.counterparts
     }
-    for row in (row for rows in POSES.values() for row in rows if "." not in row.theirs):
-        use = f"treefactor.{row.ours}({needed(row.ours)})"
-        named |= dict.fromkeys(map(plain, row.theirs.split(", ")), use)
     for quantity in QUANTITIES.values():
         named |= dict.fromkeys(quantity.other_names.split(), call_of(quantity))
     own = {plain(quantity.name) for quantity in QUANTITIES.values() if quantity.has_model}
@@ -31,10 +24,3 @@ def call_of(quantity: Quantity) -> str:
     """Return the call of a function with the arguments that it needs."""
     arguments = [name for name, value in quantity.arguments.items() if value is NEEDED]
     return f"{quantity.module}.{quantity.name}({', '.join(arguments)})"
-
-
-def needed(name: str) -> str:
-    """Return the arguments without a default of a function such as se3.exp."""
-    module, _, function = name.partition(".")
-    signature = inspect.signature(getattr(import_module(f"..model.{module}", __package__), function))
-    return ", ".join(one.name for one in signature.parameters.values() if one.default is one.empty)

@@ -32,7 +32,7 @@ exp = Quantity(
     (POSE,),
     KERNEL,
     **SE3,
-    counterparts=(Counterpart("exp6"),),
+    counterparts=(Counterpart("exp6"), Counterpart("exp")),
     timed=(Timed("pin.exp6(v)", convention="motions are linear before angular"),),
     examples="""
 >>> from treefactor import se3
@@ -49,7 +49,7 @@ log = Quantity(
     (MOTION._replace(axes="Linear before angular; finite at a half turn, too."),),
     KERNEL,
     **SE3,
-    counterparts=(Counterpart("log6"),),
+    counterparts=(Counterpart("log6"), Counterpart("log")),
     timed=(Timed("pin.log6(A)", convention="at most half a turn; finite at half a turn"),),
     examples="""
 >>> from treefactor import se3

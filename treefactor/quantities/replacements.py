@@ -278,7 +278,15 @@ GROUPS: dict[str, tuple[Replacement, ...]] = {
         Replacement("computeFrameKinematicRegressor"),
     ),
     "Poses [R | p]": declared("Poses"),
-    "Rotations": declared("Rotations"),
+    "Rotations": (
+        *declared("Rotations"),
+        Replacement(
+            "rpy.rotate, utils.rotate",
+            "so3.exp",
+            "of the angle times the unit vector of the axis",
+            shape="(3, 3)",
+        ),
+    ),
     "Operational space": (
         Replacement(
             "computeFrameJacobian, computeMinverse",

@@ -89,7 +89,7 @@ from_rpy = Quantity(
     (ROTATION,),
     KERNEL,
     **SO3,
-    counterparts=(Counterpart("rpy.rpyToMatrix"),),
+    counterparts=(Counterpart("rpy.rpyToMatrix"), Counterpart("utils.rpyToMatrix")),
     timed=(Timed("pin.rpy.rpyToMatrix(rpy)", convention="about fixed axes, as in URDF"),),
     other_names="rpy rpytomatrix",
 )
@@ -100,7 +100,7 @@ to_rpy = Quantity(
     (RPY._replace(axes="Pitch lies within -pi/2 and pi/2; where it is one of them, roll is 0."),),
     KERNEL,
     **SO3,
-    counterparts=(Counterpart("rpy.matrixToRpy"),),
+    counterparts=(Counterpart("rpy.matrixToRpy"), Counterpart("utils.matrixToRpy")),
     timed=(Timed("pin.rpy.matrixToRpy(R)"),),
     other_names="matrixtorpy",
     notes="These angles give R at every pitch.",
