@@ -6,8 +6,8 @@ from helpers.dynamics_cases import arguments
 from helpers.loop_cases import MIXED, closed_cases, closed_velocity, frame_of
 
 import treefactor as tf
-from treefactor import constraints
-from treefactor.constraints import RigidContact
+from treefactor import constraints, mechanisms
+from treefactor.constraints import RigidContact, _constrained_function
 from treefactor.constraints._constrained_dynamics import prepared_rows
 from treefactor.constraints._general_derivatives import derivatives_of_states, values_of_states
 from treefactor.constraints._loop_rows import loops_of
@@ -202,3 +202,26 @@ def test_a_freedom_without_mass_is_named():
         constraints.forward_dynamics(model, zero, zero, zero, out=out)
     assert (out[0] == 7.0).all()
     assert np.isnan(constraints.forward_dynamics(model, np.zeros((3, 2)), zero, zero)[0]).all()
+
+
+def test_only_states_of_uncertain_rank_are_computed_in_numpy(monkeypatch):
+    states = []
+
+    def derivatives(rows, arrays, s):
+        states.append(len(arrays))
+        return derivatives_of_states(rows, arrays, s)
+
+    monkeypatch.setattr(_constrained_function, "derivatives_of_states", derivatives)
+    bar = mechanisms.four_bar()
+    motor = constraints.Drive("crank", (0.7, 0.0, 0.3))
+    bar_at = bar.model, bar.closed, np.zeros(3), np.ones(3)
+    constraints.forward_dynamics_derivatives(*bar_at)  # a planar loop: rows depend on each other
+    constraints.forward_dynamics_derivatives(*bar_at, stabilization=3.0, drives=[motor])
+    constraints.forward_dynamics_derivatives(bar.model, *(np.tile(x, (9, 1)) for x in bar_at[1:]))
+    q, v, tau, _ = arguments(TREE, 3)
+    held = constraints.RigidContact(tf.Frame("end", 8, *frame_of(0)), "6D")
+    constraints.forward_dynamics_derivatives(TREE, q, v, tau, stabilization=3.0, contacts=[held])
+    assert not states
+    near = [constraints.RigidContact(tf.Frame(f"at {y}", 8, p=[0.0, y, 0.0])) for y in (0.0, 1e-6)]
+    constraints.forward_dynamics_derivatives(TREE, q, v, tau, contacts=near)
+    assert states

@@ -71,7 +71,6 @@ cdef struct States:              # of the workspace, one state after the other; 
     double *values               # of the state at hand
     double *found
     double *E
-    double *logs
     double *work
 
 
@@ -88,7 +87,7 @@ cdef class ConstrainedDynamics(ModelFunction):
     Notes
     -----
     States whose rows depend on each other are computed one by one. Those whose rank is hard to tell go to the
-    general path, and so do stabilized "6D" contacts.
+    general path.
     """
 
     cdef RowKernel kernel
@@ -96,14 +95,14 @@ cdef class ConstrainedDynamics(ModelFunction):
     cdef EquationOfMotion equation
     cdef Py_ssize_t record       # entries of the frames of a state
     cdef object rows, general
-    cdef Py_ssize_t count, turns, drives
+    cdef Py_ssize_t count, drives
     cdef const Drive *drive
     cdef double s
     cdef bint differentiates
 
     def __init__(self, model, rows, double stabilization, *_):
         self.kernel, self.rows, self.count = rows.kernel, rows, rows.count
-        self.s, self.turns = stabilization, len(rows.whole)
+        self.s = stabilization
         self.frames, self.equation = Frames(self.bodies), EquationOfMotion(self.bodies)
         self.record = self.frames.result[0].computed
         self.add_arguments(("q", "v", "tau", "fext"))
@@ -155,7 +154,7 @@ cdef class ConstrainedDynamics(ModelFunction):
             s.x, s.wanted = take(&end, lanes * size), take(&end, lanes * m)
             s.J = take(&end, lanes * m * n)
         s.values, s.found = take(&end, 3 * m), take(&end, 6 * m * n)
-        s.logs, s.work = take(&end, 12 * max(self.turns, 1)), take(&end, self.kernel.workspace_size())
+        s.work = take(&end, self.kernel.workspace_size())
         if self.differentiates:
             p.dq, p.dv = take(&end, lanes * pair), take(&end, lanes * pair)
             p.B, p.X = take(&end, lanes * size * r), take(&end, lanes * size * r)
@@ -166,12 +165,11 @@ cdef class ConstrainedDynamics(ModelFunction):
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef const Mechanism *m = <const Mechanism *> model
-        cdef bint compiled = not (self.s != 0.0 and self.turns)      # without rotation vectors
+        cdef bint compiled = lanes == 1 or self.count <= self.bodies.nv      # or some depend on each other
         cdef int lane
         cdef double share
         cdef Parts p
         cdef States s
-        compiled = compiled and (lanes == 1 or self.count <= self.bodies.nv)     # rows may be independent
         self.divide(lanes, work, &p, &s)
         memset(p.share, 0, lanes * sizeof(double))
         self.factorize(m, lanes, x, failed, &p)
@@ -225,12 +223,11 @@ cdef class ConstrainedDynamics(ModelFunction):
             if self.drives:
                 to_states(self.bodies.nq, x[0], s.q)
                 to_states(MOTION * self.drives, x[4], s.motion)
-        memset(s.logs, 0, 12 * self.turns * sizeof(double))
         for lane in range(lanes):
             memset(s.found, 0, 6 * m * n * sizeof(double))
             memset(s.values, 0, 3 * m * sizeof(double))
-            self.kernel.state_rows(BY_V, 1, s.frames + lane * self.record, s.v + lane * n, NULL,
-                                   s.logs, NULL, s.values, s.found, NULL, s.work)
+            self.kernel.state_rows(BY_V, 1, self.s != 0.0, s.frames + lane * self.record, s.v + lane * n,
+                                   NULL, NULL, s.values, s.found, NULL, s.work)
             self.prescribe(s.q + lane * self.bodies.nq, s.v + lane * n,
                            s.motion + lane * MOTION * self.drives, s)
             for i in range(m):
@@ -404,7 +401,7 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
             error[i] = -p.b[n + i]
             for k in range(n):
                 error[i] += p.J[i * n + k] * p.x[k]
-        self.kernel.state_rows(BY_Q, 0, s.frames, s.v, p.x, s.logs, error, NULL, NULL, s.E, s.work)
+        self.kernel.state_rows(BY_Q, 0, False, s.frames, s.v, p.x, error, NULL, NULL, s.E, s.work)
         for i in range(n, size):
             for j in range(n):
                 share = p.S[i * size + j]
@@ -429,7 +426,7 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
         moved[0], moved[1] = x[0], z
         self.frames.compute(mechanism, 1, moved, &p.frames, &failed, p.rest)
         memset(s.found, 0, 6 * m * n * sizeof(double))
-        self.kernel.state_rows(BY_Q, 1, p.frames, z, NULL, s.logs, NULL, NULL, s.found, NULL, s.work)
+        self.kernel.state_rows(BY_Q, 1, False, p.frames, z, NULL, NULL, NULL, s.found, NULL, s.work)
         change = s.found + m * 2 * n         # of rates
         for i in range(n):
             for k in range(n):
@@ -454,8 +451,8 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
             memset(s.found, 0, 6 * m * n * sizeof(double))
             memset(s.E, 0, n * n * sizeof(double))
             x, B = s.x + lane * size, s.B + lane * size * r
-            self.kernel.state_rows(BY_Q, order, s.frames + lane * self.record, s.v + lane * n, x,
-                                   s.logs, x + n, NULL, s.found, s.E, s.work)
+            self.kernel.state_rows(BY_Q, order, self.s != 0.0, s.frames + lane * self.record, s.v + lane * n,
+                                   x, x + n, NULL, s.found, s.E, s.work)
             for i in range(self.drives):
                 if self.drive[i].column >= 0:
                     s.found[self.drive[i].row * 2 * n + self.drive[i].column] = 1.0

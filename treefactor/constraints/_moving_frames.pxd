@@ -18,7 +18,6 @@ ctypedef struct Part:            # rows of one pair of frames
     Py_ssize_t kind, row, pair
     Py_ssize_t i, j              # numbers of the two axes whose angle a row keeps
     Py_ssize_t local             # 1: rows of a contact are in the axes of the first frame
-    Py_ssize_t log               # index of the rotation vector of a 6D contact
 
 ctypedef struct Pair:
     Py_ssize_t body[2]           # joints; -1: the base

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import so3
 from .._util.validation import Sealed
 from ..kinematics.jacobians import BodyMotions, ratios
 from ..model.joints import PAIRS
@@ -56,7 +55,6 @@ class ConstraintRows(Sealed):
     """
 
     loops: Loops
-    whole: list
     count: int
     kernel: RowKernel
     drives: np.ndarray
@@ -79,10 +77,9 @@ class ConstraintRows(Sealed):
             *(known.path.astype(np.uint8), known.moves.astype(np.uint8), second, pairs, parts),
             (model.njoints, model.nv, count),
         )
-        whole = [pair for pair, x in zip(frames, contacts, strict=True) if x.kind == "6D"]
         drives = drives_of(loops)
         joints = drives[drives["column"] >= 0]
-        self._keep(loops=loops, whole=whole, count=count, kernel=kernel)
+        self._keep(loops=loops, count=count, kernel=kernel)
         self._keep(drives=drives, driven=(joints["row"], joints["column"]))
 
     def rows(self, at: BodyMotions, v: np.ndarray, a: np.ndarray, residuals: bool = True) -> RowDerivatives:
@@ -95,8 +92,7 @@ class ConstraintRows(Sealed):
         values = np.zeros((len(frames), 3, self.count))
         derivatives = np.zeros((len(frames), 3, self.count, 2 * n))
         if n:
-            logs = self._rotations(at if residuals else None, len(frames))
-            self.kernel.rows_of(frames, v, a, logs, values, derivatives)
+            self.kernel.rows_of(frames, v, a, residuals, values, derivatives)
         if self.loops.targets:
             rows, columns = self.driven
             derivatives[:, 0, rows, columns] = derivatives[:, 1, rows, n + columns] = 1.0
@@ -126,20 +122,6 @@ class ConstraintRows(Sealed):
         v, a = (np.ascontiguousarray(np.broadcast_to(x, (*at.batch, n))).reshape(count, n) for x in (v, a))
         return at.frames.reshape(count, at.frames.shape[-1]), v, a
 
-    def _rotations(self, at: BodyMotions | None, count: int) -> np.ndarray:
-        """Return the rotation vectors of 6D contacts in base axes, and their derivatives by rotations."""
-        vectors = np.zeros((count, 12 * max(len(self.whole), 1)))
-        if at is None:
-            return vectors
-        for k, (first, second) in enumerate(self.whole):
-            R1 = at.R[..., first.joint, :, :] @ first.R
-            between = np.swapaxes(at.R[..., second.joint, :, :] @ second.R, -1, -2) @ R1
-            vector = (R1 @ so3.log(between)[..., None]).reshape(-1, 3)
-            change = R1 @ so3.jlog(between) @ np.swapaxes(R1, -1, -2)
-            columns = np.swapaxes(change, -1, -2).reshape(-1, 9)
-            vectors[:, 12 * k : 12 * k + 12] = np.concatenate([vector, columns], axis=1)
-        return vectors
-
 
 def drives_of(loops: Loops) -> np.ndarray:
     """Return the drives of rows as an array of the struct of compiled functions."""
@@ -159,13 +141,11 @@ def _parts(loops: Loops, contacts: tuple[RigidContact, ...]) -> tuple[np.ndarray
     parts = []
     for k, loop in enumerate(loops.model.loops):
         row = int(np.searchsorted(loops.of, k))
-        parts.append((PART_KINDS["origins"], row, k, 0, 0, 1, 0))
-        parts += [
-            (PART_KINDS["angle"], row + 3 + r, k, i, j, 0, 0) for r, (i, j) in enumerate(PAIRS[loop.kind])
-        ]
-    row, whole = loops.kernel.row_count, 0
+        parts.append((PART_KINDS["origins"], row, k, 0, 0, 1))
+        parts += [(PART_KINDS["angle"], row + 3 + r, k, i, j, 0) for r, (i, j) in enumerate(PAIRS[loop.kind])]
+    row = loops.kernel.row_count
     for k, contact in enumerate(contacts):
         local, pair = contact.reference == "LOCAL", len(loops.model.loops) + k
-        parts.append((PART_KINDS[contact.kind], row, pair, 0, 0, int(local), whole))
-        row, whole = row + contact.rows, whole + (contact.kind == "6D")
+        parts.append((PART_KINDS[contact.kind], row, pair, 0, 0, int(local)))
+        row += contact.rows
     return np.array(parts, dtype=PART), row

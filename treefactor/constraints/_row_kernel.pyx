@@ -34,6 +34,7 @@ from ._moving_frames cimport (
     rotate,
     subtract,
 )
+from ..kinematics._poses cimport PoseKernel, pose_kernel
 from ._row_noise cimport drop_noise, find_errors
 
 import numpy as np
@@ -51,6 +52,8 @@ DRIVE = np.asarray(<Drive[:1]> &no_drive).dtype
 assert PART.itemsize == sizeof(Part) and PAIR.itemsize == sizeof(Pair)
 
 cdef double ROUNDING = CANCELLED
+cdef PoseKernel so3_log = pose_kernel("so3_log")
+cdef PoseKernel so3_jlog = pose_kernel("so3_jlog")
 cdef BodyMotion BASE
 for _ in range(3):
     BASE.axes[4 * _] = 1.0
@@ -65,6 +68,28 @@ cdef inline const BodyMotion *body_motion(const double *frames, Py_ssize_t joint
 cdef inline bint moved(RowKernel kernel, const Frame *f, Py_ssize_t k) noexcept nogil:
     """Return whether a freedom moves a frame."""
     return f.body >= 0 and kernel.path[f.body * kernel.m + k]
+
+
+cdef void find_turn(const Frame *f, double *turn) noexcept nogil:
+    """turn <- rotation vector between two frames in base axes, then its derivative by rotations."""
+    cdef double between[9]
+    cdef double vector[3]
+    cdef double J[9]
+    cdef double x[3]
+    cdef double y[3]
+    cdef int r, c
+    for r in range(3):
+        for c in range(3):
+            between[3 * r + c] = dot(f[1].axes + 3 * r, f.axes + 3 * c)
+    so3_log(between, between, between, vector)
+    so3_jlog(between, between, between, J)
+    rotate(f.axes, vector, turn)
+    for c in range(3):
+        for r in range(3):
+            x[r] = f.axes[3 * r + c]
+        for r in range(3):
+            y[r] = dot(J + 3 * r, x)
+        rotate(f.axes, y, turn + 3 + 3 * c)
 
 
 cdef class RowKernel:
@@ -193,7 +218,7 @@ cdef class RowKernel:
         else:
             linear_rows(part, f, y)
             if part.kind == HELD_6D:
-                angular_rows(f, log + 12 * part.log, y + 9)
+                angular_rows(f, log, y + 9)
         if values != NULL:
             self.write(0, part, f, NULL, y, y, values + part.row, self.rows, 1)
         for k in range(self.m):
@@ -209,7 +234,7 @@ cdef class RowKernel:
                 else:
                     linear_derivatives(part, f, d + 4 * k + 2 * side, y, y + 18)
                     if part.kind == HELD_6D:
-                        angular_derivatives(f, d + 4 * k + 2 * side, log + 12 * part.log, y + 27)
+                        angular_derivatives(f, d + 4 * k + 2 * side, log, y + 27)
                 column = part.row * 2 * self.n + side * self.n + self.column[k]
                 self.write(max(order, side), part, f, d + 4 * k + 2 * side, y, y + 18, derivatives + column,
                            self.rows * 2 * self.n, 2 * self.n)
@@ -328,13 +353,13 @@ cdef class RowKernel:
             add_product(-1.0, apart, moved, f0, df, dx + 6 * (1 - side) + 3)
 
     def rows_of(self, const double[:, ::1] frames, const double[:, ::1] v, const double[:, ::1] a,
-                const double[:, ::1] logs, double[:, :, ::1] values, double[:, :, :, ::1] derivatives):
+                bint turns, double[:, :, ::1] values, double[:, :, :, ::1] derivatives):
         """Add values (count, 3, rows) and derivatives (count, 3, rows, 2 nv) of all states to zeros."""
         cdef double *work = self.allocate()
         cdef Py_ssize_t b
         with nogil:
             for b in range(frames.shape[0] if self.parts else 0):
-                self.state_rows(BY_Q | BY_V, 0, &frames[b, 0], &v[b, 0], &a[b, 0], &logs[b, 0], NULL,
+                self.state_rows(BY_Q | BY_V, 0, turns, &frames[b, 0], &v[b, 0], &a[b, 0], NULL,
                                 &values[b, 0, 0], &derivatives[b, 0, 0, 0], NULL, work)
         free(work)
 
@@ -345,18 +370,19 @@ cdef class RowKernel:
         cdef Py_ssize_t b
         with nogil:
             for b in range(frames.shape[0] if self.parts else 0):
-                self.state_rows(BY_Q, 0, &frames[b, 0], &v[b, 0], &a[b, 0], NULL, &forces[b, 0], NULL, NULL,
+                self.state_rows(BY_Q, 0, False, &frames[b, 0], &v[b, 0], &a[b, 0], &forces[b, 0], NULL, NULL,
                                 &E[b, 0, 0], work)
         free(work)
 
-    cdef void state_rows(self, int sides, int order, const double *frames, const double *v, const double *a,
-                         const double *logs, const double *forces, double *values, double *derivatives,
+    cdef void state_rows(self, int sides, int order, bint turns, const double *frames, const double *v,
+                         const double *a, const double *forces, double *values, double *derivatives,
                          double *E, double *work) noexcept nogil:
         """Add values, derivatives and those of forces of one state to zeros; NULL: those are not wanted.
 
         Derivatives are those of residuals (order 0), rates and accelerations, from ``order`` on; a = NULL
-        is zero.
+        is zero. Without ``turns`` residuals of rotations of contacts are zero.
         """
+        cdef double log[12]
         cdef double *A = work
         cdef UnitMotion *units = <UnitMotion *> (work + 6 * self.joints)
         cdef Moving *d = <Moving *> (units + self.m)
@@ -364,6 +390,7 @@ cdef class RowKernel:
         cdef Frame f[2]
         cdef Py_ssize_t pair = -1, p
         cdef const Part *part
+        memset(log, 0, sizeof(log))
         self.units(frames, v, a, A, units)
         for p in range(self.parts):
             part = self.part + p
@@ -371,7 +398,9 @@ cdef class RowKernel:
                 pair = part.pair
                 self.prepare(sides, pair, frames, A, units, f, d)
             if derivatives != NULL:
-                self.part_rows(sides, order, part, f, d, logs, values, derivatives)
+                if turns and part.kind == HELD_6D:
+                    find_turn(f, log)
+                self.part_rows(sides, order, part, f, d, log, values, derivatives)
                 if sides & BY_V:
                     find_errors(self.m, self.path, self.column, ROUNDING, f, units,
                                 body_motion(frames, self.pair[pair].body[0]),

@@ -16,9 +16,6 @@ cdef extern from *:
     #define NAME_OF(name) #name,
     static const char *const pose_names[] = {POSE_KERNELS(NAME_OF)};
     """
-    ctypedef void (*PoseKernel)(const double *a, const double *b, const double *u,
-                                double *result) noexcept nogil
-
     ctypedef struct PoseTable:
         const PoseKernel *one
         const PoseKernel *lanes
@@ -35,6 +32,11 @@ cdef enum:
 
 cdef const PoseTable *kernels = poses_for(active.name)
 cdef dict numbers = {pose_names[k].decode(): k for k in range(POSE_COUNT)}   # of the kernels, by name
+
+
+cdef PoseKernel pose_kernel(str name) except NULL:
+    """Return the kernel of one operation, such as so3_log."""
+    return kernels.one[<int> numbers[name]]
 
 
 cdef class PoseFunction(CompiledFunction):
