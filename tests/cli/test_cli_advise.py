@@ -103,7 +103,7 @@ def test_notebooks_have_cells_for_lines(script, tmp_path, capsys):
 
 
 WRONG = {  # contents of a file, and the error about it
-    "absent.py": (None, "there is no file absent.py"),
+    "absent.py": (None, "absent.py does not exist"),
     "folder": ("folder", "folder is a folder: pass its scripts, such as folder/*.py"),
     "text.py": (b"for q in qs\n    pass", "text.py, line 1, is not Python 3: 'for q in qs'"),
     "old.py": (b"print 'q'\n", "old.py, line 1, is not Python 3: \"print 'q'\""),

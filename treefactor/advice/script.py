@@ -42,7 +42,7 @@ def read(path: Path) -> Script:
     if path.is_dir():
         raise TreefactorError(f"{path} is a folder: pass its scripts, such as {path / '*.py'}")
     if not path.exists():
-        raise TreefactorError(f"there is no file {path}")
+        raise TreefactorError(f"{path} does not exist")
     notebook = path.suffix == ".ipynb"
     places: list[str] = []
     try:
