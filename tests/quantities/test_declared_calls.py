@@ -81,7 +81,7 @@ def test_a_batch_is_its_elements(case):
                 error = np.abs(np.subtract(own[k], expected, dtype=float)).max(initial=0.0)
                 assert error <= tolerance(case, {name: x[k] for name, x in arrays.items()}) * scale
                 if case.quantity.name in SAME_BITS:
-                    reason = "lanes round as a single call does, or SAME_BITS leaves the quantity out"
+                    reason = "lanes round as a single call does, or the quantity declares batch_rounds"
                     np.testing.assert_array_equal(own[k], expected, reason)
 
 
