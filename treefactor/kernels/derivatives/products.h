@@ -16,11 +16,11 @@ static ptrdiff_t ISA(products_size)(const Mechanism *m)
     return LANES / WIDTH * NAME(products_size)(m);
 }
 
-static void ISA(write_equation_all)(const Mechanism *m, const double *q, const double *v, const double *fext,
-                                    double *H, double *bias, double *workspace)
+static void ISA(equation_of_motion_all)(const Mechanism *m, const double *q, const double *v, const double *fext,
+                                        double *H, double *bias, double *workspace)
 {
-    PASSES CALL(write_equation, q + l, v + l, FROM(fext), H + l, bias + l,
-                                workspace + l / WIDTH * NAME(products_size)(m));
+    PASSES CALL(equation_of_motion, q + l, v + l, FROM(fext), H + l, bias + l,
+                                    workspace + l / WIDTH * NAME(products_size)(m));
 }
 
 static void ISA(vjp_all)(const Mechanism *m, const State *x, ptrdiff_t vectors, const double *w, double *tau,
@@ -47,8 +47,8 @@ static void ISA(jvp_all)(const Mechanism *m, const State *x, ptrdiff_t vectors, 
 
 const Products ISA(products) = {
     ISA_NAME,
-    {ISA(products_size_one), ISA(write_equation_one), ISA(vjp_one), ISA(jvp_one)},
-    {ISA(products_size), ISA(write_equation_all), ISA(vjp_all), ISA(jvp_all)},
+    {ISA(products_size_one), ISA(equation_of_motion_one), ISA(vjp_one), ISA(jvp_one)},
+    {ISA(products_size), ISA(equation_of_motion_all), ISA(vjp_all), ISA(jvp_all)},
 };
 #undef FROM
 #undef WIDTH

@@ -10,13 +10,6 @@
 #include "../dynamics/rnea.h"
 #include "../dynamics/crba.h"
 
-/* H, bias <- the terms of H a + bias = tau; the turns of the bodies stay in the workspace. */
-static void NAME(write_equation)(const Mechanism *m, const double *q, const double *v, const double *fext,
-                                 double *H, double *bias, double *workspace)
-{
-    NAME(equation_of_motion)(m, q, v, fext, H, bias, workspace);
-}
-
 /* Return the workspace with turns and motions of all bodies and the forces on their subtrees; tau <- inverse dynamics
  * unless it is NULL. */
 INLINE Workspace NAME(motion_and_forces)(const Mechanism *m, const State *x, double *tau, double *workspace)

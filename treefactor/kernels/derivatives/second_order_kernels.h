@@ -6,6 +6,14 @@
 #include "../dynamics/inertias.h"
 #include "../dynamics/forces.h"
 #include "../dynamics/momenta.h"
+
+/* Fill w->V, w->A and w->F of all bodies. */
+static void NAME(body_forces)(const Mechanism *m, const Workspace *w, const double *v, const double *a,
+                              const double *fext, int gravity)
+{
+    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(write_force)(m, i, w, v, a, fext, gravity);
+}
+
 #include "hvp.h"
 #include "hessian.h"
 #include "forward_hessian.h"

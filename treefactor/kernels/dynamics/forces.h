@@ -1,8 +1,8 @@
-/* Forces on all bodies in the axes of the root body: Featherstone (2008), table 5.1.
+/* Forces on bodies in the axes of the root body: Featherstone (2008), table 5.1.
  *
  *     for i = 1 .. bodies:   V_i = V_parent + S_i v_i,   A_i = A_parent + S_i a_i + V_i x S_i v_i
  *                            F_i = I_i A_i + V_i x* I_i V_i - fext_i
- *     for i = bodies .. 1:   tau_i = S_i F_i + armature_i a_i,   F_parent += F_i */
+ *     for i = bodies .. 1:   F_parent += F_i */
 
 /* Compute V and A of body i from those of its parent; v = NULL or a = NULL means zero. */
 INLINE void NAME(propagate_motion)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const double *v,
@@ -69,30 +69,10 @@ INLINE void NAME(write_force)(const Mechanism *m, ptrdiff_t i, const Workspace *
     if (fext && b->joint >= 0) NAME(subtract_external_force)(b, w->X + i, fext, F);
 }
 
-/* Fill w->V, w->A and w->F of all bodies. */
-static void NAME(body_forces)(const Mechanism *m, const Workspace *w, const double *v, const double *a,
-                              const double *fext, int gravity)
-{
-    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(write_force)(m, i, w, v, a, fext, gravity);
-}
-
 /* Add the force on body i to that on its parent. */
 INLINE void NAME(add_force_to_parent)(const Mechanism *m, ptrdiff_t i, const Workspace *w)
 {
     real *F = w->F[i].e;
     if (m->body[i].local == i) ADD_CROSS(w->X[i].d, F, F + 3);
     EACH(r, 6) w->F[m->body[i].parent].e[r] += F[r];
-}
-
-/* tau_k <- S_k F, F summed from the leaves to the root */
-static void NAME(generalized_forces)(const Mechanism *m, const Workspace *w, const double *a, double *tau)
-{
-    for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
-        const Body *b = m->body + i;
-        for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
-            AT(tau, k) = NAME(power)(w->F[i].e, w->S[k].e);
-            if (a) AT(tau, k) += NAME(armature)(m, k) * READ(a, k);
-        }
-        if (b->parent >= 0) NAME(add_force_to_parent)(m, i, w);
-    }
 }
