@@ -295,6 +295,35 @@ def equation_of_motion(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
+# declared in quantities; compiled class dynamics._rollouts:Step
+def step(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    h: float,
+    method: str = "semi_implicit_euler",
+    fext: ArrayLike | None = None,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+    inertias: Any = None,
+) -> Any: ...
+
+# declared in quantities; compiled class dynamics._rollouts:Trajectory
+def rollout(
+    model: Model,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    tau: ArrayLike | None,
+    h: float,
+    steps: int | None = None,
+    method: str = "semi_implicit_euler",
+    fext: ArrayLike | None = None,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+    inertias: Any = None,
+) -> Any: ...
+
 # declared in quantities; compiled class derivatives._first_order:RneaDerivatives
 def rnea_derivatives(
     model: Model,
