@@ -276,8 +276,10 @@ class Kernels(DerivativeCalls, LoopCalls):
 
     def _motions(self) -> Motions:
         """Return the steps and rollouts by generated forward dynamics."""
-        motions = self._made or motions_of(self, self._model, self._find)
-        self._keep(_made=motions)
+        motions = self._made
+        if motions is None:
+            motions = motions_of(self, self._model, self._find)
+            self._keep(_made=motions)
         return motions
 
     def _find(self, name: str, layout: str) -> tuple[Routine, Results]:
