@@ -324,8 +324,8 @@ cdef class Rollout(ModelFunction):
         cdef double *memory
         if failure == NULL and not (all_finite(1, x[H]) and self.bodies.is_configuration(x[Q0], 1)):
             return 0
-        memcpy(operands, self.single, sizeof(operands))
         for k in range(H + 1):
+            operands[k] = self.single[k]
             operands[k].data = <const char *> x[k]
         if x[FEXT] == NULL:
             operands[FEXT].size = 0
@@ -334,6 +334,7 @@ cdef class Rollout(ModelFunction):
             (size + self.simulation.state_size(lanes, operands[FEXT].size)) * sizeof(double))
         if memory == NULL:
             return -1
+        operands[Q], operands[V] = self.single[Q], self.single[V]
         operands[Q].data, operands[V].data = <char *> memory, <char *> (memory + states * self.bodies.nq)
         self.run_groups(lanes, 1, operands, 0, 1, align(memory + size - ALIGNED), failure)
         for k in range(2):
