@@ -27,8 +27,8 @@ cdef enum:                       # arguments of a rollout, and its results
     Q0, V0, TAU, FEXT, H, Q, V, ARRAYS
 
 ctypedef struct Failure:         # of one motion
-    Py_ssize_t step              # -1, or the first one with an acceleration that is not finite
-    double *state                # q, v, tau and fext of that acceleration
+    Py_ssize_t step              # -1, or the first one with a finite state whose acceleration is not finite
+    double *state                # q, v, tau and fext of that acceleration; NULL: not wanted
 
 ctypedef struct State:           # `to_block` doubles for every block of `width` configurations side by side
     int lanes, width             # configurations; 1, or 8 per block
@@ -40,7 +40,7 @@ ctypedef struct State:           # `to_block` doubles for every block of `width`
     Py_ssize_t forces            # entries of fext
     Py_ssize_t block             # of 8 configurations of the batch: the first one
     Py_ssize_t step
-    Failure *failure             # NULL: not wanted
+    Failure *failure             # of a single motion; NULL: not looked for
 
 
 cdef class Simulation:

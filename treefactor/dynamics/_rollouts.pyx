@@ -120,14 +120,17 @@ cdef class Simulation:
             k.spread_nan(self.nq + 2 * self.nv + s.forces, x, self.nv, x + s.a)
 
     cdef void find_failure(self, State *s) noexcept nogil:
-        """Keep q, v, tau and fext of the first motion if they are finite, but the acceleration is not."""
+        """Keep the step of an acceleration that is not finite though q, v, tau and fext are; these if wanted.
+
+        There is one motion, which all lanes repeat.
+        """
         cdef Py_ssize_t size = self.nq + 2 * self.nv + s.forces, e
-        for e in range(size):
-            s.failure.state[e] = s.x[e * s.width]
-        if all_finite(size, s.failure.state):
-            for e in range(self.nv):
-                if not all_finite(1, s.x + s.a + e * s.width):
-                    s.failure.step = s.step
+        if all_finite(self.nv * s.width, s.x + s.a) or not all_finite(size * s.width, s.x):
+            return
+        s.failure.step = s.step
+        if s.failure.state != NULL:
+            for e in range(size):
+                s.failure.state[e] = s.x[e * s.width]
 
     cdef void step_euler(self, State *s, double h) noexcept nogil:
         """v <- v + h a, q <- q exp(h v)."""
@@ -251,7 +254,15 @@ cdef class Rollout(ModelFunction):
         self.gather, self.takes_long = tuple, whole
 
     cdef bint run_one(self, const double **x, double **out) noexcept nogil:
-        return self.integrate(x, out, NULL) == 1
+        cdef Failure failure
+        cdef int done
+        failure.state = NULL
+        if not (all_finite(1, x[H]) and self.bodies.is_configuration(x[Q0], 1)):
+            return False
+        done = self.integrate(x, out, NULL)
+        if done == 0:                                # once more, as few motions diverge, or fail
+            done = self.integrate(x, out, &failure)
+        return done == 1
 
     cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, char **to, Py_ssize_t *failed,
                            Py_ssize_t first, Py_ssize_t stop) noexcept nogil:
@@ -273,7 +284,7 @@ cdef class Rollout(ModelFunction):
         return True
 
     cpdef tuple run_alone(self, model, tuple arrays):
-        """Return the states of a motion whose last one is not finite; raise the error of a bad pivot."""
+        """Return the states of a motion with an infinite acceleration; raise the error of a bad pivot."""
         cdef const double *x[MOST_ARRAYS]
         cdef double *y[2]
         cdef PyObject *given[MOST_ARRAYS]
@@ -290,7 +301,7 @@ cdef class Rollout(ModelFunction):
         self.find_arguments(given, numbers, x)
         for k in range(2):
             y[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> results[k])
-        failure.step, failure.state = -1, <double *> state.data
+        failure.state = <double *> state.data
         with nogil:
             done = self.integrate(x, y, &failure)
         if done < 0:
@@ -314,21 +325,22 @@ cdef class Rollout(ModelFunction):
             pass
 
     cdef int integrate(self, const double **x, double **out, Failure *failure) noexcept nogil:
-        """Integrate one motion; return 1 if its last state is finite, -1 if out of memory, else 0.
+        """Integrate one motion; return 1 if its results are valid, -1 if out of memory, else 0.
 
-        With 0 the results are written only if the failure is wanted.
+        Valid are finite states, and where a failure is looked for also those of a motion that diverges
+        without one, from finite arguments. Others are written only if the state of a failure is wanted.
         """
         cdef Operand operands[ARRAYS]
         cdef Py_ssize_t states = self.steps + 1 if self.whole else 1, size
         cdef int lanes = 1 if self.simulation.has_one else LANES, done = 1, k
         cdef double *memory
-        if failure == NULL and not (all_finite(1, x[H]) and self.bodies.is_configuration(x[Q0], 1)):
-            return 0
         for k in range(H + 1):
             operands[k] = self.single[k]
             operands[k].data = <const char *> x[k]
         if x[FEXT] == NULL:
             operands[FEXT].size = 0
+        if failure != NULL:
+            failure.step = -1
         size = states * (self.bodies.nq + self.bodies.nv) + ALIGNED
         memory = <double *> malloc(
             (size + self.simulation.state_size(lanes, operands[FEXT].size)) * sizeof(double))
@@ -340,7 +352,11 @@ cdef class Rollout(ModelFunction):
         for k in range(2):
             done = done and all_finite(operands[Q + k].size, <const double *> (
                 operands[Q + k].data + (states - 1) * operands[Q + k].to_step))
-        for k in range(2 if done or failure != NULL else 0):
+        if failure != NULL and failure.step < 0:
+            done = 1
+            for k in range(H):
+                done = done and (x[k] == NULL or all_finite(self.input[k].size, x[k]))
+        for k in range(2 if done or failure != NULL and failure.state != NULL else 0):
             memcpy(out[k], operands[Q + k].data, operands[Q + k].to_next)
         free(memory)
         return done
