@@ -60,7 +60,12 @@ def compiled_function(entry: Any, model: Model, options: tuple) -> CompiledFunct
     function = entry.kept_function(model, values)
     if function is None:
         owner = model if entry.has_model else entry.quantity
-        function = imported(entry.quantity.kernel)(owner, *values)
+        make = imported(entry.quantity.kernel)
+        if isinstance(make, type):
+            function = make(owner, *values)
+        else:
+            names = [option.name for option in declared]
+            function = make(owner, entry.quantity.name, **dict(zip(names, values, strict=True)))
         function.close()
         function = entry.keep(model, values, function)
     return function

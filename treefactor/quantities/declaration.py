@@ -208,7 +208,9 @@ class Quantity(NamedTuple):
         First line of the docstring.
     inputs, results : tuple of Array
     kernel : str
-        "module:class" of its compiled function, imported at the first call; relative to the package.
+        "module:class" of its compiled function, imported at the first call; relative to the package. In place
+        of a class, which takes a model and the options, there may be a function of the model, the name of the
+        quantity and the options by name.
     options : tuple of Option
     parameters : tuple of str
         Order of arguments, where it is not inputs, options, ``out``; ``num_threads`` and ``inertias`` follow.
