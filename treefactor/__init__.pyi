@@ -11,8 +11,8 @@ from .config import show_config as show_config
 from .dynamics.inertias import Inertias as Inertias
 from .dynamics.recursions import bind as bind
 from .exceptions import TreefactorError as TreefactorError
-from .identification.base_parameters import base_parameters as base_parameters
 from .identification.identification import Identification as Identification
+from .identification.parameter_bases import base_parameters as base_parameters
 from .kinematics.delassus_of_frames import delassus as delassus
 from .kinematics.fused import Kinematics as Kinematics
 from .kinematics.tasks import OperationalSpace as OperationalSpace
