@@ -541,7 +541,7 @@ cdef class CompiledFunction:
         """Compute the blocks first .. stop-1 of 8 configurations into C-contiguous arrays.
 
         Operands are (batch, size), or (1, size) that all share; None is absent. failed, of shape
-        (blocks * 8,), receives the freedom with a bad pivot, or -1.
+        (blocks * 8,), receives the freedom with a bad pivot, or -1; beyond the batch it may be anything.
         """
         cdef Operand rows[MOST_ARRAYS]
         cdef Py_ssize_t *status = <Py_ssize_t *> failed.data
@@ -614,8 +614,6 @@ cdef class CompiledFunction:
             self.compute(model, LANES, <const double **> x, y, status, end)
             if not self.are_good(entries, x, y, status):
                 self.invalidate(entries, x, y, status)
-            for lane in range(count, LANES):
-                status[lane] = FACTORIZED
             for k in range(self.results):
                 self.store(&self.result[k], count, y[k], to[k] + b * self.to_next_block(k))
         free(work)
