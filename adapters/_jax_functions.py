@@ -17,11 +17,11 @@ from ..exceptions import CodegenError, DtypeError, ShapeError
 from ..model.digests import digest, number_of
 from ..model.model import Model
 from ..quantities.functions import QUANTITIES
-from ..quantities.motions import MOTIONS
 from ._jax_motions import tangent_of_formula, tangent_of_motion
 from ._jax_rules import Function, bind
 from ._manifold import Manifold
 from ._maps import LIMITS, ArrayFunction, array_function
+from ._rules import Motion
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -39,7 +39,7 @@ class ProgramMap:
         self.name = f"{arrays.name} of a program"
         self.inputs, self.outputs = arrays.maps["value"].inputs, arrays.maps["value"].outputs
         self.run: Callable
-        if arrays.name in MOTIONS:
+        if isinstance(arrays, Motion):
             motion = partial(getattr(kernels, arrays.name), **arrays.fixed)
             self.run = lambda inputs, outputs: motion(*inputs, out=tuple(outputs))
             return
@@ -79,14 +79,14 @@ def _make(name: str, given: Model | Kernels, options: dict) -> Function:
     model = given if isinstance(given, Model) else _model_of(given)
     arrays, manifold = array_function(name, model, **options), Manifold(model, jnp)
     value = None
-    if isinstance(given, Kernels) and (name in MOTIONS or QUANTITIES[name].generated):
+    if isinstance(given, Kernels) and (isinstance(arrays, Motion) or QUANTITIES[name].generated):
         for key, words in (("fext", "external forces"), ("inertias", "inertias as inputs")):
             if options.get(key):
                 raise CodegenError(f"programs have no {words} inside JAX: pass the model to use {key}")
         value = ProgramMap(given, arrays)
     _try(value or arrays.map("value"))
     tangent = None
-    if name in MOTIONS:
+    if isinstance(arrays, Motion):
         extras = tuple((key, True) for key in LIMITS if options.get(key))
         dynamics = function_of("forward_dynamics", model, extras)
         tangent = tangent_of_motion(name, dynamics, options["h"], options["method"])

@@ -26,7 +26,7 @@ def _filled(x, tangents) -> list:
     return [jnp.zeros_like(a) if t is None else t for a, t in zip(x, tangents, strict=True)]
 
 
-class Motion:
+class MotionTangents:
     """Tangents of `step` and `rollout`.
 
     Parameters
@@ -96,5 +96,5 @@ class Motion:
 
 def tangent_of_motion(name: str, dynamics: Function, h: float, method: str):
     """Return the tangent of "step" or "rollout" for `Function`."""
-    motion = Motion(dynamics, h, method)
-    return motion.of_step if name == "step" else motion.of_rollout
+    tangents = MotionTangents(dynamics, h, method)
+    return tangents.of_step if name == "step" else tangents.of_rollout

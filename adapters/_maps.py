@@ -100,7 +100,7 @@ class ArrayFunction:
         self.names, self.x, self.dx = (list(each) for each in zip(*self.inputs, strict=True))
         self.w = [one.tangent for one in self.outputs]
         self.fixed = self._fixed()
-        self.function = ENTRIES[self.name].function if self.name in ENTRIES else imported(quantity.kernel)
+        self.function = ENTRIES[self.name].function
         further = list(quantity.arguments)[1 + self.needed :]  # up to the last option by place: in less time
         last = max((further.index(name) + 1 for name in self.fixed), default=0)
         self.further = tuple(self.fixed.get(name, quantity.arguments[name]) for name in further[:last])

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .._functions.general_path import option_value
+from .._functions.general_path import count_steps, option_value
 from .._util.validation import as_count
-from ..dynamics.rollouts import count_steps
 from ..model.frames import Frame, index_of
 from ..model.model import Model, require_model
 from ..quantities.declaration import NEEDED, Option, Quantity
@@ -93,7 +92,7 @@ def _with_series(adapter: Adapter, model, arrays: tuple, options: tuple, fext) -
         require_model(model)
     if steps is None:
         shape = None if tau is None else tuple(adapter.as_array(tau, "tau", ()).shape)
-        return arrays, (h, count_steps(shape, sizes.nv), method), fext
+        return arrays, (h, count_steps("tau", shape, (sizes.nv,)), method), fext
     steps = as_count(steps, "steps")
     if tau is None:
         tau = adapter.xp.zeros(sizes.nv, dtype=adapter.as_array(q0, "q0", ()).dtype)

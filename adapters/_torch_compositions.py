@@ -14,6 +14,7 @@ import torch
 
 from ._manifold import Manifold, runge_kutta
 from ._maps import ArrayFunction
+from ._rules import Motion
 from ._torch_adjoints import Adjoint
 from ._torch_transforms import is_transformed
 
@@ -21,7 +22,7 @@ from ._torch_transforms import is_transformed
 def composition_rules(function: ArrayFunction, find: Callable):
     """Return the rules of a function that has only values; for ``find`` see `_torch_rules.rules_of`."""
     manifold = Manifold(function.model, torch)
-    if function.name in ("step", "rollout"):
+    if isinstance(function, Motion):
         one_step = Step(function, manifold, find)
         return TrajectoryRules(one_step) if function.name == "rollout" else CompositionRules(one_step)
     return CompositionRules(_Plain(getattr(manifold, function.name)))

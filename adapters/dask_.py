@@ -17,10 +17,11 @@ from ..codegen import Program, compile
 from ..codegen.backends import BACKENDS
 from ..dynamics import forward_dynamics
 from ..dynamics.inertias import Inertias, inertias_of
-from ..dynamics.rollouts import METHODS, rollout, step
 from ..exceptions import DtypeError, ShapeError
 from ..model.configuration import neutral
 from ..model.model import Model, require_model
+from ..quantities.functions import rollout, step
+from ..quantities.motions import METHOD
 from ..streams import call, ship
 
 __all__ = ["map_dynamics", "map_function", "map_rollout", "map_step"]
@@ -137,7 +138,7 @@ def map_step(
     v,
     tau,
     h: float,
-    method: str = METHODS[0],
+    method: str = METHOD.choices[0],
     backend: str = "interp",
     inertias=None,
 ) -> tuple[da.Array, da.Array]:
@@ -173,7 +174,7 @@ def map_rollout(
     v0,
     tau,
     h: float,
-    method: str = METHODS[0],
+    method: str = METHOD.choices[0],
     backend: str = "interp",
     inertias=None,
 ) -> tuple[da.Array, da.Array]:
@@ -212,7 +213,7 @@ def _compiled(model_or_program: Model | Program, backend: str):
 
 def _motions(model: Model, name: str, arrays, axis: tuple[int, ...], h, method: str, backend: str, inertias):
     """Return q and v of a step or a rollout, computed side by side in one array."""
-    check_choice("method", method, METHODS)
+    check_choice("method", method, METHOD.choices)
     options = {"h": as_number(h, "h"), "method": method}
     if inertias is None:
         function = getattr(_compiled(model, backend), name)

@@ -123,6 +123,31 @@ def static_torque(
     inertias: ArrayLike | None = None,
 ) -> jax.Array: ...
 
+# declared in quantities; see treefactor.step
+def step(
+    model: Model | Kernels,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    h: float,
+    method: str = "semi_implicit_euler",
+    fext: ArrayLike | None = None,
+    inertias: ArrayLike | None = None,
+) -> tuple[jax.Array, jax.Array]: ...
+
+# declared in quantities; see treefactor.rollout
+def rollout(
+    model: Model | Kernels,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    tau: ArrayLike | None,
+    h: float,
+    steps: int | None = None,
+    method: str = "semi_implicit_euler",
+    fext: ArrayLike | None = None,
+    inertias: ArrayLike | None = None,
+) -> tuple[jax.Array, jax.Array]: ...
+
 # declared in quantities; see treefactor.frame_placement
 def frame_placement(
     model: Model | Kernels,
@@ -171,28 +196,3 @@ def centroidal_momentum(
     q: ArrayLike,
     v: ArrayLike,
 ) -> jax.Array: ...
-
-# declared in quantities; see treefactor.step
-def step(
-    model: Model | Kernels,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    h: float,
-    method: str = "semi_implicit_euler",
-    fext: ArrayLike | None = None,
-    inertias: ArrayLike | None = None,
-) -> tuple[jax.Array, jax.Array]: ...
-
-# declared in quantities; see treefactor.rollout
-def rollout(
-    model: Model | Kernels,
-    q0: ArrayLike,
-    v0: ArrayLike,
-    tau: ArrayLike | None,
-    h: float,
-    steps: int | None = None,
-    method: str = "semi_implicit_euler",
-    fext: ArrayLike | None = None,
-    inertias: ArrayLike | None = None,
-) -> tuple[jax.Array, jax.Array]: ...

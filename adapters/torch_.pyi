@@ -121,6 +121,31 @@ def static_torque(
     inertias: Tensor | None = None,
 ) -> Tensor: ...
 
+# declared in quantities; see treefactor.step
+def step(
+    model: Model,
+    q: Tensor,
+    v: Tensor,
+    tau: Tensor,
+    h: float,
+    method: str = "semi_implicit_euler",
+    fext: Tensor | None = None,
+    inertias: Tensor | None = None,
+) -> tuple[Tensor, Tensor]: ...
+
+# declared in quantities; see treefactor.rollout
+def rollout(
+    model: Model,
+    q0: Tensor,
+    v0: Tensor,
+    tau: Tensor | None,
+    h: float,
+    steps: int | None = None,
+    method: str = "semi_implicit_euler",
+    fext: Tensor | None = None,
+    inertias: Tensor | None = None,
+) -> tuple[Tensor, Tensor]: ...
+
 # declared in quantities; see treefactor.frame_placement
 def frame_placement(
     model: Model,
@@ -169,28 +194,3 @@ def centroidal_momentum(
     q: Tensor,
     v: Tensor,
 ) -> Tensor: ...
-
-# declared in quantities; see treefactor.step
-def step(
-    model: Model,
-    q: Tensor,
-    v: Tensor,
-    tau: Tensor,
-    h: float,
-    method: str = "semi_implicit_euler",
-    fext: Tensor | None = None,
-    inertias: Tensor | None = None,
-) -> tuple[Tensor, Tensor]: ...
-
-# declared in quantities; see treefactor.rollout
-def rollout(
-    model: Model,
-    q0: Tensor,
-    v0: Tensor,
-    tau: Tensor | None,
-    h: float,
-    steps: int | None = None,
-    method: str = "semi_implicit_euler",
-    fext: Tensor | None = None,
-    inertias: Tensor | None = None,
-) -> tuple[Tensor, Tensor]: ...

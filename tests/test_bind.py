@@ -15,8 +15,6 @@ MODEL = MODELS["all kinds"]
 TIP = tf.Frame("tip", 5, p=[0.1, 0.2, 0.3])
 CONTACTS = {"contacts": [constraints.RigidContact(TIP)]}
 BOUND = {  # arguments after the model, and the options to try
-    "rollout": ("q v forces h", {}, {"method": "rk4"}),
-    "step": ("q v tau h", {}, {"method": "rk4"}),
     "constraints.forward_dynamics": (
         *("q v tau", CONTACTS),
         {"fext": "fext", "stabilization": 2.0, "contacts": (*CONTACTS["contacts"],)},
@@ -51,8 +49,7 @@ def public_functions():
 
 def named_arguments():
     q, v, x, fext = arguments(MODEL)
-    forces = np.random.default_rng(5).standard_normal((3, MODEL.nv))
-    return {"q": q, "v": v, "tau": x, "fext": fext, "joint": 5, "h": 1e-3, "forces": forces}
+    return {"q": q, "v": v, "tau": x, "fext": fext}
 
 
 def empty_like(result):
@@ -113,9 +110,3 @@ def test_unknown_and_missing_arguments_are_named(name):
 def test_other_functions_are_refused(name):
     with pytest.raises(ValueError, match=r"function must be one of aba, all_terms, .* to be bound"):
         tf.bind(public_functions()[name], MODEL, out=np.empty(1))
-
-
-def test_the_steps_of_a_rollout_are_not_bound():
-    q, v, x, _ = arguments(MODEL)
-    with pytest.raises(ValueError, match="rollout takes no steps to be bound"):
-        tf.bind(tf.rollout, MODEL, q, v, x[None], 0.1, steps=1, out=(q, v))

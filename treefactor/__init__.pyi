@@ -10,11 +10,9 @@ from .codegen.writer import generate as generate
 from .config import show_config as show_config
 from .dynamics.inertias import Inertias as Inertias
 from .dynamics.recursions import bind as bind
-from .dynamics.rollouts import rollout as rollout
-from .dynamics.rollouts import step as step
 from .exceptions import TreefactorError as TreefactorError
-from .identification.base_parameters import base_parameters as base_parameters
 from .identification.identification import Identification as Identification
+from .identification.parameter_bases import base_parameters as base_parameters
 from .kinematics.delassus_of_frames import delassus as delassus
 from .kinematics.fused import Kinematics as Kinematics
 from .kinematics.tasks import OperationalSpace as OperationalSpace
@@ -93,8 +91,10 @@ from .quantities.functions import rnea_hessian as rnea_hessian
 from .quantities.functions import rnea_hvp as rnea_hvp
 from .quantities.functions import rnea_jvp as rnea_jvp
 from .quantities.functions import rnea_vjp as rnea_vjp
+from .quantities.functions import rollout as rollout
 from .quantities.functions import squared_distance as squared_distance
 from .quantities.functions import static_torque as static_torque
+from .quantities.functions import step as step
 from .streams import stream as stream
 from .tree.tree import Tree as Tree
 

@@ -8,14 +8,15 @@ import pytest
 import treefactor as tf
 from treefactor.adapters._maps import array_function
 from treefactor.check.robots import find, model_of
+from treefactor.quantities import motions
 from treefactor.quantities.configurations import OF_FORMULAS
 from treefactor.quantities.frameworks import DIFFERENTIABLE, arrays_of, is_extra
 from treefactor.quantities.kinematics import REFERENCE
-from treefactor.quantities.motions import MOTIONS
 
 BATCH = 3
 FRAMES = [tf.Frame(f"at {k}", k) for k in range(5)]
-MOVES = [*MOTIONS, *(name for name, one in DIFFERENTIABLE.items() if one.derivative == OF_FORMULAS)]
+OF_MOTIONS = [motions.step.derivative, motions.rollout.derivative]
+MOVES = [name for name, one in DIFFERENTIABLE.items() if one.derivative in (OF_FORMULAS, *OF_MOTIONS)]
 PRODUCTS = [one for name, one in DIFFERENTIABLE.items() if name not in MOVES]
 REFERENCES = {"reference": REFERENCE.choices, "method": ("factor",)}
 CHOICES = {"frame": (FRAMES[4], (FRAMES[2], FRAMES[0]))} | REFERENCES

@@ -180,43 +180,6 @@ def test_forms_of_tau():
     )
 
 
-def test_layouts_and_threads_change_no_bit():
-    model = MODELS["freeflyer"]
-    q, v, tau, _ = states_and_forces(model, (203,))
-    expected = tf.rollout(model, q, v, tau, H)
-    wide = np.empty((203, STEPS + 1, 2 * model.nq)), np.empty((STEPS + 1, model.nv, 203)).T.swapaxes(1, 2)
-    out = wide[0][..., ::2], wide[1]
-    for own in (
-        tf.rollout(model, q.tolist(), v, np.asfortranarray(tau), H),
-        tf.rollout(model, q, v, tau, H, num_threads=3),
-        tf.rollout(model, q, v, tau, H, out=out),
-        tf.rollout(model, *(x.reshape(7, 29, *x.shape[1:]) for x in (q, v, tau)), H),
-        tf.rollout(model, q, v, tau, np.float32(H) * 0 + np.array(H)),
-    ):
-        for found, wanted in zip(own, expected, strict=True):
-            np.testing.assert_array_equal(found.reshape(wanted.shape), wanted)
-
-
-def test_results_may_overlap_the_arguments():
-    model = MODELS["freeflyer"]
-    q, v, tau, _ = states_and_forces(model, (20,))
-    expected = tf.rollout(model, q, v, tau, H)
-    trajectory = np.empty_like(expected[0]), np.empty_like(expected[1])
-    trajectory[0][:, 0], trajectory[1][:, 0] = q, v
-    tf.rollout(model, trajectory[0][:, 0], trajectory[1][:, 0], tau, H, out=trajectory)
-    assert_motions(trajectory, expected)
-    row = np.concatenate([q, v], axis=1)
-    tf.step(
-        model,
-        row[:, : model.nq],
-        row[:, model.nq :],
-        tau[:, 0],
-        H,
-        out=(row[:, : model.nq], row[:, model.nq :]),
-    )
-    np.testing.assert_array_equal(row, np.concatenate([x[:, 1] for x in expected], axis=1))
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_what_is_not_finite_stays_in_its_motion(method):
     model = MODELS["freeflyer"]
@@ -265,12 +228,25 @@ def test_a_pivot_that_fails(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("fast", [1e120, 1e160])
+@pytest.mark.parametrize("fast", [1e20, 1e120, 1e160])
 def test_a_single_motion_that_diverges_is_nan(method, fast):
     model = MODELS["freeflyer"]
     q, v, tau, _ = states_and_forces(model)
     own = tf.rollout(model, q, fast * v, tau, H, method=method)
     assert np.isnan(own[1][-1]).all()
+    for t in range(STEPS):  # to the bit, those of single steps
+        if all(np.isfinite(x[t + 1]).all() for x in own):
+            state = tf.step(model, own[0][t], own[1][t], tau[t], H, method)
+            assert all(np.array_equal(x[t + 1], one) for x, one in zip(own, state, strict=True))
+
+
+def test_results_may_begin_at_a_state_that_all_share():
+    model = MODELS["freeflyer"]
+    q, v, tau, _ = states_and_forces(model, (20,))
+    expected = tf.step(model, q[0], v, tau[:, 0], H)
+    out = q.copy(), np.empty_like(v)
+    for own, wanted in zip(tf.step(model, out[0][0], v, tau[:, 0], H, out=out), expected, strict=True):
+        np.testing.assert_array_equal(own, wanted)
 
 
 def test_nothing_to_compute():
@@ -285,14 +261,6 @@ def test_nothing_to_compute():
     nothing = MODELS["nothing"]
     assert [x.shape for x in tf.rollout(nothing, np.zeros(0), np.zeros(0), None, H, 3)] == [(4, 0), (4, 0)]
     assert [x.shape for x in tf.step(nothing, np.zeros((5, 0)), np.zeros(0), np.zeros(0), H)] == [(5, 0)] * 2
-
-
-def test_one_freedom_keeps_its_axes():
-    model = MODELS["one"]
-    q, v, tau, _ = states_and_forces(model, (2,))
-    assert [x.shape for x in tf.rollout(model, q, v, tau, H)] == [(2, STEPS + 1, 1)] * 2
-    assert [x.shape for x in tf.rollout(model, q[0], v[0], tau[0], H)] == [(STEPS + 1, 1)] * 2
-    assert [x.shape for x in tf.step(model, q[0], v[0], tau[0, 0], H)] == [(1,)] * 2
 
 
 def test_large_trees():
@@ -311,55 +279,31 @@ def test_far_from_the_base():
     np.testing.assert_allclose(moved[1], near[1], rtol=0, atol=1e-12)
 
 
-def test_bound_calls():
+def test_a_bound_step_may_replace_the_state():
     model = MODELS["freeflyer"]
     q, v, tau, _ = states_and_forces(model)
     for method in METHODS:
         expected = tf.rollout(model, q, v, tau, H, method=method)
-        out = np.empty_like(expected[0]), np.empty_like(expected[1])
-        call = tf.bind(tf.rollout, model, q, v, tau, H, method=method, out=out)
-        assert call() is out
-        assert all(np.array_equal(a, b) for a, b in zip(out, expected, strict=True))
         state, force = (q.copy(), v.copy()), np.empty(model.nv)
         call = tf.bind(tf.step, model, *state, force, H, method, out=state)
         for t in range(STEPS):
             force[:] = tau[t]
-            call()
+            assert call() is state
             assert all(np.array_equal(a, b[t + 1]) for a, b in zip(state, expected, strict=True))
-    force[2] = np.nan
-    with pytest.raises(tf.NonFiniteError, match=r"tau is not finite: tau\[2\]"):
-        call()
-
-
-def test_arrays_that_cannot_be_bound():
-    model = MODELS["freeflyer"]
-    q, v, tau, _ = states_and_forces(model)
-    out = q.copy(), v.copy()
-    with pytest.raises(ValueError, match="step takes 4 arguments after the model: q, v, tau, h; got 3"):
-        tf.bind(tf.step, model, q, v, tau[0], out=out)
-    with pytest.raises(ValueError, match="tuple of two arrays"):
-        tf.bind(tf.step, model, q, v, tau[0], H, out=q.copy())
-    with pytest.raises(tf.ShapeError, match=r"tau must have shape .* to be bound"):
-        tf.bind(tf.step, model, q, v, tau, H, out=out)
-    with pytest.raises(ValueError, match="expected contiguous"):
-        tf.bind(tf.step, model, q, v, v, H, out=(q, v))
 
 
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
         ({"h": "0.1"}, tf.DtypeError, "h must hold real numbers"),
+        ({"h": np.full(2, 0.1)}, tf.ShapeError, "h must be one number"),
         ({"h": np.inf}, tf.NonFiniteError, "h is not finite"),
-        ({"method": "euler"}, ValueError, "method must be one of 'semi_implicit_euler', 'rk4'"),
         ({"tau": np.zeros(12)}, tf.ShapeError, r"tau must have shape \(..., T, 12\), .* pass steps=T"),
         ({"tau": None}, tf.ShapeError, "got None: pass steps=T"),
-        ({"tau": np.zeros((5, 11))}, tf.ShapeError, r"tau must have shape \(5, 12\)"),
         ({"steps": -1}, ValueError, "steps must not be negative"),
-        ({"v0": np.full(12, np.nan)}, tf.NonFiniteError, r"v0\[0\]"),
-        ({"q0": np.zeros(13)}, tf.ConfigurationError, "quaternion of joint 'j0' in q"),
+        ({"steps": 2.5}, tf.DtypeError, "steps must be a whole number"),
+        ({"steps": 2**41}, ValueError, "steps must be at most"),
         ({"fext": np.zeros((5, 8, 6))}, tf.ShapeError, "leave out Pinocchio's universe"),
-        ({"out": np.zeros((6, 13))}, tf.DtypeError, "tuple of two arrays"),
-        ({"out": (np.zeros((6, 13)), np.zeros((5, 12)))}, tf.ShapeError, r"out must have shape \(6, 12\)"),
     ],
 )
 def test_errors_name_the_argument(change, error, message):
@@ -368,12 +312,3 @@ def test_errors_name_the_argument(change, error, message):
     right = {"q0": q, "v0": v, "tau": np.zeros((5, 12)), "h": H}
     with pytest.raises(error, match=message):
         tf.rollout(model, **(right | change))
-
-
-def test_results_that_share_memory():
-    model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0, [0, 0, 1]))])
-    out = np.zeros(1)
-    with pytest.raises(tf.ShapeError, match="share memory"):
-        tf.step(model, [0.0], [0.0], [0.0], H, out=(out, out))
-    with pytest.raises(TypeError, match="model must be"):
-        tf.step(None, [0.0], [0.0], [0.0], H)

@@ -19,6 +19,7 @@ TURNED = {  # arrays that are no vectors, by their shapes: made of poses
     (7,): se3.to_xyzquat,
     (4,): lambda M: so3.to_quaternion(M[..., :3]),
 }
+STEPS, H = 3, 0.01  # number and length of time steps
 
 
 class Case(NamedTuple):
@@ -47,9 +48,22 @@ class Case(NamedTuple):
     @property
     def is_plain(self):
         """Whether all options but frames have their defaults."""
-        frames = {one.name for one in self.quantity.options if one.kind == "frame"}
+        free = {one.name for one in self.quantity.options if one.kind in ("frame", "number")}
         defaults = {one.name: one.default_value for one in self.quantity.options}
-        return all(value == defaults[name] for name, value in self.options.items() if name not in frames)
+        return all(value == defaults[name] for name, value in self.options.items() if name not in free)
+
+    @property
+    def has_first_state(self):
+        """Whether results begin with the arguments, whatever the rest of them is."""
+        return any(array.role == "series" for array in self.quantity.inputs)
+
+    def counts_steps(self, array):
+        """Return whether an argument has the number of steps."""
+        return array.role == "series" and array.needed and self.options["steps"] is None
+
+    def may_be_absent(self, array):
+        """Return whether an argument may be None."""
+        return array.optional and not self.counts_steps(array)
 
     @property
     def configurations(self):
@@ -72,15 +86,20 @@ class Case(NamedTuple):
             elif array.shape in TURNED:
                 arrays[array.name] = TURNED[array.shape](se3.exp(rng.normal(size=(*size, 6))))
             else:
-                shape = [self.length(axis) for axis in array.shape]
-                drawn = rng.normal(size=(*size, *shape))
-                arrays[array.name] = np.asarray(drawn) if optional or not array.optional else None
+                drawn = rng.normal(size=(*size, *self.shape(array)))
+                arrays[array.name] = np.asarray(drawn) if optional or not self.may_be_absent(array) else None
         return arrays
+
+    def shape(self, array):
+        """Return the shape of an argument for one configuration."""
+        axes = array.shape[1:] if self.options.get("steps") and array.role == "series" else array.shape
+        return [self.length(axis) for axis in axes]
 
     def length(self, axis):
         """Return the length of an axis of the declaration."""
         if isinstance(axis, str):
-            return self.options[axis] if axis in self.options else getattr(self.model, axis)
+            lengths = {"T": STEPS, "T + 1": STEPS + 1} | self.options
+            return lengths[axis] if axis in lengths else getattr(self.model, axis)
         return axis
 
     def call(self, arrays, **further):
@@ -112,6 +131,10 @@ def options_of(quantity, model):
     for option in quantity.options:
         if option.kind == "frame" and option.default is NEEDED:
             choices.append([(option.name, model.njoints - 1 if option.name == "joint" else tip(model))])
+        if option.kind == "number":
+            choices.append([(option.name, H)])
+        if option.kind == "count":
+            choices.append([(option.name, value) for value in (None, STEPS)])
         if option.kind == "key":
             choices.append([(option.name, value) for value in (option.default, KEYS[option.name])])
     flags = [one.name for one in quantity.options if one.kind == "flag"]

@@ -6,9 +6,6 @@ import treefactor as tf
 from treefactor.quantities.arrays import A, Q, V
 from treefactor.quantities.declaration import Quantity
 
-TAU = A._replace(name="tau")
-NO_TAU = TAU._replace(optional=True, needed=True)
-
 
 class Undeclared(NamedTuple):
     """A function, called with a model and with arrays by name, and what a declaration would say."""
@@ -20,14 +17,6 @@ class Undeclared(NamedTuple):
 def tip(model):
     """Return a frame on the last joint, or on the base."""
     return tf.Frame("tip", model.njoints - 1, p=[0.1, 0.2, 0.3])
-
-
-def step(model, q, v, tau, **options):
-    return tf.step(model, q, v, tau, 0.01, **options)
-
-
-def rollout(model, q0, v0, tau, **options):
-    return tf.rollout(model, q0, v0, tau, 0.01, 3, "rk4", **options)
 
 
 def operational_inertia(model, q, **options):
@@ -72,10 +61,6 @@ def of_model(function, *inputs, **further):
 
 
 FUNCTIONS = [
-    of_model(step, Q, V, TAU, inertias=True, fails="singular H"),
-    of_model(
-        rollout, Q._replace(name="q0"), V._replace(name="v0"), NO_TAU, inertias=True, fails="singular H"
-    ),
     of_model(operational_inertia, Q),
     of_model(delassus, Q, fails="singular H"),
     of_model(operational_bias, Q, V, has_out=False),

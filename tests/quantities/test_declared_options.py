@@ -164,9 +164,9 @@ def test_pinocchios_enum_is_a_reference(case):
 )
 def test_functions_of_other_options_do_not_mix(case):
     """A new model has no functions of other options."""
-    arrays = case.arguments(35, (3,))
     for options in [*options_of(case.quantity, case.model)] * 2:
         one = case._replace(options=options)
+        arrays = one.arguments(35, (3,))
         new = one._replace(model=pickle.loads(pickle.dumps(case.model)))
         assert_same(case.parts(one.call(arrays)), case.parts(new.call(arrays)))
 
@@ -261,7 +261,7 @@ def test_pivots_that_fail_spoil_their_element_and_leave_out(case):
     for threads in (1, 2):
         for given in (bad, {name: x.tolist() for name, x in bad.items()}):
             for own, good in zip(case.parts(case.call(given, num_threads=threads)), before, strict=True):
-                assert_spoiled(own[: COUNT - 1], good[: COUNT - 1], 4, case.quantity.kernel)
+                assert_spoiled(own[: COUNT - 1], good[: COUNT - 1], 4, case)
                 assert np.isnan(own[-1]).any()
     one = {name: x[4].copy() for name, x in bad.items()}
     out = case.empty(case.call({name: x[0] for name, x in arrays.items()}))

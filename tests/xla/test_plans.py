@@ -14,7 +14,7 @@ import treefactor as tf
 from treefactor import xla
 from treefactor.adapters._maps import array_function
 from treefactor.quantities.frameworks import DIFFERENTIABLE, is_extra
-from treefactor.quantities.motions import MOTIONS
+from treefactor.quantities.motions import RULE
 from treefactor.xla.plans import plan_of
 
 ROBOTS = [pytest.param("panda", marks=pytest.mark.slow), "solo12", "mimic"]
@@ -44,7 +44,7 @@ def functions(model):
     choices = {"frame": (names[-1], names, model.frames[-1]), "reference": ("LOCAL", "WORLD")}
     choices |= {"method": ("factor", "aba"), "h": (1e-3,), "steps": (3,), "fext": (False, True)}
     for name, quantity in DIFFERENTIABLE.items():
-        methods = {"method": quantity.options[-1].choices} if name in MOTIONS else {}
+        methods = {"method": quantity.options[-1].choices} if quantity.derivative.rule == RULE else {}
         extras = ["fext"] * any(one.name == "fext" and is_extra(one) for one in quantity.inputs)
         keys = [*quantity.derivative.options, *extras]
         for values in product(*((choices | methods)[key] for key in keys)):

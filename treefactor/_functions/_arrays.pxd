@@ -24,8 +24,10 @@ ctypedef struct Array:           # an argument or result, for one configuration
     Form form                    # of a result
     const int *at                # of one with a form: for each entry of the user's array the computed one
     bint optional                # an argument that may be None
+    bint series                  # an argument whose first axis is that of steps, with any stride
     bint number                  # an argument without axes for which Python's float or int may stand
-    bint in_place                # a result that may be written over the first argument
+    bint shared                  # a number that all configurations of a batch share
+    bint in_place                # a result that may be written over the argument of the same number
 
 
 ctypedef struct Leading:         # axes of a batch
@@ -68,6 +70,18 @@ cdef inline bint fits(const Array *array, object x) noexcept:
     return has_shape(x, array.axes, array.shape)
 
 
+cdef inline void describe_series(const Array *array, Py_ssize_t to_step, Operand *operand) noexcept nogil:
+    """Set the size of a step of a series, and the bytes from step to step."""
+    operand.size, operand.to_step = array.size // max(array.shape[0], 1), to_step
+
+
+cdef inline void describe_contiguous(const Array *array, const void *x, Operand *operand) noexcept nogil:
+    """Describe the contiguous entries of one configuration, or of an argument that all share."""
+    describe_vector(x, array.size, operand)
+    if array.series and x != NULL:
+        describe_series(array, array.size // max(array.shape[0], 1) * sizeof(double), operand)
+
+
 cdef inline bint set_leading(Leading *leading, int axes, const cnp.npy_intp *shape) noexcept:
     """Set the axes of a batch, unless an argument has set others; false if they differ."""
     cdef int axis
@@ -88,7 +102,8 @@ cdef inline bint set_leading(Leading *leading, int axes, const cnp.npy_intp *sha
 cdef inline bint read_rows(const Array *array, object x, Leading *leading, Operand *operand) noexcept:
     """Describe float64 rows (..., *shape), or one row that all share; false for another type or shape.
 
-    The entries of a row are equally far apart, and so are rows.
+    The entries of a row, or of every step of a series, are equally far apart, and so are rows; steps may lie
+    anywhere.
     """
     cdef cnp.ndarray a
     cdef Py_ssize_t step
@@ -103,7 +118,11 @@ cdef inline bint read_rows(const Array *array, object x, Leading *leading, Opera
     if array.axes:
         operand.to_entry = step = a.strides[lead + array.axes - 1]
     for axis in range(array.axes - 1, -1, -1):
-        if a.shape[lead + axis] != array.shape[axis] or a.strides[lead + axis] != step:
+        if a.shape[lead + axis] != array.shape[axis]:
+            return False
+        if array.series and axis == 0:
+            describe_series(array, a.strides[lead], operand)
+        elif a.strides[lead + axis] != step:
             return False
         step *= array.shape[axis]
     if lead == 0:

@@ -13,7 +13,7 @@ cdef class BoundFunction(BoundCall):
     ----------
     function : CompiledFunction
     arrays : tuple of ndarray
-        Contiguous float64 arrays; None where an optional one is absent.
+        Contiguous float64 arrays, or numbers; None where an optional one is absent.
     out : ndarray, or tuple of them
     general_path : callable
         Does the same with validation, and raises the error that names the bad argument.
@@ -29,6 +29,7 @@ cdef class BoundFunction(BoundCall):
     cdef CompiledFunction function
     cdef const double *x[MOST_ARRAYS]
     cdef double *y[MOST_RESULTS]
+    cdef double numbers[MOST_ARRAYS]
 
     def __cinit__(self, CompiledFunction function not None, tuple arrays not None, out, general_path,
                   returned=None):
@@ -38,7 +39,7 @@ cdef class BoundFunction(BoundCall):
         for k in range(function.inputs):
             given[k] = <PyObject *> arrays[k]
         if (results is None or function.in_lanes or function.elements >= 0
-                or not function.find_arguments(given, NULL, self.x)
+                or not function.find_arguments(given, self.numbers, self.x)
                 or not function.find_results(self.x, results, self.y)):
             raise ValueError(
                 "expected contiguous float64 arrays of the right shapes, out apart from the others"
@@ -47,4 +48,4 @@ cdef class BoundFunction(BoundCall):
         self.out, self.general_path = out if returned is None else returned, general_path
 
     cdef bint run(self) noexcept:
-        return self.function.run_one(self.x, self.y)
+        return self.function.run_single(self.x, self.y)

@@ -27,6 +27,7 @@ cdef class CompiledFunction:
     cdef const void *model       # what `compute` gets, unless elements of a batch have models of their own
     cdef Py_ssize_t elements     # of a batch that has; -1: all configurations share one
     cdef bint writes_rows        # of a batch: `write_rows` computes them
+    cdef bint takes_long         # single calls release the GIL
     cdef bint one_axis           # whether these lie along one axis: the fast path knows no other
 
     # Set by add_input, add_result and close
@@ -44,7 +45,7 @@ cdef class CompiledFunction:
     cdef Py_ssize_t need_one, need_lanes, need_apart     # doubles, and those of single results computed apart
 
     cdef int add_input(self, tuple shape, bint optional=*, units=*) except -1
-    cdef int add_number(self) except -1
+    cdef int add_number(self, bint shared=*) except -1
     cdef int add_result(self, tuple shape, Form form=*, Py_ssize_t computed=*, const int *at=*) except -1
     cpdef int close(self) except -1
 
@@ -55,6 +56,9 @@ cdef class CompiledFunction:
     cdef Py_ssize_t block_size(self) noexcept nogil
     cdef const void *begin_block(self, Py_ssize_t b, double *memory) noexcept nogil
     cdef bint run_one(self, const double **x, double **out) noexcept nogil
+    cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, char **to, Py_ssize_t *failed,
+                           Py_ssize_t first, Py_ssize_t stop) noexcept nogil
+    cpdef tuple run_alone(self, model, tuple arrays)
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
                          Py_ssize_t first, Py_ssize_t stop) except False
     cdef bint run_whole(self, Py_ssize_t batch, const Operand *operands, tuple out) noexcept
@@ -85,14 +89,15 @@ cdef class CompiledFunction:
     @cython.final
     cdef object run(self, PyObject **arrays, object out, object threads)
     @cython.final
+    cdef list copy_strided(self, PyObject **arrays, PyObject **plain)
+    @cython.final
     cdef object run_vectors(self, PyObject **arrays, object out)
     @cython.final
     cdef object run_rows(self, PyObject **arrays, object out)
     @cython.final
-    cdef bint fits_batch(self, int k, object out, const Leading *leading) noexcept
+    cdef bint run_single(self, const double **x, double **out) noexcept
     @cython.final
-    cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, char **to, Py_ssize_t *failed,
-                           Py_ssize_t first, Py_ssize_t stop) noexcept nogil
+    cdef bint fits_batch(self, int k, object out, const Leading *leading) noexcept
     @cython.final
     cdef Py_ssize_t to_next_block(self, int k) noexcept nogil
     @cython.final

@@ -13,7 +13,8 @@ from libc.string cimport memcpy, memset
 from .._util._fast_arrays cimport all_finite, is_real, may_overlap
 from .._util._result_arrays cimport new_array, new_block, new_result, size_in_block
 from .._util._thread_count cimport is_thread_count
-from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, describe_vector, load, overlap
+from ..tree._operands cimport (
+    ALIGNED, LANES, Operand, align, describe, describe_vector, is_dense, load, overlap)
 from ..tree._pattern cimport FACTORIZED, active
 from ._arrays cimport (
     MOST_AXES,
@@ -110,10 +111,10 @@ cdef class CompiledFunction:
         self.inputs += 1
         return 0
 
-    cdef int add_number(self) except -1:
+    cdef int add_number(self, bint shared=False) except -1:
         """Declare the next argument: a number, for which Python's float or int may stand."""
         self.add_input(())
-        self.input[self.inputs - 1].number = True
+        self.input[self.inputs - 1].number, self.input[self.inputs - 1].shared = True, shared
         return 0
 
     cdef int add_result(self, tuple shape, Form form=PLAIN, Py_ssize_t computed=0,
@@ -232,9 +233,31 @@ cdef class CompiledFunction:
         return self.elements >= 0
 
     @property
+    def series(self):
+        """Return the names of the arguments whose first axis is that of steps."""
+        return tuple([name for k, name in enumerate(self.names) if self.input[k].series])
+
+    @property
+    def shared_numbers(self):
+        """Return the names of the numbers that all configurations of a batch share."""
+        return tuple([name for k, name in enumerate(self.names) if self.input[k].shared])
+
+    @property
+    def in_place(self):
+        """Return the names of the arguments over which results may be written, in the order of results."""
+        return tuple([self.names[k] if self.result[k].in_place else None for k in range(self.results)])
+
+    @property
     def optional(self):
         """Return the names of the arguments that may be None."""
         return tuple([name for k, name in enumerate(self.names) if self.input[k].optional])
+
+    cpdef tuple run_alone(self, model, tuple arrays):
+        """Return the results of one configuration that `run_one` refused; None if lanes must compute them.
+
+        Arrays are valid and contiguous. May raise the error of a bad pivot.
+        """
+        return None
 
     cpdef object make(self, tuple results):
         """Return the results as the function returns them."""
@@ -301,8 +324,7 @@ cdef class CompiledFunction:
     cdef bint find_arguments(self, PyObject **arrays, double *numbers, const double **x) noexcept:
         """Set x to the data of contiguous arrays of one configuration, or NULL; false if one does not fit.
 
-        Python's numbers are kept in `numbers`, which has a place for every argument; if it is NULL, they do
-        not fit.
+        Python's numbers are kept in `numbers`, which has a place for every argument.
         """
         cdef int k
         cdef PyObject *array
@@ -312,7 +334,7 @@ cdef class CompiledFunction:
             if self.input[k].optional and array == <PyObject *> None:
                 continue
             if not fits(&self.input[k], <object> array):
-                if numbers == NULL or not read_number(&self.input[k], <object> array, numbers + k):
+                if not read_number(&self.input[k], <object> array, numbers + k):
                     return False
                 x[k] = numbers + k
                 continue
@@ -328,7 +350,7 @@ cdef class CompiledFunction:
         y[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
         for j in range(self.inputs):
             if overlap(y[k], size, x[j], self.input[j].size):
-                if not (self.result[k].in_place and j == 0 and y[k] == x[0]):
+                if not (self.result[k].in_place and j == k and y[k] == x[k]):
                     return False
         for j in range(k):
             if overlap(y[k], size, y[j], self.result[j].size):
@@ -396,19 +418,28 @@ cdef class CompiledFunction:
                 results = self.as_results(out)
                 if results is None or not self.find_results(x, results, y):
                     return None
-            return out if self.run_one(x, y) else None
+            return out if self.run_single(x, y) else None
         if self.scalar:
             y[0] = &number
-            return self.as_number(number) if self.run_one(x, y) else None
+            return self.as_number(number) if self.run_single(x, y) else None
         if self.gather is None:
             only = new_result(self.result[0].axes, self.result[0].shape)
             y[0] = <double *> cnp.PyArray_DATA(<cnp.ndarray> only)
-            return only if self.run_one(x, y) else None
+            return only if self.run_single(x, y) else None
         none.axes = 0
         results = self.new_results(&none)
         for k in range(self.results):
             y[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> results[k])
-        return self.make(results) if self.run_one(x, y) else None
+        return self.make(results) if self.run_single(x, y) else None
+
+    cdef inline bint run_single(self, const double **x, double **out) noexcept:
+        """Compute one configuration as `run_one`."""
+        cdef bint done
+        if not self.takes_long:
+            return self.run_one(x, out)
+        with nogil:
+            done = self.run_one(x, out)
+        return done
 
     cdef object run_rows(self, PyObject **arrays, object out):
         """Compute a batch given as float64 arrays, or as one row for all of it; None if they do not fit."""
@@ -416,6 +447,7 @@ cdef class CompiledFunction:
         cdef double numbers[MOST_ARRAYS]
         cdef Leading leading
         cdef tuple results
+        cdef bint apart = True
         cdef int k, j
         leading.axes = leading.size = 0
         if self.elements >= 0:
@@ -426,6 +458,9 @@ cdef class CompiledFunction:
             elif read_number(&self.input[k], <object> arrays[k], numbers + k):
                 describe_vector(numbers + k, 1, &operands[k])
             elif not read_rows(&self.input[k], <object> arrays[k], &leading, &operands[k]):
+                return None
+            if self.input[k].shared and (operands[k].to_next
+                                         or not all_finite(1, <const double *> operands[k].data)):
                 return None
         if leading.size == 0 or not self.one_axis or (self.in_lanes and out is None):
             return None
@@ -442,11 +477,14 @@ cdef class CompiledFunction:
                     if operands[j].data == NULL or operands[j].data == <const char *> (numbers + j):
                         continue
                     if may_overlap(<cnp.ndarray> arrays[j], results[k]):
-                        return None
+                        if not (self.result[k].in_place and j == k and is_dense(&operands[j])
+                                and operands[j].data == <const char *> cnp.PyArray_DATA(results[k])):
+                            return None
+                        apart = False
                 for j in range(k):
                     if may_overlap(results[j], results[k]):
                         return None
-        if not self.run_whole(leading.size, operands, results):
+        if not (apart and self.run_whole(leading.size, operands, results)):
             self.run_blocks(leading.size, operands, results, NULL, 0, (leading.size + LANES - 1) // LANES)
         return self.make(results) if out is None else out
 
@@ -464,13 +502,31 @@ cdef class CompiledFunction:
     cdef object run(self, PyObject **arrays, object out, object threads):
         """Return the results for float64 arrays that need no conversion, or None."""
         cdef object returned = None
+        cdef PyObject *plain[MOST_ARRAYS]
+        cdef list copies
         if (is_real(<object> arrays[0])
                 and cnp.PyArray_NDIM(<cnp.ndarray> arrays[0]) == self.input[0].axes
                 and is_thread_count(threads)):
             returned = self.run_vectors(arrays, out)
+            if returned is None:
+                copies = self.copy_strided(arrays, plain)
+                if copies:
+                    returned = self.run_vectors(plain, out)
         if returned is None and type(threads) is int and threads == 1:
             returned = self.run_rows(arrays, out)
         return returned
+
+    cdef list copy_strided(self, PyObject **arrays, PyObject **plain):
+        """Set plain to contiguous arrays of one configuration; return those of them that are new."""
+        cdef list copies = []
+        cdef int k
+        for k in range(self.inputs):
+            plain[k] = arrays[k]
+            if (is_real(<object> arrays[k]) and not cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> arrays[k])
+                    and cnp.PyArray_NDIM(<cnp.ndarray> arrays[k]) == self.input[k].axes):
+                copies.append(cnp.PyArray_GETCONTIGUOUS(<cnp.ndarray> arrays[k]))
+                plain[k] = <PyObject *> copies[len(copies) - 1]
+        return copies
 
     def run_arrays(self, tuple arrays not None, out, threads):
         """Return what `run` returns for a tuple of arrays, None where an optional one is absent."""
@@ -485,7 +541,7 @@ cdef class CompiledFunction:
         """Compute the blocks first .. stop-1 of 8 configurations into C-contiguous arrays.
 
         Operands are (batch, size), or (1, size) that all share; None is absent. failed, of shape
-        (blocks * 8,), receives the freedom with a bad pivot, or -1.
+        (blocks * 8,), receives the freedom with a bad pivot, or -1; beyond the batch it may be anything.
         """
         cdef Operand rows[MOST_ARRAYS]
         cdef Py_ssize_t *status = <Py_ssize_t *> failed.data
@@ -558,8 +614,6 @@ cdef class CompiledFunction:
             self.compute(model, LANES, <const double **> x, y, status, end)
             if not self.are_good(entries, x, y, status):
                 self.invalidate(entries, x, y, status)
-            for lane in range(count, LANES):
-                status[lane] = FACTORIZED
             for k in range(self.results):
                 self.store(&self.result[k], count, y[k], to[k] + b * self.to_next_block(k))
         free(work)

@@ -33,7 +33,8 @@ cdef class Entry:
     cdef readonly bint has_model         # the first parameter is a model, which keeps the functions
     cdef int key_option                  # number of the option that is a KEY, or -1
     cdef bint is_frame                   # whether that is a frame, or a list of frames
-    cdef readonly bint directed          # whether arguments are directions, of which a state may have several
+    cdef readonly bint counted           # whether shapes choose a function, too: see `count_of`
+    cdef int series                      # first argument with an axis of steps, or -1
     cdef int axes[MOST_ARRAYS]           # of every input, for one configuration
     cdef bint is_direction[MOST_ARRAYS]
 
@@ -41,7 +42,9 @@ cdef class Entry:
     cdef int refuse(self, PyObject *const *x, Py_ssize_t count, PyObject *keywords) except -1
     cdef PyObject *length_of(self, int k, PyObject *array) except NULL
     cdef int code_of(self, PyObject **chosen) except -2
-    cdef object key_of(self, PyObject **chosen, Py_ssize_t vectors)
-    cdef CompiledFunction find(self, model, PyObject **chosen, Py_ssize_t vectors)
+    cdef object key_of(self, PyObject **chosen, Py_ssize_t count)
+    cdef CompiledFunction find(self, model, PyObject **chosen, Py_ssize_t count)
+    cdef Py_ssize_t count_of(self, model, PyObject **arrays, PyObject **chosen) except -2
+    cdef Py_ssize_t steps_of(self, model, object array, object steps) except -2
     cdef Py_ssize_t vectors_of(self, PyObject **arrays) except -2
     cdef Py_ssize_t read_values(self, tuple values, PyObject **chosen) except -2

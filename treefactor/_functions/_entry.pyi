@@ -9,7 +9,7 @@ class Entry:
     function: Any
     number: int
     names: tuple[str, ...]
-    directed: bool
+    counted: bool
     has_model: bool
     def __init__(
         self,
@@ -19,6 +19,7 @@ class Entry:
         defaults: tuple[Any, ...],
     ) -> None: ...
     def kept_function(self, model: Any, values: tuple[Any, ...]) -> CompiledFunction | None: ...
+    def count_by_name(self, model: Any, given: dict[str, Any]) -> int: ...
     def keep(self, model: Any, values: tuple[Any, ...], function: CompiledFunction) -> CompiledFunction: ...
 
 def kept_function(model: Any, kind: type[CompiledFunction], options: tuple[Any, ...]) -> CompiledFunction: ...

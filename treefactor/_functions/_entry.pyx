@@ -79,23 +79,26 @@ cdef class Entry:
         self.names = tuple([sys.intern(name) for name in names])
         self.defaults, self.count = defaults, len(names)
         self.required = self.count - <int> len(defaults)
-        self.inputs, self.options = len(quantity.inputs), len(quantity.options)
-        self.key_option, self.has_model = -1, quantity.has_model
-        for k, array in enumerate(quantity.inputs):
+        self.inputs, self.options = len(quantity.given), len(quantity.choosing)
+        self.key_option = self.series = -1
+        self.has_model = quantity.has_model
+        for k, array in enumerate(quantity.given):
             self.input_at[k] = names.index(array.name)
             self.axes[k], self.is_direction[k] = len(array.shape), array.role == "direction"
-            self.directed |= self.is_direction[k]
+            self.counted |= self.is_direction[k]
+            if array.role == "series" and self.series < 0:
+                self.series, self.counted = k, True
         self.kept = tuple([
             tuple([sys.intern(choice) if type(choice) is str else choice for choice in option.choices])
-            for option in quantity.options
+            for option in quantity.choosing
         ])
-        for k, option in enumerate(quantity.options):
+        for k, option in enumerate(quantity.choosing):
             self.is_axis[k] = option.kind == "axis"
             name = option.name
             if self.is_axis[k]:
                 name = next(array.name for array in quantity.inputs if option.name in array.shape)
             self.option_at[k] = names.index(name)
-            kinds = {"flag": FLAG, "frame": KEY, "key": KEY, "presence": PRESENCE}
+            kinds = {"flag": FLAG, "frame": KEY, "key": KEY, "count": KEY, "presence": PRESENCE}
             self.choices[k] = kinds.get(option.kind, len(option.choices))
             self.has_name[k] = option.kind == "reference"
             if self.choices[k] == KEY:
@@ -201,18 +204,18 @@ cdef class Entry:
             code = self.choices[k] * code + j
         return code
 
-    cdef object key_of(self, PyObject **chosen, Py_ssize_t vectors):
-        """Return the key under which functions are kept: a frame, columns, or the number of directions."""
+    cdef object key_of(self, PyObject **chosen, Py_ssize_t count):
+        """Return the key under which functions are kept: a frame, columns, a number of vectors or steps."""
         cdef object key = None
         if self.key_option >= 0:
             key = <object> chosen[self.key_option]
             if self.is_frame and not is_frame(key):
                 key = key_of_frames(key)
-            return (key, vectors) if self.directed else key
-        return vectors
+            return (key, count) if self.counted else key
+        return count
 
-    cdef CompiledFunction find(self, model, PyObject **chosen, Py_ssize_t vectors):
-        """Return the compiled function of a model for the options and directions given; None if it is new."""
+    cdef CompiledFunction find(self, model, PyObject **chosen, Py_ssize_t count):
+        """Return the compiled function of a model for the options and `count_of`; None if it is new."""
         cdef object kept, key
         cdef int code
         if not isinstance(model, CompiledParts):
@@ -223,9 +226,9 @@ cdef class Entry:
         kept = (<list> kept)[self.number]
         if kept is None:
             return None
-        if self.key_option >= 0 or self.directed:
-            key = self.key_of(chosen, vectors)
-            if key is None:
+        if self.key_option >= 0 or self.counted:
+            key = self.key_of(chosen, count)
+            if key is None or not (self.series < 0 or is_count(<object> chosen[self.key_option])):
                 return None
             try:
                 kept = (<dict> kept).get(key)
@@ -237,6 +240,31 @@ cdef class Entry:
             return <CompiledFunction> kept
         code = self.code_of(chosen)
         return None if code < 0 else <CompiledFunction> (<list> kept)[code]
+
+    cdef Py_ssize_t count_of(self, model, PyObject **arrays, PyObject **chosen) except -2:
+        """Return the number of directions of every state, or of steps; -1 if there is no axis of them."""
+        if self.series < 0:
+            return self.vectors_of(arrays)
+        return self.steps_of(model, <object> arrays[self.series], <object> chosen[self.key_option])
+
+    def count_by_name(self, model, dict given not None):
+        """Return `count_of` a single call whose arguments are given by name."""
+        if self.series < 0:
+            return -1
+        names = self.names
+        return self.steps_of(model, given[names[self.input_at[self.series]]],
+                             given[names[self.option_at[self.key_option]]])
+
+    cdef Py_ssize_t steps_of(self, model, object array, object steps) except -2:
+        """Return the length of the axis of steps of the first series; -1 if the number is given."""
+        cdef int axes
+        if steps is not None:
+            return -1
+        if is_real(array):
+            axes = cnp.PyArray_NDIM(<cnp.ndarray> array) - self.axes[self.series]
+            if axes >= 0:
+                return cnp.PyArray_DIM(<cnp.ndarray> array, axes)
+        return general.steps_of(model, self.quantity.inputs[self.series], array)
 
     cdef Py_ssize_t vectors_of(self, PyObject **arrays) except -2:
         """Return how many directions every state has: the axis beyond those of the batch of states; -1: none.
@@ -262,21 +290,20 @@ cdef class Entry:
         return shape_of(<object> longest)[lead] if lead > 0 and most == lead + 1 else -1
 
     cdef Py_ssize_t read_values(self, tuple values, PyObject **chosen) except -2:
-        """Set chosen to the values of all options; return the number of directions after them, or -1."""
+        """Set chosen to the values of all options; return the number after them, of `count_of`, or -1."""
         cdef int k
         for k in range(self.options):
             chosen[k] = <PyObject *> values[k]
-        return values[self.options] if self.directed else -1
+        return values[self.options] if self.counted else -1
 
     def kept_function(self, model, tuple values not None):
         """Return the function of a model that is kept under values of its options; None if it is new.
 
-        Where there are directions, their number follows the options: -1, or that of the vectors for every
-        state.
+        Where there are directions or steps, `count_of` them follows the options.
         """
         cdef PyObject *chosen[MOST_OPTIONS]
-        cdef Py_ssize_t vectors = self.read_values(values, chosen)
-        return self.find(model, chosen, vectors)
+        cdef Py_ssize_t count = self.read_values(values, chosen)
+        return self.find(model, chosen, count)
 
     def keep(self, model, tuple values not None, CompiledFunction function not None):
         """Keep a function of a model under values as those of `kept_function`; return the one that is kept.
@@ -285,7 +312,7 @@ cdef class Entry:
         """
         cdef CompiledParts parts = model
         cdef PyObject *chosen[MOST_OPTIONS]
-        cdef Py_ssize_t vectors = self.read_values(values, chosen)
+        cdef Py_ssize_t count = self.read_values(values, chosen)
         cdef int codes = 1, code, k
         cdef object key
         for k in range(self.options):
@@ -297,8 +324,8 @@ cdef class Entry:
             if parts.functions is None:
                 parts.functions = [None] * MOST_ENTRIES
             functions = <list> parts.functions
-            if self.key_option >= 0 or self.directed:
-                key = self.key_of(chosen, vectors)
+            if self.key_option >= 0 or self.counted:
+                key = self.key_of(chosen, count)
                 if key is None:
                     return function
                 if functions[self.number] is None:
@@ -341,6 +368,11 @@ def run_kept(CompiledParts model not None, type kind not None, tuple options not
     return general.run(model, kept_function(model, kind, options), arrays, out, num_threads)
 
 
+cdef bint is_count(object steps) noexcept:
+    """Return whether a number of steps is absent, or a plain int: other objects may equal one."""
+    return steps is None or type(steps) is int
+
+
 cdef bint is_frame(object frame) noexcept:
     """Return whether a frame is given by a name, by a number, or as a Frame."""
     cdef object kind = type(frame)
@@ -369,7 +401,7 @@ cdef object call(int number, PyObject *const *x, Py_ssize_t count, PyObject *key
     cdef PyObject *chosen[MOST_OPTIONS]
     cdef object model, returned, out, threads
     cdef CompiledFunction function
-    cdef Py_ssize_t vectors = -1
+    cdef Py_ssize_t counted = -1
     cdef int k
     entry.bind(x, count, keywords, slot)
     model = <object> slot[0] if entry.has_model else shared
@@ -383,13 +415,13 @@ cdef object call(int number, PyObject *const *x, Py_ssize_t count, PyObject *key
         chosen[k] = slot[entry.option_at[k]]
         if entry.is_axis[k]:
             chosen[k] = entry.length_of(k, chosen[k])
-    if entry.directed:
-        vectors = entry.vectors_of(arrays)
-    function = entry.find(model, chosen, vectors)
+    if entry.counted:
+        counted = entry.count_of(model, arrays, chosen)
+    function = entry.find(model, chosen, counted)
     if function is None:
         options = [<object> chosen[k] for k in range(entry.options)]
-        if entry.directed:
-            options.append(vectors)
+        if entry.counted:
+            options.append(counted)
         function = general.compiled_function(entry, model, tuple(options))
     returned = function.run(arrays, out, threads)
     if returned is None:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from .._util.bindable import register
-from .._util.validation import check_choice, require_apart, require_bindable
+from .._util.validation import as_number, check_choice, require_apart, require_bindable
 from ..model.model import Model
 from ._bound_function import BoundFunction
 from ._compiled_function import CompiledFunction
@@ -25,7 +25,9 @@ def _bind(entry: Entry, function, model: Model, given: dict[str, Any], out) -> B
     for option in entry.quantity.options:
         if "lanes" in option.choices:
             check_choice(option.name, given[option.name], tuple(x for x in option.choices if x != "lanes"))
-    options = tuple(given[option.name] for option in entry.quantity.options) + (-1,) * entry.directed
+    options = tuple(given[option.name] for option in entry.quantity.choosing)
+    if entry.counted:
+        options = (*options, entry.count_by_name(model, given))
     validated = partial(function, model, **given, out=out)
     return bound(compiled_function(entry, model, options), given, out, validated)
 
@@ -51,17 +53,19 @@ def bound(
     ValueError
         If an array is not contiguous float64 of the right shape, or shares memory with out.
     """
+    numbers = {name: as_number(given[name], name) for name in function.shared_numbers}
     arrays = {
         name: given[name]
         for name in function.names
-        if given[name] is not None or name not in function.optional
+        if name not in numbers and (given[name] is not None or name not in function.optional)
     }
     for name, array in arrays.items():
         require_bindable(array, function.input_shapes[name], name)
     named = named_outputs(out, function.results)
-    for (name, result), shape in zip(named.items(), function.shapes, strict=True):
+    for (name, result), shape, own in zip(named.items(), function.shapes, function.in_place, strict=True):
         require_bindable(result, shape, name)
-        require_apart(result, arrays)
+        replaced = own is not None and arrays[own].ctypes.data == result.ctypes.data
+        require_apart(result, {key: x for key, x in arrays.items() if not (replaced and key == own)})
     require_disjoint(tuple(named.values()))
-    given_arrays = tuple(arrays.get(name) for name in function.names)
+    given_arrays = tuple((arrays | numbers).get(name) for name in function.names)
     return BoundFunction(function, given_arrays, out, validated, returned)

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._util.messages import received
 from .._util.threads import spread
-from .._util.validation import aligned, as_output, check_choice, thread_count
+from .._util.validation import aligned, as_number, as_output, as_real, check_choice, thread_count
 from ..exceptions import DtypeError, NotPositiveDefiniteError, ShapeError
 from ..model._states import states
 from ..model.model import Model, require_model
@@ -51,16 +51,21 @@ def run(model: Model, function: CompiledFunction, arrays: tuple, out, num_thread
 def compiled_function(entry: Any, model: Model, options: tuple) -> CompiledFunction:
     """Return the compiled function of a model, or of a declaration that has none, and keep it.
 
-    Where there are directions, their number follows the options: -1, or that of the vectors for every state.
+    Where there are directions or steps, their number follows the options, or -1 if there is no axis of them.
     """
-    declared = entry.quantity.options
+    declared = entry.quantity.choosing
     values = (*map(option_value, declared, options), *options[len(declared) :])
     if entry.has_model:
         require_model(model)
     function = entry.kept_function(model, values)
     if function is None:
         owner = model if entry.has_model else entry.quantity
-        function = imported(entry.quantity.kernel)(owner, *values)
+        make = imported(entry.quantity.kernel)
+        if isinstance(make, type):
+            function = make(owner, *values)
+        else:
+            names = [option.name for option in declared]
+            function = make(owner, entry.quantity.name, **dict(zip(names, values, strict=True)))
         function.close()
         function = entry.keep(model, values, function)
     return function
@@ -77,6 +82,26 @@ def option_value(option, given) -> Any:
         check_choice(option.name, value, option.choices)
         return str(value)
     return imported(option.read)(given) if option.read else given
+
+
+def steps_of(model: Model, series, array) -> int:
+    """Return the number of steps of an argument with an axis of steps; raise ShapeError if it has none."""
+    require_model(model)
+    shape = None if array is None else as_real(array, series.name).shape
+    return count_steps(series.name, shape, tuple(getattr(model, axis) for axis in series.shape[1:]))
+
+
+def count_steps(name: str, shape: tuple[int, ...] | None, last: tuple[int, ...]) -> int:
+    """Return the number of steps from a shape, None if there is no array, and the axes after them."""
+    if shape is None or len(shape) <= len(last):
+        got = "None" if shape is None else f"shape {shape}"
+        raise ShapeError(
+            f"{name} must have shape (..., T, {', '.join(map(str, last))}), forces of every step, got {got}: "
+            "pass steps=T for the same forces in T steps",
+            shape or (),
+            ("...", "T", *last),
+        )
+    return shape[len(shape) - len(last) - 1]
 
 
 def equal_choice(option, given) -> Any:
@@ -99,6 +124,7 @@ def run_validated(model: Model, function: CompiledFunction, given: tuple, out, n
     for name, array in present.items():
         if array is None:
             raise DtypeError(f"{name} is needed, got None")
+    present |= {name: as_number(present[name], name) for name in function.shared_numbers}
     arrays, batch = states(
         present,
         function.input_shapes,
@@ -110,7 +136,11 @@ def run_validated(model: Model, function: CompiledFunction, given: tuple, out, n
     if not batch:
         function.require_valid(arrays)
     targets = _targets(function, out, batch)
-    rows = [_rows(arrays.get(name), shape, bool(batch)) for name, shape in function.input_shapes.items()]
+    series = function.series
+    rows = [
+        _rows(arrays.get(name), shape, bool(batch), name in series)
+        for name, shape in function.input_shapes.items()
+    ]
     results = None
     if not (batch or function.in_lanes):
         one = [
@@ -122,6 +152,8 @@ def run_validated(model: Model, function: CompiledFunction, given: tuple, out, n
             return returned
         if returned is not None:
             results = tuple(returned) if function.results > 1 else (np.asarray(returned),)
+        else:
+            results = function.run_alone(model, tuple(one))
     if results is None:
         results = _run_batch(model, function, rows, batch, targets, arrays, threads)
     if targets is None:
@@ -162,13 +194,13 @@ def _run_batch(model, function, rows, batch, targets, arrays, threads) -> tuple[
     )
 
 
-def _rows(array: np.ndarray | None, tail: tuple[int, ...], batched: bool) -> np.ndarray | None:
-    """Return an array with one leading axis, contiguous unless there is a batch, or None."""
+def _rows(array: np.ndarray | None, tail: tuple[int, ...], batched: bool, series: bool) -> np.ndarray | None:
+    """Return an array as (batch, size) or (batch, steps, size), contiguous unless there is a batch."""
     if array is None:
         return None
     count = math.prod(array.shape[: array.ndim - len(tail)])
     rows = array if batched else np.ascontiguousarray(array)
-    return rows.reshape(count, math.prod(tail))
+    return rows.reshape(count, *tail[:series], math.prod(tail[series:]))
 
 
 def _targets(function: CompiledFunction, out, batch: tuple[int, ...]) -> list[np.ndarray] | None:

@@ -23,8 +23,8 @@ from .._util.validation import (
     shape_of,
     thread_count,
 )
+from ..dynamics._rollouts import METHODS
 from ..dynamics.bodies import units
-from ..dynamics.rollouts import METHODS
 from ..exceptions import CodegenError, ShapeError
 from ..model._states import states
 from ..model.model import Model
@@ -258,7 +258,7 @@ class Kernels(DerivativeCalls, LoopCalls):
             Those of "step" and "rollout" are those that `treefactor.bind` takes.
         """
         if name in ("step", "rollout"):
-            return self._motions().bind(getattr(self, name), arguments, out, name == "rollout")
+            return self._motions().bind(name, getattr(self, name), arguments, out)
         name = name_of(name)
         routine, results = self._find(name, "dense")
         named = self._named(name, arguments)
@@ -276,8 +276,10 @@ class Kernels(DerivativeCalls, LoopCalls):
 
     def _motions(self) -> Motions:
         """Return the steps and rollouts by generated forward dynamics."""
-        motions = self._made or motions_of(self, self._model, self._find)
-        self._keep(_made=motions)
+        motions = self._made
+        if motions is None:
+            motions = motions_of(self, self._model, self._find)
+            self._keep(_made=motions)
         return motions
 
     def _find(self, name: str, layout: str) -> tuple[Routine, Results]:

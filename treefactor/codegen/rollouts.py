@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from ..dynamics._rollout_calls import BoundMotion, fast_path
-from ..dynamics._rollouts import Simulation
-from ..dynamics.rollouts import GeneralMotion, bound_motion
+from .._functions._bound_function import BoundFunction
+from .._functions.binding import bound
+from .._functions.general_path import count_steps, forget_oldest, run_validated
+from .._util.validation import as_array, check_choice
+from ..dynamics._rollouts import METHODS, Rollout, Simulation, count_of_steps
 from ..exceptions import CodegenError
 from ..model.model import Model
 from .backends._program_rollouts import CalledSimulation, ProgramSimulation
@@ -17,6 +20,7 @@ from .backends._routine import Routine
 
 # functions that can compute the accelerations; the first one in the program is used
 ACCELERATIONS = ("forward_dynamics", "aba")
+KEYS = int, type(None)  # types of numbers of steps under which functions are kept: others may equal one
 
 
 class Motions:
@@ -32,26 +36,48 @@ class Motions:
     """
 
     def __init__(self, model: Model, forward_dynamics: Callable, routine, results: Results):
-        self.model, self.forward_dynamics = model, forward_dynamics
-        self.simulation: Simulation
-        if isinstance(routine, Routine):
-            self.simulation = ProgramSimulation(model, routine, results)
-        else:
-            self.simulation = CalledSimulation(model, routine, results)
+        self.model, self.functions = model, dict[tuple, Rollout]()
+        kind = ProgramSimulation if isinstance(routine, Routine) else CalledSimulation
+
+        def named(model: Model, *state):
+            return forward_dynamics(*state)
+
+        self.simulation: Simulation = kind(model, named, routine, results)
+
+    def _function(self, tau, steps, method: str, whole: bool) -> Rollout:
+        """Return the compiled function of steps or rollouts, and keep it."""
+        each = whole and steps is None
+        count = tau.shape[-2] if each and type(tau) is np.ndarray and tau.ndim > 1 else steps
+        key = method, count, each
+        function = self.functions.get(key) if type(method) is str and type(count) in KEYS else None
+        if function is not None:
+            return function
+        check_choice("method", method, METHODS)
+        if each:
+            shape = None if tau is None else as_array(tau, "tau").shape
+            count = count_steps("tau", shape, (self.model.nv,))
+        function = Rollout(self.model, self.simulation, method, count_of_steps(count), each)
+        function.close()
+        forget_oldest(self.functions)
+        return self.functions.setdefault((method, count_of_steps(count), each), function)
 
     def run(
         self, q, v, tau, h, steps, method: str, out, num_threads: int, whole: bool
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the next state, or with ``whole`` the trajectories."""
-        states = fast_path(self.simulation, method, q, v, tau, h, steps, out, num_threads, whole)
-        if states is not None:
-            return states
-        call = GeneralMotion(self.model, self.simulation, self.forward_dynamics, method, h, num_threads)
-        return call.run(q, v, tau, None, steps, out, whole)
+        function, arrays = self._function(tau, steps, method, whole), (q, v, tau, None, h)
+        states = function.run_arrays(arrays, out, num_threads)
+        return run_validated(self.model, function, arrays, out, num_threads) if states is None else states
 
-    def bind(self, function: Callable, arguments: tuple, out, whole: bool) -> BoundMotion:
-        """Return a call without arguments; ``function`` does the same with validation."""
-        return bound_motion(self.model, self.simulation, function, arguments, out, whole)
+    def bind(self, name: str, call: Callable, arguments: tuple, out) -> BoundFunction:
+        """Return "step" or "rollout" as a call without arguments; ``call`` does the same with validation."""
+        if not 4 <= len(arguments) <= 5:
+            names = "q, v, tau, h" if name == "step" else "q0, v0, tau, h"
+            raise ValueError(f"{name} takes {names} and perhaps method to be bound; got {len(arguments)}")
+        *state, h, method = arguments if len(arguments) == 5 else (*arguments, METHODS[0])
+        function = self._function(state[2], None, method, name == "rollout")
+        given = dict(zip(function.names, (*state, None, h), strict=True))
+        return bound(function, given, out, partial(call, *state, h, method=method, out=out))
 
 
 def motions_of(kernels, model: Model | None, find: Callable) -> Motions:

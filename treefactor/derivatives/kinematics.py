@@ -79,21 +79,17 @@ class CentroidalDerivatives(NamedTuple):
         return self.dhdot_da
 
 
-def of_frames(model: Model, frame, reference: str, classical: bool) -> Request:
+def of_frames(model: Model, name: str, frame, reference: str, classical: bool) -> Request:
     """Return the compiled function of derivatives of frames."""
     gather = partial(tuple.__new__, MotionDerivatives)
-    return requests.of_frames(model, "frame_derivatives", frame, reference, classical, gather=gather)
+    return requests.of_frames(model, name, frame, reference, classical, gather=gather)
 
 
-def of_center(model: Model, root) -> Request:
+def of_center(model: Model, name: str, root) -> Request:
     """Return the compiled function of derivatives of a centre of mass."""
-    return requests.of_masses(
-        model, "com_derivatives", root, gather=partial(tuple.__new__, MotionDerivatives)
-    )
+    return requests.of_masses(model, name, root, gather=partial(tuple.__new__, MotionDerivatives))
 
 
-def of_momentum(model: Model) -> Request:
+def of_momentum(model: Model, name: str) -> Request:
     """Return the compiled function of derivatives of the momentum about the centre of mass."""
-    return requests.of_masses(
-        model, "centroidal_derivatives", gather=partial(tuple.__new__, CentroidalDerivatives)
-    )
+    return requests.of_masses(model, name, gather=partial(tuple.__new__, CentroidalDerivatives))

@@ -2,5 +2,3 @@
 
 from ..quantities.functions import *  # noqa: F403  # those of the section are there
 from .recursions import bind as bind
-from .rollouts import rollout as rollout
-from .rollouts import step as step

@@ -373,6 +373,6 @@ cdef class EquationOfMotion(DynamicsFunction):
             model, lanes, x, y[0] + lanes * self.bodies.nv, y[0], self.more(lanes, work), work)
 
 
-def forward_dynamics(model, str method):
+def forward_dynamics(model, str name, str method):
     """Return the compiled function of forward dynamics by a method, "factor" or "aba"."""
     return Aba(model) if method == "aba" else ForwardDynamics(model)

@@ -1,6 +1,10 @@
-"""Declare Simulation, which integrates motions in time; subclasses compute the accelerations."""
+"""C interface of rollouts, and of simulations, which compute accelerations and steps for them."""
+
+cimport cython
 
 from ..model._configurations cimport Configurations, Coordinates
+from ..tree._operands cimport Operand
+from ._model_function cimport ModelFunction
 from ._recursions cimport Bodies
 
 cdef extern from "kernels/rollouts/stage_table.h" nogil:
@@ -19,16 +23,12 @@ cdef enum:                       # methods
     SEMI_IMPLICIT_EULER
     RK4
 
-ctypedef struct Series:          # entries of configuration c at step t: data + c to_next + t to_step
-    char *data                   # NULL: the argument is absent
-    Py_ssize_t size, to_next, to_step
+cdef enum:                       # arguments of a rollout, and its results
+    Q0, V0, TAU, FEXT, H, Q, V, ARRAYS
 
-ctypedef struct Motion:
-    int method
-    double h
-    Py_ssize_t steps
-    bint whole                   # whether q and v begin with the initial state
-    Series q0, v0, tau, fext, q, v
+ctypedef struct Failure:         # of one motion
+    Py_ssize_t step              # -1, or the first one with a finite state whose acceleration is not finite
+    double *state                # q, v, tau and fext of that acceleration; NULL: not wanted
 
 ctypedef struct State:           # `to_block` doubles for every block of `width` configurations side by side
     int lanes, width             # configurations; 1, or 8 per block
@@ -37,7 +37,10 @@ ctypedef struct State:           # `to_block` doubles for every block of `width`
     Py_ssize_t v, tau, fext, a   # first doubles of v ... in a block; a is the acceleration
     Py_ssize_t q0, v0, sum_a, sum_v, u     # of RK4: start of the step, sums over the stages, scratch
     double *work                 # of `accelerate`
+    Py_ssize_t forces            # entries of fext
     Py_ssize_t block             # of 8 configurations of the batch: the first one
+    Py_ssize_t step
+    Failure *failure             # of a single motion; NULL: not looked for
 
 
 cdef class Simulation:
@@ -45,21 +48,39 @@ cdef class Simulation:
     cdef Configurations configurations
     cdef const Coordinates *runs           # of the configurations
     cdef Py_ssize_t count
-    cdef Py_ssize_t nq, nv, forces         # entries of q, v and fext
+    cdef Py_ssize_t nq, nv
     cdef int widest                        # most configurations that `accelerate` supports
     cdef bint has_one                      # whether it supports a single one
+    cdef object forward_dynamics           # of model, q, v, tau and perhaps fext; its errors name joints
     cdef Py_ssize_t after_a                # entries after a that `accelerate` writes
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil
     cdef void prepare(self, State *s) noexcept nogil
     cdef void accelerate(self, State *s) noexcept nogil
-    cdef Py_ssize_t state_size(self, int lanes) noexcept nogil
-    cdef void carve(self, State *s, int lanes, double *memory) noexcept nogil
+    cdef Py_ssize_t state_size(self, int lanes, Py_ssize_t forces) noexcept nogil
+    cdef void carve(self, State *s, int lanes, Py_ssize_t forces, double *memory) noexcept nogil
     cdef void evaluate(self, State *s) noexcept nogil
+    cdef void find_failure(self, State *s) noexcept nogil
     cdef void step_euler(self, State *s, double h) noexcept nogil
     cdef void step_rk4(self, State *s, double h) noexcept nogil
-    cdef void begin_group(self, const Motion *m, State *s, Py_ssize_t first, Py_ssize_t count) noexcept nogil
-    cdef void run_group(self, const Motion *m, State *s, Py_ssize_t first, Py_ssize_t count) noexcept nogil
-    cdef bint run_blocks(self, const Motion *m, Py_ssize_t batch, Py_ssize_t first,
-                         Py_ssize_t stop) noexcept nogil
-    cdef int run_one(self, const Motion *m, bint always) noexcept nogil
+
+
+cdef class Rollout(ModelFunction):
+    cdef Simulation simulation
+    cdef int method
+    cdef Py_ssize_t steps
+    cdef bint whole              # whether results begin with the initial state
+    cdef Operand single[ARRAYS]  # arguments and results of one motion, without their data
+
+    @cython.final
+    cdef object raise_pivot(self, model, Py_ssize_t step, state, bint has_forces)
+    @cython.final
+    cdef int integrate(self, const double **x, double **out, Failure *failure) noexcept nogil
+    @cython.final
+    cdef void run_groups(self, int lanes, Py_ssize_t batch, const Operand *x, Py_ssize_t first,
+                         Py_ssize_t stop, double *memory, Failure *failure) noexcept nogil
+    @cython.final
+    cdef void begin_group(self, const Operand *x, State *s, Py_ssize_t first,
+                          Py_ssize_t count) noexcept nogil
+    @cython.final
+    cdef void run_group(self, const Operand *x, State *s, Py_ssize_t first, Py_ssize_t count) noexcept nogil

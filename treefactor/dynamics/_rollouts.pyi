@@ -1,17 +1,25 @@
-"""Types of the compiled simulations."""
+"""Types of the compiled rollouts."""
 
 from typing import Any
 
-import numpy as np
+from .._functions._compiled_function import CompiledFunction
 
 METHODS: tuple[str, ...]
 
 class Simulation:
     def __new__(cls, model: Any, *arguments: Any) -> Simulation: ...
-    def batch(
-        self, method: int, h: float, steps: int, whole: bool, arrays: Any, first: int, stop: int
-    ) -> None: ...
-    def one(self, method: int, h: float, steps: int, whole: bool, arrays: Any) -> bool: ...
-    def commutator(self, x: Any, y: Any) -> np.ndarray: ...
 
 class Recursive(Simulation): ...
+
+class Rollout(CompiledFunction):
+    def __init__(
+        self, model: Any, simulation: Simulation, method: str, steps: int | None = None, each: bool = False
+    ) -> None: ...
+
+class Step(Rollout):
+    def __init__(self, model: Any, method: str) -> None: ...
+
+class Trajectory(Rollout):
+    def __init__(self, model: Any, steps: int | None, method: str, count: int) -> None: ...
+
+def count_of_steps(steps: Any) -> int | None: ...

@@ -1,18 +1,26 @@
 """Integrate motions in time: accelerations, steps and storing in one loop, 8 motions side by side."""
 
 cimport numpy as cnp
+from cpython.object cimport PyObject
 from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from .._functions._arrays cimport Leading, describe_contiguous
+from .._functions._compiled_function cimport MOST_ARRAYS
 from .._util._fast_arrays cimport all_finite
 from ..model._configurations cimport ConfigurationKernels, configuration_kernels, configurations_of
-from ..tree._operands cimport ALIGNED, LANES, align
+from ..tree._operands cimport ALIGNED, LANES, Operand, align, load_from
 from ..tree._pattern cimport FACTORIZED, active
 from ._dynamics_functions cimport ForwardDynamics
+from ._model_function cimport ModelFunction
 from ._recursions cimport Mechanism, bodies_of
 
 import numpy as np
+
+from .._util.validation import as_count
+from ..exceptions import NonFiniteError, NotPositiveDefiniteError
+from ..quantities.functions import forward_dynamics
 
 cnp.import_array()
 
@@ -35,14 +43,29 @@ cdef extern from *:
 
 cdef const StageTable *stages = stages_for(active.name)
 METHODS = ("semi_implicit_euler", "rk4")  # order of the pxd
+MOST_STEPS = 2**40               # so that sizes of results are numbers of 64 bits
+
+
+def count_of_steps(steps):
+    """Return a number of steps, or None; raise the error that names the argument."""
+    if steps is not None:
+        steps = as_count(steps, "steps")
+        if steps > MOST_STEPS:
+            raise ValueError(f"steps must be at most {MOST_STEPS}, got {steps}")
+    return steps
 
 
 cdef class Simulation:
-    """Integrate the motions of one model; subclasses implement `accelerate`.
+    """Accelerations of one model, and steps of its states; subclasses implement `accelerate`.
 
     Parameters
     ----------
     model : Model
+
+    Attributes
+    ----------
+    forward_dynamics : callable
+        Of the model, q, v, tau and perhaps fext; raises the error that names a joint.
     """
 
     def __cinit__(self, model, *_):
@@ -61,19 +84,20 @@ cdef class Simulation:
     cdef void accelerate(self, State *s) noexcept nogil:
         """Compute the accelerations a of all configurations from their q, v, tau and fext."""
 
-    cdef Py_ssize_t state_size(self, int lanes) noexcept nogil:
-        """Return the doubles of a state with its workspace, alignment excluded."""
-        return lanes * (2 * self.nq + 7 * self.nv + self.forces + self.after_a) + self.workspace_size(lanes)
+    cdef Py_ssize_t state_size(self, int lanes, Py_ssize_t forces) noexcept nogil:
+        """Return the doubles of a state with `forces` entries of fext, and of its workspace."""
+        return lanes * (2 * self.nq + 7 * self.nv + forces + self.after_a) + self.workspace_size(lanes)
 
-    cdef void carve(self, State *s, int lanes, double *memory) noexcept nogil:
+    cdef void carve(self, State *s, int lanes, Py_ssize_t forces, double *memory) noexcept nogil:
         """Set the pointers of a state that lies in memory."""
         cdef Py_ssize_t w
+        s.forces = forces
         s.lanes, s.width = lanes, 1 if lanes == 1 else LANES
         w = s.width
         s.v = w * self.nq
         s.tau = s.v + w * self.nv
         s.fext = s.tau + w * self.nv
-        s.a = s.fext + w * self.forces
+        s.a = s.fext + w * forces
         s.q0 = s.a + w * (self.nv + self.after_a)
         s.v0 = s.q0 + w * self.nq
         s.sum_a = s.v0 + w * self.nv
@@ -89,9 +113,24 @@ cdef class Simulation:
         cdef Py_ssize_t b
         cdef double *x
         self.accelerate(s)
+        if s.failure != NULL and s.failure.step < 0:
+            self.find_failure(s)
         for b in range(s.lanes // s.width):
             x = s.x + b * s.to_block
-            k.spread_nan(self.nq + 2 * self.nv + self.forces, x, self.nv, x + s.a)
+            k.spread_nan(self.nq + 2 * self.nv + s.forces, x, self.nv, x + s.a)
+
+    cdef void find_failure(self, State *s) noexcept nogil:
+        """Keep the step of an acceleration that is not finite though q, v, tau and fext are; these if wanted.
+
+        There is one motion, which all lanes repeat.
+        """
+        cdef Py_ssize_t size = self.nq + 2 * self.nv + s.forces, e
+        if all_finite(self.nv * s.width, s.x + s.a) or not all_finite(size * s.width, s.x):
+            return
+        s.failure.step = s.step
+        if s.failure.state != NULL:
+            for e in range(size):
+                s.failure.state[e] = s.x[e * s.width]
 
     cdef void step_euler(self, State *s, double h) noexcept nogil:
         """v <- v + h a, q <- q exp(h v)."""
@@ -140,218 +179,6 @@ cdef class Simulation:
                     c.integrate(self.runs, self.count, x + s.q0, x + s.sum_v, h / 6.0, x)
                     k.add(n, x + s.sum_a, h / 6.0, x + s.v0, x + s.v)
 
-    cdef void begin_group(self, const Motion *m, State *s, Py_ssize_t first,
-                          Py_ssize_t count) noexcept nogil:
-        """Load the initial states, store them if wanted, and spoil those that are not configurations."""
-        cdef Py_ssize_t b, lane
-        cdef double *x
-        load(s, 0, self.nq, &m.q0, 0, first, count)
-        load(s, s.v, self.nv, &m.v0, 0, first, count)
-        load(s, s.tau, self.nv, &m.tau, 0, first, count)
-        load(s, s.fext, self.forces, &m.fext, 0, first, count)
-        if m.whole:
-            store(s, 0, &m.q, 0, first, count)
-            store(s, s.v, &m.v, 0, first, count)
-        for b in range(s.lanes // s.width):
-            x = s.x + b * s.to_block
-            for lane in range(s.width):
-                if self.nv and not self.bodies.is_configuration(x + lane, s.width):
-                    x[s.v + lane] = NAN
-
-    cdef void run_group(self, const Motion *m, State *s, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
-        """Integrate `count` configurations, at most s.lanes, from the first one on."""
-        cdef Py_ssize_t t
-        s.block = first // LANES
-        self.begin_group(m, s, first, count)
-        for t in range(m.steps):
-            if t and m.tau.to_step:
-                load(s, s.tau, self.nv, &m.tau, t, first, count)
-            if t and m.fext.to_step:
-                load(s, s.fext, self.forces, &m.fext, t, first, count)
-            prefetch(&m.tau, t + 1, first, count, 0)
-            prefetch(&m.q, t + m.whole, first, count, 1)
-            prefetch(&m.v, t + m.whole, first, count, 1)
-            if m.method == RK4:
-                self.step_rk4(s, m.h)
-            else:
-                self.step_euler(s, m.h)
-            store(s, 0, &m.q, t + m.whole, first, count)
-            store(s, s.v, &m.v, t + m.whole, first, count)
-
-    cdef bint run_blocks(self, const Motion *m, Py_ssize_t batch, Py_ssize_t first,
-                         Py_ssize_t stop) noexcept nogil:
-        """Integrate the blocks first .. stop-1 of 8 configurations; return False if out of memory."""
-        cdef State s
-        cdef int lanes = self.widest
-        cdef Py_ssize_t count
-        cdef double *raw
-        while lanes > LANES * (stop - first) and lanes > LANES:
-            lanes = next_width(lanes)
-        raw = <double *> malloc((self.state_size(lanes) + ALIGNED) * sizeof(double))
-        if raw == NULL:
-            return False
-        s.lanes = 0
-        while first < stop:
-            while lanes > LANES * (stop - first):
-                lanes = next_width(lanes)
-            if lanes != s.lanes:
-                self.carve(&s, lanes, align(raw))
-                self.prepare(&s)
-            count = min(<Py_ssize_t> lanes, batch - LANES * first)
-            self.run_group(m, &s, LANES * first, count)
-            first += lanes // LANES
-        free(raw)
-        return True
-
-    cdef int run_one(self, const Motion *m, bint always) noexcept nogil:
-        """Integrate one configuration; return 1 if its last state is finite, -1 if out of memory, else 0.
-
-        A rotation in q0 without unit length gives 0, too. The results, which are contiguous, are written
-        ``always`` or only with 1.
-        """
-        cdef State s
-        cdef Motion own = m[0]
-        cdef Py_ssize_t states = m.steps + 1 if m.whole else 1, last = states - 1
-        cdef Py_ssize_t n = states * (self.nq + self.nv) + ALIGNED
-        cdef double *raw
-        cdef double *q
-        cdef double *v
-        cdef bint done
-        if not self.bodies.is_configuration(<const double *> m.q0.data, 1) and not always:
-            return 0
-        raw = <double *> malloc((self.state_size(1) + n + ALIGNED) * sizeof(double))
-        if raw == NULL:
-            return -1
-        q, v = raw, raw + states * self.nq
-        own.q.data, own.v.data = <char *> q, <char *> v
-        own.q.to_step = self.nq * sizeof(double) if m.whole else 0
-        own.v.to_step = self.nv * sizeof(double) if m.whole else 0
-        if self.has_one:
-            self.carve(&s, 1, align(raw + n))
-            self.prepare(&s)
-            self.run_group(&own, &s, 0, 1)
-        elif not self.run_blocks(&own, 1, 0, 1):
-            free(raw)
-            return -1
-        done = all_finite(self.nq, q + last * self.nq) and all_finite(self.nv, v + last * self.nv)
-        if done or always:
-            memcpy(m.q.data, q, states * self.nq * sizeof(double))
-            memcpy(m.v.data, v, states * self.nv * sizeof(double))
-        free(raw)
-        return done
-
-    def commutator(self, x, y):
-        """Return [x, y] of two velocities, zero for joints of one freedom."""
-        cdef cnp.ndarray first = np.ascontiguousarray(x, np.float64)
-        cdef cnp.ndarray second = np.ascontiguousarray(y, np.float64)
-        cdef cnp.ndarray found = np.zeros(self.nv)
-        stages.one.add_commutator(self.runs, self.count, <const double *> first.data,
-                                  <const double *> second.data, 1.0, <double *> found.data)
-        return found
-
-    def batch(self, int method, double h, Py_ssize_t steps, bint whole, arrays, Py_ssize_t first,
-              Py_ssize_t stop):
-        """Integrate the blocks first .. stop-1 of 8 configurations.
-
-        Arrays are q0, v0, tau and fext of shape (batch, steps, size), with 1 for an axis that all share; tau
-        and fext may be None. Then q and v, of shape (batch, steps + whole, size), which receive the
-        results. The entries of each vector are contiguous.
-        """
-        cdef Motion m
-        cdef Py_ssize_t batch = arrays[4].shape[0]
-        cdef bint done
-        describe_motion(method, h, steps, whole, arrays, &m)
-        with nogil:
-            done = self.run_blocks(&m, batch, first, stop)
-        if not done:
-            raise MemoryError("cannot allocate a workspace")
-
-    def one(self, int method, double h, Py_ssize_t steps, bint whole, arrays):
-        """Integrate one configuration, arrays as of `batch`; return whether the last state is finite."""
-        cdef Motion m
-        cdef int done
-        describe_motion(method, h, steps, whole, arrays, &m)
-        with nogil:
-            done = self.run_one(&m, True)
-        if done < 0:
-            raise MemoryError("cannot allocate a workspace")
-        return done == 1
-
-
-cdef inline int next_width(int lanes) noexcept nogil:
-    """Return the next smaller number of configurations that the interpreter of programs supports."""
-    return 16 if lanes == 64 else LANES
-
-
-cdef inline void load(const State *s, Py_ssize_t at, Py_ssize_t size, const Series *series, Py_ssize_t step,
-                      Py_ssize_t first, Py_ssize_t count) noexcept nogil:
-    """Load vectors of a step to doubles `at` of the blocks, zeros for an absent argument.
-
-    Unused lanes repeat the first one of their block.
-    """
-    cdef const char *source = series.data + first * series.to_next + step * series.to_step
-    cdef Py_ssize_t b
-    if series.data == NULL:
-        for b in range(s.lanes // s.width):
-            memset(s.x + b * s.to_block + at, 0, size * s.width * sizeof(double))
-        return
-    if s.lanes == 1:
-        memcpy(s.x + at, source, size * sizeof(double))
-        return
-    for b in range(s.lanes // LANES):
-        if count < LANES:
-            active.lanes.load(size, LANES, source, 0, s.x + b * s.to_block + at)
-        active.lanes.load(size, <int> min(count, <Py_ssize_t> LANES), source, series.to_next,
-                          s.x + b * s.to_block + at)
-        source += LANES * series.to_next
-        count -= LANES
-
-
-cdef inline void prefetch(const Series *series, Py_ssize_t step, Py_ssize_t first, Py_ssize_t count,
-                          int write) noexcept nogil:
-    """Fetch the vectors of a step into the cache, if every step has its own; they may not exist."""
-    cdef const char *x = series.data + first * series.to_next + step * series.to_step
-    cdef Py_ssize_t k
-    if series.to_step:
-        for k in range(count):
-            prefetch_bytes(x + k * series.to_next, series.size * sizeof(double), write)
-
-
-cdef inline void store(const State *s, Py_ssize_t at, const Series *series, Py_ssize_t step, Py_ssize_t first,
-                       Py_ssize_t count) noexcept nogil:
-    """Store vectors of a step from doubles `at` of the blocks."""
-    cdef char *target = series.data + first * series.to_next + step * series.to_step
-    cdef Py_ssize_t b
-    if s.lanes == 1:
-        memcpy(target, s.x + at, series.size * sizeof(double))
-        return
-    for b in range(s.lanes // LANES):
-        active.lanes.store(series.size, <int> min(count, <Py_ssize_t> LANES), s.x + b * s.to_block + at,
-                           target, series.to_next)
-        target += LANES * series.to_next
-        count -= LANES
-
-
-cdef void describe(cnp.ndarray x, Series *series) noexcept:
-    """Describe an array (batch, steps, size), with 1 for an axis that all share; None is absent."""
-    series.data, series.size, series.to_next, series.to_step = NULL, 0, 0, 0
-    if x is not None:
-        series.data, series.size = <char *> x.data, x.shape[2]
-        series.to_next = 0 if x.shape[0] == 1 else x.strides[0]
-        series.to_step = 0 if x.shape[1] == 1 else x.strides[1]
-
-
-cdef int describe_motion(int method, double h, Py_ssize_t steps, bint whole, arrays, Motion *m) except -1:
-    """Describe a motion and its arrays, in the order of `Simulation.batch`."""
-    m.method, m.h, m.steps, m.whole = method, h, steps, whole
-    describe(arrays[0], &m.q0)
-    describe(arrays[1], &m.v0)
-    describe(arrays[2], &m.tau)
-    describe(arrays[3], &m.fext)
-    describe(arrays[4], &m.q)
-    describe(arrays[5], &m.v)
-    return 0
-
 
 cdef class Recursive(Simulation):
     """Simulation whose accelerations come from the recursions: `forward_dynamics` by the factor.
@@ -359,16 +186,14 @@ cdef class Recursive(Simulation):
     Parameters
     ----------
     model : Model
-    with_fext : bool
-        Whether there are external forces.
     """
 
     cdef ForwardDynamics forward
 
-    def __init__(self, model, bint with_fext=False):
+    def __init__(self, model):
         self.forward = ForwardDynamics(self.bodies)
-        self.forces = 6 * self.bodies.m.joints if with_fext else 0
         self.has_one = not self.bodies.pattern.shape.tasks
+        self.forward_dynamics = forward_dynamics
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return self.bodies.gathered_size() + ALIGNED + self.forward.workspace_size(lanes)
@@ -380,7 +205,7 @@ cdef class Recursive(Simulation):
         cdef double *a = s.x + s.a
         cdef Py_ssize_t k
         cdef int lane
-        x[0], x[1], x[2], x[3] = s.x, s.x + s.v, s.x + s.tau, s.x + s.fext if self.forces else NULL
+        x[0], x[1], x[2], x[3] = s.x, s.x + s.v, s.x + s.tau, s.x + s.fext if s.forces else NULL
         for lane in range(s.lanes):
             failed[lane] = FACTORIZED
         self.forward.compute(&m, s.lanes, x, &a, failed, align(s.work + self.bodies.gathered_size()))
@@ -388,3 +213,273 @@ cdef class Recursive(Simulation):
             if failed[lane] != FACTORIZED:
                 for k in range(self.nv):
                     a[k * s.lanes + lane] = NAN
+
+
+cdef class Rollout(ModelFunction):
+    """States after every step of motions, 8 side by side; or after a single step.
+
+    Parameters
+    ----------
+    model : Model
+    simulation : Simulation
+    method : str
+    steps : int or None
+        None: of a single step only the state after it is a result.
+    each : bool
+        Whether forces differ from step to step.
+    """
+
+    def __init__(self, model, Simulation simulation not None, method, steps=None, bint each=False):
+        cdef bint whole = steps is not None
+        cdef tuple time = (steps,) if each else (), states = (steps + 1,) if whole else ()
+        cdef int k
+        self.simulation, self.method = simulation, METHODS.index(method)
+        self.whole, self.steps = whole, steps if whole else 1
+        self.names = ("q0", "v0", "tau", "fext", "h") if whole else ("q", "v", "tau", "fext", "h")
+        self.add_configuration()
+        self.add_vector()
+        self.add_input((*time, self.bodies.nv), whole and not each)
+        self.add_input((*time, self.bodies.m.joints, 6), True)
+        self.input[TAU].series = self.input[FEXT].series = each
+        self.add_number(True)
+        self.add_result((*states, self.bodies.nq))
+        self.add_result((*states, self.bodies.nv))
+        for k in range(2):
+            self.result[k].in_place, self.result[k].series = not whole, whole
+        for k in range(H + 1):                       # of any data
+            describe_contiguous(&self.input[k], &self.steps, &self.single[k])
+        for k in range(2):
+            describe_contiguous(&self.result[k], &self.steps, &self.single[Q + k])
+            self.single[Q + k].to_next = self.result[k].size * sizeof(double)
+        self.gather, self.takes_long = tuple, whole
+
+    cdef bint run_one(self, const double **x, double **out) noexcept nogil:
+        cdef Failure failure
+        cdef int done
+        failure.state = NULL
+        if not (all_finite(1, x[H]) and self.bodies.is_configuration(x[Q0], 1)):
+            return False
+        done = self.integrate(x, out, NULL)
+        if done == 0:                                # once more, as few motions diverge, or fail
+            done = self.integrate(x, out, &failure)
+        return done == 1
+
+    cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, char **to, Py_ssize_t *failed,
+                           Py_ssize_t first, Py_ssize_t stop) noexcept nogil:
+        cdef Operand x[ARRAYS]
+        cdef int lanes = self.simulation.widest
+        cdef double *memory
+        memcpy(x, operands, (H + 1) * sizeof(Operand))
+        x[TAU].size = self.bodies.nv                 # if absent, too
+        memcpy(&x[Q], &self.single[Q], 2 * sizeof(Operand))
+        x[Q].data, x[V].data = to[0], to[1]
+        while lanes > LANES * (stop - first) and lanes > LANES:
+            lanes = next_width(lanes)
+        memory = <double *> malloc(
+            (self.simulation.state_size(lanes, x[FEXT].size) + ALIGNED) * sizeof(double))
+        if memory == NULL:
+            return False
+        self.run_groups(lanes, batch, x, first, stop, align(memory), NULL)
+        free(memory)
+        return True
+
+    cpdef tuple run_alone(self, model, tuple arrays):
+        """Return the states of a motion with an infinite acceleration; raise the error of a bad pivot."""
+        cdef const double *x[MOST_ARRAYS]
+        cdef double *y[2]
+        cdef PyObject *given[MOST_ARRAYS]
+        cdef double numbers[MOST_ARRAYS]
+        cdef Failure failure
+        cdef cnp.ndarray state = np.empty(self.bodies.nq + 2 * self.bodies.nv + 6 * self.bodies.m.joints)
+        cdef Leading none
+        cdef tuple results
+        cdef int k, done
+        none.axes = 0
+        results = self.new_results(&none)
+        for k in range(self.inputs):
+            given[k] = <PyObject *> arrays[k]
+        self.find_arguments(given, numbers, x)
+        for k in range(2):
+            y[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> results[k])
+        failure.state = <double *> state.data
+        with nogil:
+            done = self.integrate(x, y, &failure)
+        if done < 0:
+            raise MemoryError("cannot allocate a workspace")
+        if done == 0 and failure.step >= 0:
+            self.raise_pivot(model, failure.step, state, x[FEXT] != NULL)
+        return results
+
+    cdef object raise_pivot(self, model, Py_ssize_t step, state, bint has_forces):
+        """Raise the error that names the joint and the step, if a pivot is why a motion is not finite."""
+        cdef Py_ssize_t nq = self.bodies.nq, nv = self.bodies.nv
+        parts = [state[:nq], state[nq:nq + nv], state[nq + nv:nq + 2 * nv]]
+        if has_forces:
+            parts.append(state[nq + 2 * nv:nq + 2 * nv + 6 * self.bodies.m.joints].reshape(-1, 6))
+        try:
+            self.simulation.forward_dynamics(model, *parts)
+        except NotPositiveDefiniteError as error:
+            message = f"step {step}: {error}" if self.whole else str(error)
+            raise NotPositiveDefiniteError(message, row=error.row, name=error.name) from None
+        except NonFiniteError:   # the motion diverges
+            pass
+
+    cdef int integrate(self, const double **x, double **out, Failure *failure) noexcept nogil:
+        """Integrate one motion; return 1 if its results are valid, -1 if out of memory, else 0.
+
+        Valid are finite states, and where a failure is looked for also those of a motion that diverges
+        without one, from finite arguments. Others are written only if the state of a failure is wanted.
+        """
+        cdef Operand operands[ARRAYS]
+        cdef Py_ssize_t states = self.steps + 1 if self.whole else 1, size
+        cdef int lanes = 1 if self.simulation.has_one else LANES, done = 1, k
+        cdef double *memory
+        for k in range(H + 1):
+            operands[k] = self.single[k]
+            operands[k].data = <const char *> x[k]
+        if x[FEXT] == NULL:
+            operands[FEXT].size = 0
+        if failure != NULL:
+            failure.step = -1
+        size = states * (self.bodies.nq + self.bodies.nv) + ALIGNED
+        memory = <double *> malloc(
+            (size + self.simulation.state_size(lanes, operands[FEXT].size)) * sizeof(double))
+        if memory == NULL:
+            return -1
+        operands[Q], operands[V] = self.single[Q], self.single[V]
+        operands[Q].data, operands[V].data = <char *> memory, <char *> (memory + states * self.bodies.nq)
+        self.run_groups(lanes, 1, operands, 0, 1, align(memory + size - ALIGNED), failure)
+        for k in range(2):
+            done = done and all_finite(operands[Q + k].size, <const double *> (
+                operands[Q + k].data + (states - 1) * operands[Q + k].to_step))
+        if failure != NULL and failure.step < 0:
+            done = 1
+            for k in range(H):
+                done = done and (x[k] == NULL or all_finite(self.input[k].size, x[k]))
+        for k in range(2 if done or failure != NULL and failure.state != NULL else 0):
+            memcpy(out[k], operands[Q + k].data, operands[Q + k].to_next)
+        free(memory)
+        return done
+
+    cdef void run_groups(self, int lanes, Py_ssize_t batch, const Operand *x, Py_ssize_t first,
+                         Py_ssize_t stop, double *memory, Failure *failure) noexcept nogil:
+        """Integrate the blocks first .. stop-1 of 8 motions, at most `lanes` at once."""
+        cdef State s
+        cdef Py_ssize_t count
+        s.lanes, s.failure = 0, failure
+        while first < stop:
+            while lanes > LANES * (stop - first):
+                lanes = next_width(lanes)
+            if lanes != s.lanes:
+                self.simulation.carve(&s, lanes, x[FEXT].size, memory)
+                self.simulation.prepare(&s)
+            count = min(<Py_ssize_t> lanes, batch - LANES * first)
+            self.run_group(x, &s, LANES * first, count)
+            first += max(1, lanes // LANES)
+
+    cdef void begin_group(self, const Operand *x, State *s, Py_ssize_t first,
+                          Py_ssize_t count) noexcept nogil:
+        """Fetch the initial states, store them if wanted, and spoil those that are not configurations."""
+        cdef Py_ssize_t b, lane
+        cdef double *at
+        fetch(s, 0, &x[Q0], 0, first, count)
+        fetch(s, s.v, &x[V0], 0, first, count)
+        if self.steps:
+            fetch(s, s.tau, &x[TAU], 0, first, count)
+            fetch(s, s.fext, &x[FEXT], 0, first, count)
+        if self.whole:
+            put(s, 0, &x[Q], 0, first, count)
+            put(s, s.v, &x[V], 0, first, count)
+        for b in range(s.lanes // s.width):
+            at = s.x + b * s.to_block
+            for lane in range(s.width):
+                if self.bodies.nv and not self.bodies.is_configuration(at + lane, s.width):
+                    at[s.v + lane] = NAN
+
+    cdef void run_group(self, const Operand *x, State *s, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
+        """Integrate `count` motions, at most s.lanes, from the first one on."""
+        cdef double h = (<const double *> x[H].data)[0]
+        cdef Py_ssize_t t
+        s.block = first // LANES
+        self.begin_group(x, s, first, count)
+        for t in range(self.steps):
+            s.step = t
+            if t and x[TAU].to_step:
+                fetch(s, s.tau, &x[TAU], t, first, count)
+            if t and x[FEXT].to_step:
+                fetch(s, s.fext, &x[FEXT], t, first, count)
+            prefetch(&x[TAU], t + 1, first, count, 0)
+            prefetch(&x[Q], t + self.whole, first, count, 1)
+            prefetch(&x[V], t + self.whole, first, count, 1)
+            if self.method == RK4:
+                self.simulation.step_rk4(s, h)
+            else:
+                self.simulation.step_euler(s, h)
+            put(s, 0, &x[Q], t + self.whole, first, count)
+            put(s, s.v, &x[V], t + self.whole, first, count)
+
+
+cdef class Step(Rollout):
+    """State after one step, by the recursions."""
+
+    def __init__(self, model, method):
+        Rollout.__init__(self, model, Recursive(model), method)
+
+
+cdef class Trajectory(Rollout):
+    """States after every step, by the recursions; of steps or count, the number of forces, one is there."""
+
+    def __init__(self, model, steps, method, Py_ssize_t count):
+        cdef bint each = steps is None
+        Rollout.__init__(self, model, Recursive(model), method, count if each else steps, each)
+
+
+cdef inline int next_width(int lanes) noexcept nogil:
+    """Return the next smaller number of configurations that the interpreter of programs supports."""
+    return 16 if lanes == 64 else LANES
+
+
+cdef inline void fetch(const State *s, Py_ssize_t at, const Operand *series, Py_ssize_t step,
+                       Py_ssize_t first, Py_ssize_t count) noexcept nogil:
+    """Copy vectors of a step to doubles `at` of the blocks; an absent argument has zeros, or no entries.
+
+    Unused lanes repeat the first one of their block.
+    """
+    cdef const char *source = series.data + first * series.to_next + step * series.to_step
+    cdef Py_ssize_t b
+    if series.data == NULL:
+        for b in range(s.lanes // s.width):
+            memset(s.x + b * s.to_block + at, 0, series.size * s.width * sizeof(double))
+        return
+    if s.lanes == 1:
+        memcpy(s.x + at, source, series.size * sizeof(double))
+        return
+    for b in range(s.lanes // LANES):
+        load_from(series, source, <int> min(count, <Py_ssize_t> LANES), s.x + b * s.to_block + at)
+        source += LANES * series.to_next
+        count -= LANES
+
+
+cdef inline void prefetch(const Operand *series, Py_ssize_t step, Py_ssize_t first, Py_ssize_t count,
+                          int write) noexcept nogil:
+    """Fetch the vectors of a step into the cache, if every step has its own; they may not exist."""
+    cdef const char *x = series.data + first * series.to_next + step * series.to_step
+    cdef Py_ssize_t k
+    if series.to_step:
+        for k in range(count):
+            prefetch_bytes(x + k * series.to_next, series.size * sizeof(double), write)
+
+
+cdef inline void put(const State *s, Py_ssize_t at, const Operand *series, Py_ssize_t step, Py_ssize_t first,
+                     Py_ssize_t count) noexcept nogil:
+    """Copy vectors of a step from doubles `at` of the blocks to a result."""
+    cdef char *target = <char *> series.data + first * series.to_next + step * series.to_step
+    cdef Py_ssize_t b
+    if s.lanes == 1:
+        memcpy(target, s.x + at, series.size * sizeof(double))
+        return
+    for b in range(s.lanes // LANES):
+        active.lanes.store(series.size, <int> min(count, <Py_ssize_t> LANES), s.x + b * s.to_block + at,
+                           target, series.to_next)
+        target += LANES * series.to_next
+        count -= LANES

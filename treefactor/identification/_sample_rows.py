@@ -14,8 +14,8 @@ from ..model.model import Model
 from ..quantities.functions import ENTRIES, regressor
 from ._column_sizes import column_sizes
 from ._triangles import update
-from .base_parameters import BaseParameters
 from .columns import INERTIA, column_names, regressor_pattern, single_entries
+from .parameter_bases import BaseParameters
 
 NUMBERS = 2**20  # most numbers of rows that are in memory at a time: 8 MB
 

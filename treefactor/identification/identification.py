@@ -10,10 +10,10 @@ from ..model.model import Model, require_model
 from ._column_sizes import enlarged, largest_of
 from ._least_squares import Solution, require_samples, solve, triangle_of
 from ._sample_rows import SampleRows, require_usable
-from .base_parameters import BaseParameters, base_parameters
 from .columns import KINDS, chosen, column_names
 from .estimate import Estimate, PhysicalEstimate, Residuals
 from .excitation import ROUNDING
+from .parameter_bases import BaseParameters, base_parameters
 from .physical import fit_physical
 
 TOLERANCE = 1e-9  # smallest singular value of independent columns, scaled to unit norm

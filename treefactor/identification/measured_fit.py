@@ -12,11 +12,11 @@ from ..dynamics import rnea
 from ..exceptions import TreefactorError
 from ..model.model import Model, require_model
 from ._fit_notes import at_values, failures_of, late_torques, opposite_signs, rows_left_out
-from .base_parameters import BaseParameters
 from .columns import KINDS
 from .estimate import Estimate
 from .identification import Identification
 from .measurements import Measurements
+from .parameter_bases import BaseParameters
 from .samples import slow_rows
 
 ALL = "all joints"

@@ -49,84 +49,24 @@ def moved(model: Model, request: Request, frame: Frame) -> Request:
     return request.with_outputs(outputs)
 
 
-def frame_placement(model: Model, frame) -> Request:
-    """Return the request of placements of frames."""
-    return of_frames(model, "frame_placement", frame)
-
-
-def frame_velocity(model: Model, frame, reference: str) -> Request:
-    """Return the request of velocities of frames."""
-    return of_frames(model, "frame_velocity", frame, reference)
-
-
-def frame_acceleration(model: Model, frame, reference: str, classical: bool) -> Request:
-    """Return the request of accelerations of frames."""
-    return of_frames(model, "frame_acceleration", frame, reference, classical)
-
-
-def frame_jacobian(model: Model, frame, reference: str, layout: str, placement: bool) -> Request:
-    """Return the request of Jacobians of frames, and of their placements if asked for."""
-    return of_frames(model, "frame_jacobian", frame, reference, layout=layout, placement=placement)
-
-
-def frame_jacobian_dot(model: Model, frame, reference: str, layout: str) -> Request:
-    """Return the request of time derivatives of Jacobians of frames."""
-    return of_frames(model, "frame_jacobian_dot", frame, reference, layout=layout)
-
-
-def joint_jacobian(model: Model, joint, reference: str) -> Request:
+def joint_jacobian(model: Model, name: str, joint, reference: str) -> Request:
     """Return the request of the Jacobian of a joint's own frame."""
     return of_frames(
         model, "frame_jacobian", frame_of_joint(model, body_number(model, joint, "joint")), reference
     )
 
 
-def joint_placements(model: Model) -> Request:
+def joint_placements(model: Model, name: str) -> Request:
     """Return the request of the placements of all joints."""
     return request_of(model, [item_of_joints(model)])
 
 
-def center_of_mass(model: Model, root, v, a) -> Request:
-    """Return the request of a centre of mass, of its velocity if there is v, and of its acceleration."""
+def of_masses(model: Model, kind: str, root=None, v=None, a=None, gather=None) -> Request:
+    """Return the request of a result of masses; of a centre of mass also of its motion, if v and a are."""
     if a is not None and v is None:
         raise TypeError("v is needed for accelerations of a centre of mass, got None")
     order = 2 if a is not None else 1 if v is not None else 0
-    return of_masses(model, "center_of_mass", root, order)
-
-
-def center_of_mass_jacobian(model: Model, root) -> Request:
-    """Return the request of the Jacobian of a centre of mass."""
-    return of_masses(model, "center_of_mass_jacobian", root)
-
-
-def of_masses(model: Model, kind: str, root=None, order: int = 0, gather=None) -> Request:
-    """Return the request of a result of masses; of a centre of mass also of its first derivatives."""
     return request_of(model, items_of_masses(model, kind, -1 if root is None else root, order), gather)
-
-
-def centroidal_map(model: Model) -> Request:
-    """Return the request of the centroidal momentum matrix."""
-    return of_masses(model, "centroidal_map")
-
-
-def centroidal_map_dot(model: Model) -> Request:
-    """Return the request of the time derivative of the centroidal momentum matrix."""
-    return of_masses(model, "centroidal_map_dot")
-
-
-def centroidal_momentum(model: Model) -> Request:
-    """Return the request of the momentum about the centre of mass."""
-    return of_masses(model, "centroidal_momentum")
-
-
-def centroidal_momentum_rate(model: Model) -> Request:
-    """Return the request of the rate of that momentum."""
-    return of_masses(model, "centroidal_momentum_rate")
-
-
-def centroidal_inertia(model: Model) -> Request:
-    """Return the request of the inertia tensor about the centre of mass."""
-    return of_masses(model, "centroidal_inertia")
 
 
 def _kept(model: Model, key, compiled: Callable[[], Request]) -> Request:

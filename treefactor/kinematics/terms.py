@@ -18,7 +18,7 @@ AllTerms.__doc__ = (
 )
 
 
-def compiled(model: Model) -> Terms:
+def compiled(model: Model, name: str) -> Terms:
     """Return the compiled terms of a model, which must have mass."""
     items = [item_of_joints(model)]
     for kind in filter(MASSES.__contains__, FIELDS):

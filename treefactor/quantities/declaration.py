@@ -19,8 +19,9 @@ class Array(NamedTuple):
         Of results also their meaning.
     axes : str
         Axes, order and sign, as a sentence; in the docstring after the shape.
-    role : {"vector", "configuration", "direction", "number"}
-        A direction may have an axis more than the state, for several vectors of every state.
+    role : {"vector", "configuration", "direction", "number", "series"}
+        A direction may have an axis more than the state, for several vectors of every state. The first axis of
+        a series is that of steps; where their number is given instead, it has no such axis.
     type : str
         In the docstring and for type checkers, if it is not that of any array.
     default : object
@@ -59,11 +60,12 @@ class Option(NamedTuple):
     name : str
     choices : tuple of str, int or None
         The first is the default. Empty for other kinds.
-    kind : {"choice", "reference", "flag", "frame", "key", "number", "presence", "axis"}
+    kind : {"choice", "reference", "flag", "frame", "key", "number", "count", "presence", "axis"}
         A reference may also be given by Pinocchio's enum. Frames and keys have no choices: models keep the
         compiled functions of a bounded number of them; a key is any object that `read` makes hashable. A
-        presence says whether the optional argument of this name is given. An axis is no argument: it is the
-        length of the last axis of the array that has this name for it.
+        number is an argument of the compiled function, the same for all of a batch. A count is the number of
+        steps of series. A presence says whether the optional argument of this name is given. An axis is no
+        argument: it is the length of the last axis of the array that has this name for it.
     text : str
         For the docstring.
     default : object
@@ -182,6 +184,8 @@ class Derivative(NamedTuple):
         "module:class" that computes the products for JAX and PyTorch; imported when first needed.
     options : tuple of str
         Options that JAX and PyTorch have; the others keep their defaults.
+    notes : str
+        Of the functions of JAX and PyTorch.
     """
 
     jvp: str = ""
@@ -191,6 +195,7 @@ class Derivative(NamedTuple):
     acceleration: str = ""
     rule: str = "adapters._rules:Products"
     options: tuple[str, ...] = ()
+    notes: str = ""
 
 
 class Quantity(NamedTuple):
@@ -203,7 +208,9 @@ class Quantity(NamedTuple):
         First line of the docstring.
     inputs, results : tuple of Array
     kernel : str
-        "module:class" of its compiled function, imported at the first call; relative to the package.
+        "module:class" of its compiled function, imported at the first call; relative to the package. In place
+        of a class, which takes a model and the options, there may be a function of the model, the name of the
+        quantity and the options by name.
     options : tuple of Option
     parameters : tuple of str
         Order of arguments, where it is not inputs, options, ``out``; ``num_threads`` and ``inertias`` follow.
@@ -288,6 +295,17 @@ class Quantity(NamedTuple):
     def key(self) -> str:
         """Name in the table: operations on arrays have that of their group before it, as in "se3.exp"."""
         return self.name if self.has_model else f"{self.module.rpartition('.')[2]}.{self.name}"
+
+    @property
+    def given(self) -> tuple[Array, ...]:
+        """Arguments of the compiled function: all inputs, then numbers."""
+        numbers = (Array(one.name, role="number") for one in self.options if one.kind == "number")
+        return (*self.inputs, *numbers)
+
+    @property
+    def choosing(self) -> tuple[Option, ...]:
+        """Options that choose the compiled function."""
+        return tuple(one for one in self.options if one.kind != "number")
 
     @property
     def arguments(self) -> dict[str, object]:

@@ -7,9 +7,8 @@ from typing import NamedTuple
 from .declaration import Array, Quantity
 from .docstrings import text_of
 from .functions import QUANTITIES
-from .motions import MOTIONS
 
-DIFFERENTIABLE = {name: one for name, one in (QUANTITIES | MOTIONS).items() if one.derivative}
+DIFFERENTIABLE = {name: one for name, one in QUANTITIES.items() if one.derivative}
 INERTIAS = Array(
     "inertias",
     ("njoints", 10),
@@ -66,7 +65,7 @@ class Framework(NamedTuple):
             spoiled=NAN,
             counterparts=(),
             source="",
-            notes=own.notes if name in MOTIONS else ONCE * limited,
+            notes=own.derivative.notes or ONCE * limited,
             details=f"As `treefactor.{name}`, inside {self.name}"
             f"{', without its arguments ' * bool(absent)}{', '.join(absent)}.",
             examples="",

@@ -295,6 +295,35 @@ def equation_of_motion(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
+# declared in quantities; compiled class dynamics._rollouts:Step
+def step(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    h: float,
+    method: str = "semi_implicit_euler",
+    fext: ArrayLike | None = None,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+    inertias: Any = None,
+) -> Any: ...
+
+# declared in quantities; compiled class dynamics._rollouts:Trajectory
+def rollout(
+    model: Model,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    tau: ArrayLike | None,
+    h: float,
+    steps: int | None = None,
+    method: str = "semi_implicit_euler",
+    fext: ArrayLike | None = None,
+    out: tuple[np.ndarray, ...] | None = None,
+    num_threads: int = 1,
+    inertias: Any = None,
+) -> Any: ...
+
 # declared in quantities; compiled class derivatives._first_order:RneaDerivatives
 def rnea_derivatives(
     model: Model,
@@ -519,7 +548,7 @@ def regressor_transpose_times(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
-# declared in quantities; compiled class kinematics.requests:frame_placement
+# declared in quantities; compiled class kinematics.requests:of_frames
 def frame_placement(
     model: Model,
     q: ArrayLike,
@@ -536,7 +565,7 @@ def joint_placements(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
-# declared in quantities; compiled class kinematics.requests:frame_velocity
+# declared in quantities; compiled class kinematics.requests:of_frames
 def frame_velocity(
     model: Model,
     q: ArrayLike,
@@ -547,7 +576,7 @@ def frame_velocity(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
-# declared in quantities; compiled class kinematics.requests:frame_acceleration
+# declared in quantities; compiled class kinematics.requests:of_frames
 def frame_acceleration(
     model: Model,
     q: ArrayLike,
@@ -560,7 +589,7 @@ def frame_acceleration(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
-# declared in quantities; compiled class kinematics.requests:frame_jacobian
+# declared in quantities; compiled class kinematics.requests:of_frames
 def frame_jacobian(
     model: Model,
     q: ArrayLike,
@@ -582,7 +611,7 @@ def joint_jacobian(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
-# declared in quantities; compiled class kinematics.requests:frame_jacobian_dot
+# declared in quantities; compiled class kinematics.requests:of_frames
 def frame_jacobian_dot(
     model: Model,
     q: ArrayLike,
@@ -594,7 +623,7 @@ def frame_jacobian_dot(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
-# declared in quantities; compiled class kinematics.requests:center_of_mass
+# declared in quantities; compiled class kinematics.requests:of_masses
 def center_of_mass(
     model: Model,
     q: ArrayLike,
@@ -605,7 +634,7 @@ def center_of_mass(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
-# declared in quantities; compiled class kinematics.requests:center_of_mass_jacobian
+# declared in quantities; compiled class kinematics.requests:of_masses
 def center_of_mass_jacobian(
     model: Model,
     q: ArrayLike,
@@ -614,7 +643,7 @@ def center_of_mass_jacobian(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
-# declared in quantities; compiled class kinematics.requests:centroidal_map
+# declared in quantities; compiled class kinematics.requests:of_masses
 def centroidal_map(
     model: Model,
     q: ArrayLike,
@@ -622,7 +651,7 @@ def centroidal_map(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
-# declared in quantities; compiled class kinematics.requests:centroidal_map_dot
+# declared in quantities; compiled class kinematics.requests:of_masses
 def centroidal_map_dot(
     model: Model,
     q: ArrayLike,
@@ -631,7 +660,7 @@ def centroidal_map_dot(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
-# declared in quantities; compiled class kinematics.requests:centroidal_momentum
+# declared in quantities; compiled class kinematics.requests:of_masses
 def centroidal_momentum(
     model: Model,
     q: ArrayLike,
@@ -640,7 +669,7 @@ def centroidal_momentum(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
-# declared in quantities; compiled class kinematics.requests:centroidal_momentum_rate
+# declared in quantities; compiled class kinematics.requests:of_masses
 def centroidal_momentum_rate(
     model: Model,
     q: ArrayLike,
@@ -650,7 +679,7 @@ def centroidal_momentum_rate(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
-# declared in quantities; compiled class kinematics.requests:centroidal_inertia
+# declared in quantities; compiled class kinematics.requests:of_masses
 def centroidal_inertia(
     model: Model,
     q: ArrayLike,

@@ -146,8 +146,8 @@ def _type(quantity: Quantity, name: str, types: Types) -> str:
     option = next(one for one in quantity.options if one.name == name)
     if option.choices and all(isinstance(choice, str) for choice in option.choices):
         return "str" if option.kind == "choice" else "Any"
-    if option.kind == "number":
-        return "float" if option.default is NEEDED else "int | None"
+    if option.kind in ("number", "count"):
+        return {"number": "float", "count": "int | None"}[option.kind]
     return "bool" if option.kind == "flag" else "Any"
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from . import configurations, derivatives, dynamics, kinematics, poses, regressors, rotations
+from . import configurations, derivatives, dynamics, kinematics, motions, poses, regressors, rotations
 from .declaration import Quantity
 
 TABLE = {  # modules of declarations, with the sections of the documentation
     configurations: "Configurations",
     dynamics: "Dynamics",
+    motions: "Dynamics",
     derivatives: "Derivatives",
     regressors: "Identification",
     kinematics: "Kinematics",

@@ -13,9 +13,10 @@ cdef enum:
 
 ctypedef struct Operand:
     const char *data             # NULL: the argument is absent
-    Py_ssize_t size              # entries of one configuration
+    Py_ssize_t size              # entries of one configuration, or of a step of a series
     Py_ssize_t to_next           # bytes to the next configuration
     Py_ssize_t to_entry          # bytes from entry to entry
+    Py_ssize_t to_step           # of a series: bytes from step to step
 
 
 cdef inline double *align(double *x) noexcept nogil:
@@ -26,16 +27,21 @@ cdef inline double *align(double *x) noexcept nogil:
 cdef inline void describe_vector(const void *x, Py_ssize_t size, Operand *operand) noexcept nogil:
     """Describe contiguous entries that all configurations share; NULL is absent."""
     operand.data, operand.size = <const char *> x, 0 if x == NULL else size
-    operand.to_next, operand.to_entry = 0, sizeof(double)
+    operand.to_next, operand.to_entry, operand.to_step = 0, sizeof(double), 0
 
 
 cdef inline void describe(cnp.ndarray x, Operand *operand) noexcept:
-    """Describe validated rows of shape (batch, size), or (1, size) that all share; None is absent."""
+    """Describe validated rows of shape (batch, size), or (1, size) that all share; None is absent.
+
+    A series has shape (batch, steps, size).
+    """
     describe_vector(NULL, 0, operand)
     if x is not None:
-        operand.data, operand.size = x.data, x.shape[1]
+        operand.data, operand.size = x.data, x.shape[x.ndim - 1]
         operand.to_next = 0 if x.shape[0] == 1 else x.strides[0]
-        operand.to_entry = x.strides[1]
+        operand.to_entry = x.strides[x.ndim - 1]
+        if x.ndim == 3:
+            operand.to_step = x.strides[1]
 
 
 cdef inline bint is_dense(const Operand *operand) noexcept nogil:
@@ -86,10 +92,12 @@ cdef inline bint read_matrix_operand(object x, Py_ssize_t rows, Py_ssize_t colum
 
 cdef inline void load(const Operand *operand, Py_ssize_t b, int count, double *X) noexcept nogil:
     """X <- configurations of block b; lanes beyond ``count`` repeat the first one."""
-    cdef const char *source
-    if operand.data == NULL:
-        return
-    source = operand.data + b * LANES * operand.to_next
+    if operand.data != NULL:
+        load_from(operand, operand.data + b * LANES * operand.to_next, count, X)
+
+
+cdef inline void load_from(const Operand *operand, const char *source, int count, double *X) noexcept nogil:
+    """X <- configurations from `source` on, which lie as those of an operand do."""
     if operand.to_entry != sizeof(double):
         active.lanes.load_apart(operand.size, count, source, operand.to_next, operand.to_entry, X)
         return

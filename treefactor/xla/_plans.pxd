@@ -1,14 +1,10 @@
 """C interface of plans: compiled functions that run on the buffers of a call without Python."""
 
 from .._functions._compiled_function cimport MOST_ARRAYS, CompiledFunction
-from ..dynamics._rollouts cimport Motion, Series, Simulation
-from ..tree._operands cimport Operand
 
 
 cdef class Plan:
-    cdef CompiledFunction function       # one of these two is the function
-    cdef Simulation simulation
-    cdef Motion motion           # of the simulation; its arrays are those of a call
+    cdef CompiledFunction function
     cdef object kept
     cdef int arguments, results  # of the function
     cdef int inputs, outputs     # of the map
@@ -19,14 +15,8 @@ cdef class Plan:
     cdef Py_ssize_t result_size[MOST_ARRAYS]
     cdef bint converts           # some results are not needed
 
-    cdef int set_motion(self, tuple function) except -1
-    cdef tuple sizes_of_results(self)
     cdef bint run(self, Py_ssize_t batch, bint single, bint narrow, void *const *data) noexcept nogil
     cdef bint run_blocks(self, Py_ssize_t batch, bint single, bint narrow, void *const *data) noexcept nogil
     cdef bint run_block(self, Py_ssize_t first, Py_ssize_t count, bint single, bint narrow, void *const *data,
                         double *end) noexcept nogil
     cdef bint compute(self, Py_ssize_t batch, bint single, const double **x, double **y) noexcept nogil
-    cdef bint run_one(self, const double **x, double **y) noexcept nogil
-    cdef void describe(self, int k, void *data, bint is_result, Series *series) noexcept nogil
-    cdef Motion motion_of(self, const double **x, double **y) noexcept nogil
-    cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, double **y) noexcept nogil

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._functions import general_path
-from ..dynamics._rollouts import METHODS, Recursive
 from ..model.gravity import without_gravity
 from ..model.model import Model
 from ..quantities.frameworks import inputs_of
 from ..quantities.functions import ENTRIES, QUANTITIES
-from ..quantities.motions import MOTIONS
 from ._plans import Plan
 
 
@@ -31,9 +29,7 @@ def plan_of(map: Any) -> Plan | None:
     options = dict(function.options)
     if options.get("inertias") or all(0 in shape for shape in map.outputs):
         return None
-    if function.name in MOTIONS:
-        parts = _motion(model, options)
-    elif map.kind == "value":
+    if map.kind == "value":
         parts = _declared(model, function.name, options)
     else:
         parts = _derivative(model, function.name, map.kind, options)
@@ -43,23 +39,16 @@ def plan_of(map: Any) -> Plan | None:
 def _declared(model: Model, name: str, options: dict):
     """Return function, arguments and results of a declared function; None if it has none for this model."""
     entry = ENTRIES[name]
-    chosen = tuple(options.get(option.name, option.default_value) for option in entry.quantity.options)
+    quantity, counts = entry.quantity, (options["steps"],) if entry.counted else ()
+    chosen = [None if x.kind == "count" else options.get(x.name, x.default_value) for x in quantity.choosing]
     try:
-        function = general_path.compiled_function(entry, model, chosen)
+        function = general_path.compiled_function(entry, model, (*chosen, *counts))
     except ValueError:
         return None  # Python raises the error
-    taken = [one.name for one in inputs_of(entry.quantity, options)]
-    return function, [taken.index(place) if place in taken else None for place in function.names], [0]
-
-
-def _motion(model: Model, options: dict):
-    """Return simulation, arguments and results of a step, or of a rollout, which has a number of steps."""
-    fext, steps = bool(options.get("fext")), options.get("steps", 1)
-    if steps < 1 or not model.nv:
-        return None
-    method = METHODS.index(options.get("method", METHODS[0]))
-    simulation = Recursive(model, fext), method, options["h"], steps, "steps" in options
-    return simulation, [0, 1, 2, 3 if fext else None], [0, 1]
+    taken = [one.name for one in inputs_of(quantity, options)]
+    numbers = {one.name: np.array(options[one.name]) for one in quantity.options if one.kind == "number"}
+    arguments = [taken.index(x) if x in taken else numbers.get(x) for x in function.names]
+    return function, arguments, list(range(function.results))
 
 
 def _derivative(model: Model, name: str, kind: str, options: dict):

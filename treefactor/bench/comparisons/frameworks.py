@@ -11,9 +11,8 @@ from functools import partial
 from importlib.util import find_spec
 from time import process_time
 
-from ...dynamics.rollouts import step
 from ...model.model import Model
-from ...quantities.functions import forward_dynamics
+from ...quantities.functions import forward_dynamics, step
 from ..case import Moving
 from ..timing import Call, Comparison
 

@@ -7,9 +7,8 @@ from functools import cache, partial
 
 import numpy as np
 
-from ...dynamics.rollouts import rollout
 from ...model.configuration import neutral
-from ...quantities.functions import h_times, integrate
+from ...quantities.functions import h_times, integrate, rollout
 from ..case import WHOLE_BODY, Case, program_backends
 from ..timing import Call, Comparison
 

@@ -83,14 +83,14 @@ cdef class Native(Routine):
 
     cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil:
         cdef Function form = self.one_form if width.lanes == 1 else self.eight_form
-        form(workspace, workspace + self.size[0] * width.lanes, workspace + self.to_u * width.lanes,
+        form(workspace, workspace + self.input[0].size * width.lanes, workspace + self.to_u * width.lanes,
              workspace + self.inputs * width.lanes)
 
     cdef void evaluate_groups(self, const Width *width, double *workspace, int groups) noexcept nogil:
         if self.groups_form == NULL:
             Routine.evaluate_groups(self, width, workspace, groups)
             return
-        self.groups_form(workspace, workspace + self.size[0] * width.lanes,
+        self.groups_form(workspace, workspace + self.input[0].size * width.lanes,
                          workspace + self.to_u * width.lanes, workspace + self.inputs * width.lanes,
                          workspace + self.slots * width.lanes, groups,
                          (self.slots + self.live) * width.lanes)
@@ -107,10 +107,10 @@ cdef class Native(Routine):
         if count != 1 or not self.separate or targets[0].first != self.inputs or targets[0].size != size:
             return Routine.run_single(self, operands, targets, count)
         for k in range(self.arguments):
-            if operands[k] < out + size and out < operands[k] + self.size[k]:
+            if operands[k] < out + size and out < operands[k] + self.input[k].size:
                 return Routine.run_single(self, operands, targets, count)
         for k in range(self.arguments):
-            if not all_finite(self.size[k], operands[k]):
+            if not all_finite(self.input[k].size, operands[k]):
                 return False
         if self.units and width.find_invalid(0, self.units, self.unit, unit_square, operands[0], &invalid):
             return False

@@ -16,6 +16,8 @@ cdef class ProgramSimulation(Simulation):
     Parameters
     ----------
     model : Model
+    forward_dynamics : callable
+        See `Simulation`.
     routine : Routine
     results : Results
     """
@@ -24,9 +26,9 @@ cdef class ProgramSimulation(Simulation):
     cdef Results results
     cdef bint in_place           # the workspace is the state: a follows tau as results follow arguments
 
-    def __init__(self, model, Routine routine not None, Results results not None):
+    def __init__(self, model, forward_dynamics, Routine routine not None, Results results not None):
         cdef Py_ssize_t after = routine.inputs + self.nv
-        self.routine, self.results = routine, results
+        self.routine, self.results, self.forward_dynamics = routine, results, forward_dynamics
         self.widest = kernels.width[routine.widest].lanes
         follows = np.array_equal(results.slots.ravel(), np.arange(routine.inputs, after))
         self.in_place = routine.keeps_arguments and follows and (results.signs == 1.0).all()
@@ -79,6 +81,8 @@ cdef class CalledSimulation(Simulation):
     Parameters
     ----------
     model : Model
+    forward_dynamics : callable
+        See `Simulation`.
     routine : object
         With the method `batch` of Routine.
     results : Results
@@ -87,8 +91,8 @@ cdef class CalledSimulation(Simulation):
     cdef object routine
     cdef Results results
 
-    def __init__(self, model, routine, Results results not None):
-        self.routine, self.results = routine, results
+    def __init__(self, model, forward_dynamics, routine, Results results not None):
+        self.routine, self.results, self.forward_dynamics = routine, results, forward_dynamics
 
     cdef void accelerate(self, State *s) noexcept nogil:
         with gil:

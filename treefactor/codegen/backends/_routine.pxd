@@ -4,6 +4,8 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 
+from ..._functions._arrays cimport Array
+from ...tree._operands cimport Operand
 from ._results cimport Results, StridedOutput, Target
 
 cdef extern from "kernels/interpreter/interpreter.h" nogil:
@@ -35,13 +37,9 @@ cdef const ProgramKernels *kernels
 cdef enum:
     ARGUMENTS = 7                # most arguments of a function
 
-cdef struct StridedInput:        # entry e of configuration c: data + c to_lane + e to_entry
-    const char *data
-    Py_ssize_t to_lane, to_entry
-
 cdef class Routine:
     cdef Py_ssize_t arguments, inputs, slots
-    cdef Py_ssize_t size[ARGUMENTS]
+    cdef Array input[ARGUMENTS]
     cdef int widest              # index of the widest lane count that `evaluate` supports
     cdef bint keeps_arguments    # whether `evaluate` leaves the slots of the arguments unchanged
     cdef bint pivots             # whether non-finite results mean a pivot that is not positive
@@ -54,7 +52,7 @@ cdef class Routine:
     cdef void prepare(self, const Width *width, double *workspace) noexcept nogil
     cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil
     cdef void evaluate_groups(self, const Width *width, double *workspace, int groups) noexcept nogil
-    cdef void load_arguments(self, const Width *width, const StridedInput *source, Py_ssize_t first,
+    cdef void load_arguments(self, const Width *width, const Operand *source, Py_ssize_t first,
                              int count, double *workspace) noexcept nogil
     cdef bint evaluate_checked(self, const Width *width, Results results, double *workspace, int groups,
                                int64_t *invalid) noexcept nogil
@@ -66,5 +64,5 @@ cdef class Routine:
     cdef object run_many(self, PyObject **operands, object out, Results results)
     cdef bint find_operands(self, PyObject **operands, const double **addresses) noexcept
     cdef bint run_single(self, const double **operands, const Target *targets, int count) noexcept nogil
-    cdef bint run(self, const StridedInput *source, const StridedOutput *target, Results results,
+    cdef bint run(self, const Operand *source, const StridedOutput *target, Results results,
                   Py_ssize_t first, Py_ssize_t stop) noexcept nogil

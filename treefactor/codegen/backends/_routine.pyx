@@ -9,9 +9,11 @@ from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from ..._functions._arrays cimport Leading, describe_shape, fits, read_rows
+from ...tree._operands cimport Operand, describe
 from ...tree._pattern cimport active
 from ..._util._bound_call cimport BoundCall
-from ..._util._fast_arrays cimport all_finite, is_plain_vector, is_real, may_overlap
+from ..._util._fast_arrays cimport all_finite, is_real, may_overlap
 from ..._util._thread_count cimport is_thread_count
 from ._results cimport GROUP, PARTS, Results, StridedOutput, Target, are_fast_outputs
 
@@ -67,7 +69,7 @@ cdef class Routine:
         cdef Py_ssize_t k
         self.arguments = len(sizes)
         for k in range(self.arguments):
-            self.size[k] = sizes[k]
+            describe_shape(&self.input[k], (sizes[k],))
         self.inputs, self.slots, self.pivots = sum(sizes), slots, pivots
         self.units, self.unit, self.kept = len(units), <const Py_ssize_t *> units.data, units
         self.widest, self.live, self.together = 0, 0, 1
@@ -84,14 +86,14 @@ cdef class Routine:
         for r in range(groups):
             self.evaluate(width, workspace + r * (self.slots + self.live) * width.lanes)
 
-    cdef void load_arguments(self, const Width *width, const StridedInput *source, Py_ssize_t first,
+    cdef void load_arguments(self, const Width *width, const Operand *source, Py_ssize_t first,
                              int count, double *workspace) noexcept nogil:
         """Copy the arguments of configurations first .. first + count - 1 into workspaces."""
         cdef Py_ssize_t k
         for k in range(self.arguments):
-            width.load(self.size[k], count, source[k].data + first * source[k].to_lane, source[k].to_lane,
+            width.load(source[k].size, count, source[k].data + first * source[k].to_next, source[k].to_next,
                        source[k].to_entry, workspace, (self.slots + self.live) * width.lanes)
-            workspace += self.size[k] * width.lanes
+            workspace += source[k].size * width.lanes
 
     cdef bint evaluate_checked(self, const Width *width, Results results, double *workspace, int groups,
                                int64_t *invalid) noexcept nogil:
@@ -121,7 +123,7 @@ cdef class Routine:
         """Store the addresses of operands; return whether all are contiguous float64 vectors."""
         cdef Py_ssize_t k
         for k in range(self.arguments):
-            if not is_plain_vector(<object> operands[k], self.size[k]):
+            if not fits(&self.input[k], <object> operands[k]):
                 return False
             addresses[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> operands[k])
         return True
@@ -139,8 +141,8 @@ cdef class Routine:
             if workspace == NULL:
                 return False
         for k in range(self.arguments):
-            memcpy(workspace + at, operands[k], self.size[k] * sizeof(double))
-            at += self.size[k]
+            memcpy(workspace + at, operands[k], self.input[k].size * sizeof(double))
+            at += self.input[k].size
         good = all_finite(self.inputs, workspace)
         if self.units:
             good = good and not width.find_invalid(0, self.units, self.unit, unit_square, workspace, &invalid)
@@ -221,35 +223,26 @@ cdef class Routine:
 
     cdef object run_many(self, PyObject **operands, object out, Results results):
         """Return results for (batch, size) arrays and shared vectors, or None."""
-        cdef StridedInput source[ARGUMENTS]
+        cdef Operand source[ARGUMENTS]
         cdef StridedOutput target
-        cdef cnp.ndarray x
-        cdef Py_ssize_t k, count = -1
-        cdef int axes
+        cdef Leading leading
+        cdef Py_ssize_t k
         cdef bint done
+        leading.axes = leading.size = 0
         for k in range(self.arguments):
-            if not is_real(<object> operands[k]):
+            if not read_rows(&self.input[k], <object> operands[k], &leading, &source[k]):
                 return None
-            x = <cnp.ndarray> operands[k]
-            axes = x.ndim
-            if not 1 <= axes <= 2 or x.shape[axes - 1] != self.size[k]:
-                return None
-            source[k].data, source[k].to_entry, source[k].to_lane = x.data, x.strides[axes - 1], 0
-            if axes == 2:
-                if count >= 0 and x.shape[0] != count:
-                    return None
-                count, source[k].to_lane = x.shape[0], x.strides[0]
-        if count <= 0 or (results.grouped and count % GROUP):
+        if leading.axes != 1 or leading.size == 0 or (results.grouped and leading.size % GROUP):
             return None
         if out is None:
-            out = results.allocate(count)
-        if not results.describe(out, count, &target):
+            out = results.allocate(leading.size)
+        if not results.describe(out, leading.size, &target):
             return None
         for k in range(self.arguments):
             if may_overlap(<cnp.ndarray> operands[k], <cnp.ndarray> out):
                 return None
         with nogil:
-            done = self.run(source, &target, results, 0, count)
+            done = self.run(source, &target, results, 0, leading.size)
         return out if done else None
 
     def bind(self, tuple operands not None, out, results not None, general_path):
@@ -265,15 +258,12 @@ cdef class Routine:
         Operands have shape (batch, size), or (1, size) if all configurations share them. Out has shape
         (batch, size) or (blocks, size, 8). Any strides are allowed.
         """
-        cdef StridedInput source[ARGUMENTS]
+        cdef Operand source[ARGUMENTS]
         cdef StridedOutput target
         cdef Py_ssize_t k
-        cdef cnp.ndarray operand
         cdef bint done
         for k in range(self.arguments):
-            operand = operands[k]
-            source[k].data, source[k].to_entry = operand.data, operand.strides[1]
-            source[k].to_lane = 0 if operand.shape[0] == 1 else operand.strides[0]
+            describe(operands[k], &source[k])
         target.data, target.to_entry, target.grouped = out.data, out.strides[1], out.ndim == 3
         target.to_lane = out.strides[2 if target.grouped else 0]
         target.to_group = out.strides[0] if target.grouped else GROUP * target.to_lane
@@ -282,7 +272,7 @@ cdef class Routine:
         if not done:
             raise MemoryError(f"no memory for a workspace of {self.slots} slots")
 
-    cdef bint run(self, const StridedInput *source, const StridedOutput *target, Results results,
+    cdef bint run(self, const Operand *source, const StridedOutput *target, Results results,
                   Py_ssize_t first, Py_ssize_t stop) noexcept nogil:
         """Compute the results of configurations first .. stop-1; return False if out of memory.
 
@@ -297,7 +287,7 @@ cdef class Routine:
         cdef char *raw
         cdef double *workspace
         for k in range(self.arguments):
-            adjacent |= source[k].to_lane == sizeof(double)
+            adjacent |= source[k].to_next == sizeof(double)
         most = WIDEST if adjacent and self.together == 1 else self.together * width.lanes
         most = min(most, ((stop - first - 1) // width.lanes + 1) * width.lanes)
         raw = <char *> malloc(most * (self.slots + self.live) * sizeof(double) + 64)

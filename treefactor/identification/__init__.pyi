@@ -1,0 +1,40 @@
+"""List the names of the package, each with its module, for type checkers and for the package."""
+
+from ..model.parameters import fault_of as fault_of
+from ..model.parameters import faults as faults
+from ..model.parameters import from_log_cholesky as from_log_cholesky
+from ..model.parameters import from_pseudo_inertia as from_pseudo_inertia
+from ..model.parameters import log_cholesky_jacobian as log_cholesky_jacobian
+from ..model.parameters import moved_parameters as moved_parameters
+from ..model.parameters import pseudo_inertia as pseudo_inertia
+from ..model.parameters import to_log_cholesky as to_log_cholesky
+from ..quantities.functions import *  # noqa: F403  # those of the section are there
+from .columns import column_names as column_names
+from .columns import regressor_pattern as regressor_pattern
+from .estimate import Estimate as Estimate
+from .estimate import PhysicalEstimate as PhysicalEstimate
+from .estimate import Residuals as Residuals
+from .excitation import directions_not_excited as directions_not_excited
+from .excitation import unexcited as unexcited
+from .exciting import ExcitingMotion as ExcitingMotion
+from .exciting import exciting_motion as exciting_motion
+from .gradients import log_cholesky_gradient as log_cholesky_gradient
+from .identification import Identification as Identification
+from .measured_fit import FittedParameter as FittedParameter
+from .measured_fit import JointResidual as JointResidual
+from .measured_fit import MeasuredFit as MeasuredFit
+from .measured_fit import fit_measurements as fit_measurements
+from .measurements import Measurements as Measurements
+from .measurements import read_measurements as read_measurements
+from .parameter_bases import BaseParameters as BaseParameters
+from .parameter_bases import Direction as Direction
+from .parameter_bases import base_parameters as base_parameters
+from .payload import Payload as Payload
+from .payload import PayloadIdentification as PayloadIdentification
+from .payload import identify_payload as identify_payload
+from .physical import PhysicalFit as PhysicalFit
+from .physical import fit_physical as fit_physical
+from .samples import TorqueDelay as TorqueDelay
+from .samples import slow_rows as slow_rows
+from .samples import torque_delay as torque_delay
+from .urdf import write_urdf as write_urdf
