@@ -51,7 +51,14 @@ STATEMENTS = 32  # statements per configuration that take as long as one unit of
 
 @overload
 def compile(  # type: ignore[overload-overlap]  # other names of backends are of Kernels
-    model_or_program, functions=..., *, backend: Literal["cuda"], tips=..., parameters=..., zeros=..., dtype=...
+    model_or_program,
+    functions=...,
+    *,
+    backend: Literal["cuda"],
+    tips=...,
+    parameters=...,
+    zeros=...,
+    dtype=...,
 ) -> CudaKernels: ...
 @overload
 def compile(
@@ -130,7 +137,7 @@ def _compiled(program: Program, backend: str, model: Model | None, dtype) -> Ker
     if backend != "cuda":
         return Kernels(program, backend, model, dtype)
     if as_float(dtype) != np.float64:
-        raise CodegenError("kernels for \"cuda\" compute in float64: leave out dtype=")
+        raise CodegenError('kernels for "cuda" compute in float64: leave out dtype=')
     from .backends.nvrtc import compiled
 
     return CudaKernels(program, compiled(program))
@@ -200,8 +207,10 @@ class Kernels(DerivativeCalls, LoopCalls):
         self._keep(_parts={}, _fast={}, _made=None)
         rotations = np.empty((0, 2), np.intp) if model is None else units(model)
         for name, function in program.functions.items():
-            routine, *places = routine_of(function, rotations, is_solved(function.parts), precision)
-            for layout, (results, parts) in layouts_of(program, function, *places, self.dtype).items():
+            routine, slot, sign, zero = routine_of(function, rotations, is_solved(function.parts), precision)
+            for layout, (results, parts) in layouts_of(
+                program, function, slot, sign, zero, self.dtype
+            ).items():
                 routines[name, layout] = routine, results
                 fast = routine.fast_path, results
                 if parts:
@@ -359,9 +368,9 @@ class Kernels(DerivativeCalls, LoopCalls):
         for name, values in given.items() if self._precision.is_single else ():
             dtype = getattr(values, "dtype", None)
             if dtype is not None and np.shape(values) and str(dtype).rpartition(".")[2] != "float32":
+                remedy = f"convert it with {name}.astype(np.float32), or compile with dtype=np.float64"
                 raise DtypeError(
-                    f"{name} must have dtype float32, got {dtype}: convert it with {name}.astype(np.float32), "
-                    "or compile with dtype=np.float64",
+                    f"{name} must have dtype float32, got {dtype}: {remedy}",
                     dtype,
                 )
 
@@ -371,7 +380,7 @@ def _require_single(program: Program, precision: Precision) -> None:
     fragile = [name for name in program.functions if name in LOOP_FUNCTIONS or name in CLOSURES]
     if precision.is_single and fragile:
         raise CodegenError(
-            f"{', '.join(fragile)}: functions that close loops need float64, leave them out or dtype="
+            f"{', '.join(fragile)}: functions that close loops need float64; leave out them, or dtype="
         )
     for function in program.functions.values():
         precision.constants(function)

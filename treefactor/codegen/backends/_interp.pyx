@@ -33,8 +33,8 @@ cdef class Interpreter(Routine):
         self.code = <const int32_t *> code.data
 
     cdef void prepare(self, const Width *width, char *workspace) noexcept nogil:
-        width.load(self.count, 1, self.constant, 0, self.bytes, workspace + self.inputs * width.lanes * self.bytes,
-                   0)
+        cdef char *first = workspace + self.inputs * width.lanes * self.bytes
+        width.load(self.count, 1, self.constant, 0, self.bytes, first, 0)
 
     cdef void evaluate(self, const Width *width, char *workspace) noexcept nogil:
         width.run(self.code, workspace)

@@ -106,7 +106,9 @@ cdef class Native(Routine):
         cdef Py_ssize_t k
         cdef int64_t invalid
         cdef Py_ssize_t size = self.slots - self.inputs - 1
-        if self.one_form == NULL or count != 1 or not self.separate or targets[0].first != self.inputs or targets[0].size != size:
+        if self.one_form == NULL or count != 1 or not self.separate:
+            return Routine.run_single(self, operands, targets, count)
+        if targets[0].first != self.inputs or targets[0].size != size:
             return Routine.run_single(self, operands, targets, count)
         for k in range(self.arguments):
             if operands[k] < out + size * self.bytes and out < operands[k] + self.size[k] * self.bytes:

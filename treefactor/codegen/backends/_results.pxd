@@ -6,7 +6,7 @@ cdef enum:
     AXES = 3                     # most axes of the result of one configuration
     PARTS = 32                   # most parts of a group that the fast path returns
 
-cdef struct StridedOutput:       # configuration c: group c // group, lane c % group; `grouped`: layout "lanes"
+cdef struct StridedOutput:       # configuration c: block c // group, lane c % group; `grouped`: in blocks
     char *data
     int group
     Py_ssize_t to_group, to_lane, to_entry

@@ -7,7 +7,6 @@ from cpython.tuple cimport PyTuple_SET_ITEM
 from libc.math cimport NAN
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
 
 from ...tree._pattern cimport active
 from ..._util._bound_call cimport BoundCall
@@ -169,7 +168,7 @@ cdef class Routine:
             self.evaluate(width, workspace)
             for k in range(count):
                 if self.pivots:
-                    good = good and not width.find_failed(targets[k].size, 1, targets[k].slot, workspace, invalid)
+                    good &= not width.find_failed(targets[k].size, 1, targets[k].slot, workspace, invalid)
                 width.store(targets[k].size, 1, targets[k].slot, targets[k].sign, workspace, 0,
                             targets[k].data, 0, self.bytes)
         if self.kind == cnp.NPY_FLOAT:

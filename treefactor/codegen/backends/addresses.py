@@ -16,7 +16,7 @@ class MachineCode(Sealed):
     precision: Precision
 
     def one(self, name: str) -> int:
-        """Return the address of a function of (q, v, u, out) for one configuration, 0 if there is no such form."""
+        """Return the address of a function of (q, v, u, out) for one configuration, 0 if there is none."""
         return 0 if self.precision.is_single else self._address(f"tf_{identifier(name)}")
 
     def lanes(self, name: str) -> int:

@@ -73,9 +73,7 @@ class Compiled(MachineCode):
         return ctypes.cast(getattr(self.library, symbol), ctypes.c_void_p).value
 
 
-def compiled(
-    program, functions: Iterable[str] | None = None, precision: Precision = DOUBLE
-) -> Compiled:
+def compiled(program, functions: Iterable[str] | None = None, precision: Precision = DOUBLE) -> Compiled:
     """Compile functions of a program with the system's C compiler, or take them from the cache.
 
     Parameters

@@ -126,5 +126,5 @@ def made_by(name: str, program: Program, precision: Precision) -> tuple[str, Cal
     try:
         return name, BACKENDS[name](program, precision)
     except CodegenError as error:
-        warnings.warn(f"{error}; the interpreter takes the place of {name}", RuntimeWarning, stacklevel=4)
+        warnings.warn(f"{error}; the interpreter takes the place of {name}", RuntimeWarning, stacklevel=5)
         return "interp", interpreted

@@ -42,9 +42,7 @@ def ir(functions: Iterable, precision: Precision = DOUBLE) -> str:
     return "\n".join([*lines, 'attributes #1 = { noinline nounwind "min-legal-vector-width"="512" }', ""])
 
 
-def compiled(
-    program, functions: Iterable[str] | None = None, precision: Precision = DOUBLE
-) -> Compiled:
+def compiled(program, functions: Iterable[str] | None = None, precision: Precision = DOUBLE) -> Compiled:
     """Compile functions of a program with LLVM for this processor.
 
     Parameters
@@ -195,9 +193,8 @@ class _Lines:
             self.lines.append(f"  %{array} = alloca [{n * self.lanes} x {self.kind}], align 64")
         for k, row in enumerate(step.angles):
             self.store(self.operand(row), angle, k)
-        self.lines.append(
-            f"  call void @tf_sincos{self.suffix}(i64 {n * self.lanes}, ptr %{angle}, ptr %{sine}, ptr %{cosine})"
-        )
+        pointers = ", ".join(f"ptr %{name}" for name in (angle, sine, cosine))
+        self.lines.append(f"  call void @tf_sincos{self.suffix}(i64 {n * self.lanes}, {pointers})")
         for row in step.rows:
             array = cosine if self.op[row] == COS else sine
             self.define(row, self.load(array, step.angles.index(self.a[row])))

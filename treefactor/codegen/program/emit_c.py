@@ -1,4 +1,4 @@
-"""Write programs as readable C99; in double precision the same text compiles for one configuration and for eight."""
+"""Write programs as readable C99; of float64 the same text compiles for one configuration and for eight."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .blocks import Block, Trig, split_into_blocks
 from .expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SQRT, SUB
 from .limbs import limbs_of, pairs
 from .names import FrameFunction, identifier, routine
-from .precision import DOUBLE, Precision
+from .precision import DOUBLE, SINGLE, Precision
 from .single import Single
 
 ABI = 1
@@ -30,9 +30,7 @@ COMMON = SUPPORT.parents[1] / "kernels" / "common"  # files that programs share 
 VARIABLES = {"w": "weight"}  # C names of arguments with other names
 
 
-def sources(
-    program, functions: Iterable[str] | None = None, precision: Precision = DOUBLE
-) -> dict[str, str]:
+def sources(program, functions: Iterable[str] | None = None, precision: Precision = DOUBLE) -> dict[str, str]:
     """Return the texts of all files needed to compile functions of a program, by file name.
 
     Parameters
@@ -88,8 +86,8 @@ def c_source(program, functions: Iterable[str] | None = None) -> str:
     chosen = program.chosen(functions)
     texts = sources(program, functions)
     support = texts["real.h"]
-    for name in _included(DOUBLE):
-        support = support.replace(f'#include "{name}"\n', texts[name])
+    for name in (*_included(SINGLE), *_included(DOUBLE)):
+        support = support.replace(f'#include "{name}"\n', texts.get(name, ""))
     functions = (about(program, function) + _body(program, function, DOUBLE) for function in chosen)
     return "\n".join([support, *_about_parameters(program), *functions])
 
@@ -149,11 +147,12 @@ def _transcendental(count) -> str:
 
 def _header(program, chosen, precision: Precision) -> str:
     """Return the header with the prototypes."""
+    lanes = precision.lanes
     lines = [
         f"/* Dynamics of {plain(program.model)}: {program.nq} entries of q, {program.nv} of v.",
-        " * Functions ignore the arguments they do not take; out must not overlap any. In functions "
-        f"*_x{precision.lanes},",
-        f" * entry e of configuration l is x[{precision.lanes} e + l]. No state is kept: functions are thread-safe.",
+        " * Functions ignore the arguments they do not take; out must not overlap any. "
+        f"In functions *_x{lanes},",
+        f" * entry e of configuration l is x[{lanes} e + l]. No state is kept: functions are thread-safe.",
         " */",
         *_about_parameters(program),
         "#ifndef TF_DYNAMICS_H",
@@ -239,7 +238,9 @@ def _blocks(function, precision: Precision) -> str:
     for k, block in enumerate(blocks, start=1):
         written = Lines(function, block, inlined, precision)
         parameters = {
-            f"const {precision.c_type} *restrict {x}": f"{letters[x]} + {at}" for x in letters if x in written.arguments
+            f"const {precision.c_type} *restrict {x}": f"{letters[x]} + {at}"
+            for x in letters
+            if x in written.arguments
         }
         parameters |= {f"{precision.c_type} *restrict out": f"out + {at}"} if block.outputs else {}
         parameters |= {"real *restrict w": w} if slots else {}
