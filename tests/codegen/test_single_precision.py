@@ -38,7 +38,7 @@ def model(request):
 def kernels(request, model):
     if request.param == "llvm":
         pytest.importorskip("llvmlite")
-    return tf.compile(model, ["forward_dynamics", "crba"], request.param, dtype=np.float32)
+    return tf.compile(model, ["forward_dynamics", "crba", "rnea"], request.param, dtype=np.float32)
 
 
 def test_sines_are_accurate_next_to_multiples_of_a_right_angle():
@@ -58,13 +58,15 @@ def test_sines_are_accurate_next_to_multiples_of_a_right_angle():
 
 @pytest.mark.parametrize("x", [2e5, -3e7, np.inf, np.nan])
 def test_large_angles_take_the_slow_path(x):
-    angles = np.full(16, x, np.float32)
-    sine, cosine = np.empty_like(angles), np.empty_like(angles)
     compute = ctypes.CFUNCTYPE(None, ctypes.c_ssize_t, FLOATS, FLOATS, FLOATS)(sincos_address(True))
-    compute(16, *addresses(angles, sine, cosine))
-    with np.errstate(invalid="ignore"):
-        np.testing.assert_allclose(sine, np.sin(angles.astype(float)), atol=1e-7)
-        np.testing.assert_allclose(cosine, np.cos(angles.astype(float)), atol=1e-7)
+    for lane in range(16):
+        angles = np.full(16, 0.5, np.float32)
+        angles[lane] = x
+        sine, cosine = np.empty_like(angles), np.empty_like(angles)
+        compute(16, *addresses(angles, sine, cosine))
+        with np.errstate(invalid="ignore"):
+            np.testing.assert_allclose(sine, np.sin(angles.astype(float)), atol=1e-7)
+            np.testing.assert_allclose(cosine, np.cos(angles.astype(float)), atol=1e-7)
 
 
 def test_arc_tangents_are_accurate_in_all_quadrants():
@@ -129,17 +131,20 @@ def test_a_configuration_has_the_same_bits_wherever_it_stands(model, kernels):
     np.testing.assert_array_equal(a, whole[5])
 
 
-def test_an_invalid_configuration_marks_its_own_row_only(model, kernels):
-    q, v, tau = states(model, 40)
-    whole = kernels.forward_dynamics(q, v, tau)
-    for row, array, value in ((3, v, np.nan), (17, tau, np.inf), (39, q, -np.inf)):
-        array[row, -1] = value
-    marked = kernels.forward_dynamics(q, v, tau)
-    assert np.isnan(marked[[3, 17, 39]]).all()
-    others = np.delete(np.arange(40), [3, 17, 39])
-    np.testing.assert_array_equal(marked[others], whole[others])
-    with pytest.raises(NonFiniteError, match=r"v "):
-        kernels.forward_dynamics(q[3] * 0 + whole.dtype.type(0.5), v[3], tau[3])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_an_entry_that_is_not_finite_marks_its_own_row_only(model, kernels, value):
+    given = states(model, 40)
+    whole = kernels.rnea(*given)
+    for k, array in enumerate(given):
+        rows = np.arange(array.shape[1]) + 1  # row e + 1 has it in entry e
+        bad = array.copy()
+        bad[rows, rows - 1] = value
+        marked = kernels.rnea(*given[:k], bad, *given[k + 1 :])
+        assert np.isnan(marked[rows]).all()
+        others = np.setdiff1d(np.arange(40), rows)
+        np.testing.assert_array_equal(marked[others], whole[others])
+        with pytest.raises(NonFiniteError, match=f"{('q', 'v', 'a')[k]} "):
+            kernels.rnea(*(x[2] for x in (*given[:k], bad, *given[k + 1 :])))
 
 
 def test_rotations_must_have_unit_length_as_in_double_precision(model, kernels):
@@ -147,8 +152,10 @@ def test_rotations_must_have_unit_length_as_in_double_precision(model, kernels):
         pytest.skip(f"{model.name} has no rotations in q")
     q, v, tau = states(model, 20)
     assert np.isfinite(kernels.forward_dynamics(q, v, tau)).all()
-    q[4, 3:7] *= np.float32(1.01)
-    assert np.isnan(kernels.forward_dynamics(q, v, tau)[4]).all()
+    for row, length in ((4, 1.01), (18, 0.99), (19, 0.0)):
+        q[row, 3:7] *= np.float32(length)
+    spoiled = np.isnan(kernels.forward_dynamics(q, v, tau)).all(axis=1)
+    np.testing.assert_array_equal(np.flatnonzero(spoiled), [4, 18, 19])
     with pytest.raises(tf.exceptions.ConfigurationError, match=r"has length 1\.009"):
         kernels.forward_dynamics(q[4], v[4], tau[4])
 
@@ -240,15 +247,18 @@ def test_constants_that_single_precision_cannot_hold_are_refused(mass):
             tf.compile(pendulum, ["rnea"], backend, dtype=np.float32)
 
 
-def test_a_pivot_that_is_not_positive_names_its_joint():
+def test_a_pivot_that_is_not_positive_spoils_its_row_and_names_its_joint():
     nothing, point = (tf.Inertia(m, [1.0, 0, 0], np.zeros((3, 3))) for m in (0.0, 1.0))
+    hinge, above = {"kind": "revolute", "axis": [0, 0, 1]}, {"p": [1.0, 0, 0]}
     joints = [
-        tf.Joint("shoulder", "revolute", axis=[0, 0, 1], inertia=nothing),
-        tf.Joint("elbow", "revolute", 0, p=[1.0, 0, 0], axis=[0, 0, 1], inertia=point),
+        tf.Joint("first", **hinge, inertia=point),
+        tf.Joint("shoulder", **hinge, inertia=nothing),
+        tf.Joint("second", **hinge, inertia=point),
+        tf.Joint("elbow", parent=1, **hinge, **above, inertia=point),
     ]
     kernels = tf.compile(tf.Model(joints), ["forward_dynamics"], dtype=np.float32)
-    zero = np.zeros(2, np.float32)
-    assert np.isfinite(kernels.forward_dynamics(np.ones(2, np.float32), zero, zero)).all()
+    zero = np.zeros(4, np.float32)
+    assert np.isfinite(kernels.forward_dynamics(np.ones(4, np.float32), zero, zero)).all()
     with pytest.raises(NotPositiveDefiniteError, match="shoulder"):
         kernels.forward_dynamics(zero, zero, zero)
     assert np.isnan(kernels.forward_dynamics(zero[None], zero, zero)).all()
