@@ -58,7 +58,7 @@ def interpret(function, *arguments):
     """Return results of a batch; the first ones are compared with single calls."""
     code, count = lower(function), len(arguments[0])
     units = np.empty((0, 2), np.intp)
-    machine = Interpreter(SIZES, code.slots, units, False, code.constants, code.words)
+    machine = Interpreter(SIZES, code.slots, units, False, np.dtype(float), code.constants, code.words)
     out = np.empty((count, function.output.size))
     results = Results(code.output, function.sign, function.shape)
     machine.batch(list(arguments), out, results, 0, count)

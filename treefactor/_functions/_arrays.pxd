@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 
-from .._util._fast_arrays cimport is_real
+from .._util._fast_arrays cimport is_array
 from ..tree._operands cimport Operand, describe_vector
 
 cdef enum:
@@ -17,6 +17,7 @@ cdef enum Form:                  # what `compute` writes for a result
 
 
 ctypedef struct Array:           # an argument or result, for one configuration
+    int kind                     # type number of NumPy
     int axes
     cnp.npy_intp shape[MOST_AXES]
     Py_ssize_t size              # entries of the user's array
@@ -36,10 +37,10 @@ ctypedef struct Leading:         # axes of a batch
     Py_ssize_t size              # elements of the batch
 
 
-cdef inline int describe_shape(Array *array, tuple shape) except -1:
-    """Set the shape and the number of entries."""
+cdef inline int describe_shape(Array *array, tuple shape, int kind=cnp.NPY_DOUBLE) except -1:
+    """Set the type, the shape and the number of entries."""
     cdef int axis
-    array.axes, array.size = len(shape), 1
+    array.kind, array.axes, array.size = kind, len(shape), 1
     for axis in range(array.axes):
         array.shape[axis] = shape[axis]
         array.size *= array.shape[axis]
@@ -52,11 +53,12 @@ cdef inline tuple shape_of(const Array *array):
     return tuple([array.shape[axis] for axis in range(array.axes)])
 
 
-cdef inline bint has_shape(object x, int axes, const cnp.npy_intp *shape) noexcept:
-    """Return whether x is a contiguous float64 array of this shape."""
+cdef inline bint has_shape(object x, int axes, const cnp.npy_intp *shape,
+                           int kind=cnp.NPY_DOUBLE) noexcept:
+    """Return whether x is a contiguous array of this shape and type."""
     cdef int axis
     if not (cnp.PyArray_CheckExact(x) and cnp.PyArray_NDIM(<cnp.ndarray> x) == axes
-            and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_DOUBLE
+            and cnp.PyArray_TYPE(<cnp.ndarray> x) == kind
             and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> x)):
         return False
     for axis in range(axes):
@@ -66,8 +68,8 @@ cdef inline bint has_shape(object x, int axes, const cnp.npy_intp *shape) noexce
 
 
 cdef inline bint fits(const Array *array, object x) noexcept:
-    """Return whether x is a contiguous float64 array of the shape for one configuration."""
-    return has_shape(x, array.axes, array.shape)
+    """Return whether x is a contiguous array of the type and the shape for one configuration."""
+    return has_shape(x, array.axes, array.shape, array.kind)
 
 
 cdef inline void describe_series(const Array *array, Py_ssize_t to_step, Operand *operand) noexcept nogil:
@@ -100,7 +102,7 @@ cdef inline bint set_leading(Leading *leading, int axes, const cnp.npy_intp *sha
 
 
 cdef inline bint read_rows(const Array *array, object x, Leading *leading, Operand *operand) noexcept:
-    """Describe float64 rows (..., *shape), or one row that all share; false for another type or shape.
+    """Describe rows (..., *shape) of the type, or one row that all share; false for another type or shape.
 
     The entries of a row, or of every step of a series, are equally far apart, and so are rows; steps may lie
     anywhere.
@@ -108,7 +110,7 @@ cdef inline bint read_rows(const Array *array, object x, Leading *leading, Opera
     cdef cnp.ndarray a
     cdef Py_ssize_t step
     cdef int axis, lead
-    if not is_real(x):
+    if not (cnp.PyArray_CheckExact(x) and is_array(x, cnp.PyArray_NDIM(<cnp.ndarray> x), array.kind)):
         return False
     a = <cnp.ndarray> x
     lead = cnp.PyArray_NDIM(a) - array.axes

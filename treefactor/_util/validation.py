@@ -280,15 +280,17 @@ def require_count(out: tuple, count: int) -> None:
         )
 
 
-def require_bindable(array, shape: tuple[int, ...], name: str) -> None:
-    """Raise ValueError unless an array can be bound: of that shape, of float64, and contiguous."""
-    wanted = f"{name} must be a contiguous NumPy array of float64 to be bound"
+def require_bindable(array, shape: tuple[int, ...], name: str, dtype=np.float64) -> None:
+    """Raise ValueError unless an array can be bound: of that shape and dtype, and contiguous."""
+    number = np.dtype(dtype)
+    wanted = f"{name} must be a contiguous NumPy array of {number} to be bound"
+    kind = "float" if number == np.float64 else f"np.{number}"
     if type(array) is not np.ndarray:
         raise ValueError(
-            f"{wanted}, got {type(array).__name__}: bind an array made by np.array({name}, float)"
+            f"{wanted}, got {type(array).__name__}: bind an array made by np.array({name}, {kind})"
         )
-    if array.dtype != np.float64:
-        raise ValueError(f"{wanted}, got {array.dtype}: bind {name}.astype(float), and write into that")
+    if array.dtype != number:
+        raise ValueError(f"{wanted}, got {array.dtype}: bind {name}.astype({kind}), and write into that")
     if array.shape != shape:
         batch = array.ndim > len(shape) and array.shape[array.ndim - len(shape) :] == shape
         advice = f": {NO_BATCH.format(name=name, shape=shape)}" if batch else ""

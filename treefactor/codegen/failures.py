@@ -41,7 +41,7 @@ def require_pivots(
     resting = [
         x if argument in kept else np.zeros_like(x) for argument, x in zip(names, operands, strict=True)
     ]
-    result = np.empty((1, math.prod(results.shape)))
+    result = np.empty((1, math.prod(results.shape)), results.dtype)
     routine.batch(resting, result, results, 0, 1)
     if np.isfinite(result).all():
         return

@@ -16,7 +16,7 @@ from .program.program import Function, Program
 Part = tuple[slice, tuple[int, ...]]  # entries of the result, and their shape
 
 
-def layouts_of(program: Program, function: Function, slot, sign, zero: int) -> dict[str, tuple]:
+def layouts_of(program: Program, function: Function, slot, sign, zero: int, dtype) -> dict[str, tuple]:
     """Return by layout the locations of the result of a function, and of its parts if it has several.
 
     Parameters
@@ -27,24 +27,26 @@ def layouts_of(program: Program, function: Function, slot, sign, zero: int) -> d
         Of the entries that the function computes.
     zero : int
         Slot of a 0.
+    dtype : numpy.dtype
+        Of the results.
 
     Returns
     -------
     dict of str to (Results, list of (Results, Part))
     """
     shapes = program.shapes_of(function)
-    layouts = {"dense": _split(slot, sign, shapes)}
+    layouts = {"dense": _split(slot, sign, shapes, dtype)}
     packed = ROUTINES[function.name].packed if function.name in ROUTINES else ()
     if packed:
         tree = Tree(program.parent)
         entry = np.concatenate(_entries(tree, packed)).ravel()  # 0: structural zero
         dense = np.append(zero, slot)[entry], np.append(1.0, sign)[entry]
         layouts = {
-            "dense": _split(*dense, [(tree.n, tree.n)] * len(packed)),
+            "dense": _split(*dense, [(tree.n, tree.n)] * len(packed), dtype),
             "packed": layouts["dense"],
         }
     if len(packed) == 1:
-        layouts["lanes"] = Results(slot, sign, function.shape, True), []
+        layouts["lanes"] = Results(slot, sign, function.shape, True, dtype), []
     return layouts
 
 
@@ -61,21 +63,21 @@ def _entries(tree: Tree, packed: tuple[str, ...]) -> list[np.ndarray]:
     return matrices
 
 
-def _split(slot, sign, shapes) -> tuple[Results, list[tuple[Results, Part]]]:
+def _split(slot, sign, shapes, dtype) -> tuple[Results, list[tuple[Results, Part]]]:
     """Return the locations of a result, and those of its parts if it has several."""
     if len(shapes) == 1:
-        return Results(slot, sign, shapes[0]), []
+        return Results(slot, sign, shapes[0], dtype=dtype), []
     ends = np.cumsum([0, *map(math.prod, shapes)]).tolist()
     parts = [(slice(*at), shape) for at, shape in zip(pairwise(ends), shapes, strict=True)]
-    whole = Results(slot, sign, (ends[-1],))
-    return whole, [(Results(slot[at], sign[at], shape), (at, shape)) for at, shape in parts]
+    whole = Results(slot, sign, (ends[-1],), dtype=dtype)
+    return whole, [(Results(slot[at], sign[at], shape, dtype=dtype), (at, shape)) for at, shape in parts]
 
 
-def result_array(out, shape: tuple[int, ...], flat: tuple[int, ...], arrays) -> np.ndarray:
+def result_array(out, shape: tuple[int, ...], flat: tuple[int, ...], arrays, dtype) -> np.ndarray:
     """Return an array of the flat shape: a view of out unless an argument overlaps it, or a new array."""
     if out is not None:
-        view = as_output(out, shape).reshape(flat)
+        view = as_output(out, shape, dtype).reshape(flat)
         apart = not any(np.may_share_memory(view, x) for x in arrays)
         if apart and view.flags.aligned and np.shares_memory(view, out):
             return view
-    return aligned(flat) if len(flat) == 3 else np.empty(flat)  # layout "lanes", or vectors
+    return aligned(flat, dtype) if len(flat) == 3 else np.empty(flat, dtype)  # layout "lanes", or vectors

@@ -48,11 +48,6 @@ def sincos(x):
     return s, c
 
 
-def sincos_address():
-    """Return the address of the C function behind `sincos`, for generated machine code."""
-    return <size_t> dynamics.sincos
-
-
 cdef class Bodies:
     """Bodies, inertias and mimic couplings of one model in the structs of the kernels.
 

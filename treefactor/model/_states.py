@@ -18,6 +18,7 @@ def states(
     elements: tuple[int, ...] | None = None,
     configurations: tuple[str, ...] = ("q",),
     any_length: bool = False,
+    dtype: np.dtype | type = np.float64,
 ) -> tuple[dict, tuple[int, ...]]:
     """Return validated arrays by name, and their common leading axes.
 
@@ -34,6 +35,8 @@ def states(
         Names of the configurations.
     any_length : bool
         Whether their rotations may have any length but zero.
+    dtype : dtype
+        Of the validated arrays.
 
     Raises
     ------
@@ -41,7 +44,7 @@ def states(
     NonFiniteError, ConfigurationError
         For a single configuration only; in a batch the kernels return NaN instead.
     """
-    arrays = {name: as_real(x, name) for name, x in arguments.items()}
+    arrays = {name: as_real(x, name, dtype) for name, x in arguments.items()}
     batch = _leading_axes(arrays, tails)
     own = (model._elements if model is not None else ()) if elements is None else elements
     if own and batch and batch != own:

@@ -2,7 +2,6 @@
 
 from .choice import (
     BACKENDS,
-    LANES,
     Reference,
     evaluated,
     interpreted,
@@ -12,7 +11,6 @@ from .choice import (
 
 __all__ = [
     "BACKENDS",
-    "LANES",
     "Reference",
     "evaluated",
     "interpreted",

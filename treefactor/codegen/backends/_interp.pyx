@@ -13,31 +13,28 @@ cdef class Interpreter(Routine):
 
     Parameters
     ----------
-    sizes, slots, units, pivots
+    sizes, slots, units, pivots, dtype
         See `Routine`.
-    constants : ndarray
+    constants : ndarray of this dtype
         Values of the slots after the arguments.
     code : ndarray of int32
         Instructions, see ``kernels/interpreter/interpreter.h``.
     """
 
     cdef Py_ssize_t count
-    cdef const double *constant
+    cdef const char *constant
     cdef const int32_t *code
 
-    def __init__(self, sizes, slots, units, pivots, cnp.ndarray constants not None,
+    def __init__(self, sizes, slots, units, pivots, dtype, cnp.ndarray constants not None,
                  cnp.ndarray code not None):
-        super().__init__(sizes, slots, units, pivots)
+        super().__init__(sizes, slots, units, pivots, dtype)
         self.kept = units, constants, code
-        self.count, self.constant = constants.size, <const double *> constants.data
+        self.count, self.constant = constants.size, constants.data
         self.code = <const int32_t *> code.data
 
-    cdef void prepare(self, const Width *width, double *workspace) noexcept nogil:
-        cdef Py_ssize_t k, lane
-        cdef double *to = workspace + self.inputs * width.lanes
-        for k in range(self.count):
-            for lane in range(width.lanes):
-                to[k * width.lanes + lane] = self.constant[k]
+    cdef void prepare(self, const Width *width, char *workspace) noexcept nogil:
+        cdef char *first = workspace + self.inputs * width.lanes * self.bytes
+        width.load(self.count, 1, self.constant, 0, self.bytes, first, 0)
 
-    cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil:
+    cdef void evaluate(self, const Width *width, char *workspace) noexcept nogil:
         width.run(self.code, workspace)

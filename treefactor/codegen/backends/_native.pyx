@@ -1,4 +1,4 @@
-"""Run machine code of a generated function on one configuration or on eight at once."""
+"""Run machine code of a generated function on one configuration, or on a register of them at once."""
 
 cimport numpy as cnp
 from libc.float cimport DBL_MAX
@@ -9,7 +9,7 @@ from libc.string cimport memset
 from ..._util._fast_arrays cimport all_finite
 from ...tolerances import UNIT_SQUARE
 from ._results cimport Target
-from ._routine cimport WIDTHS, Routine, Width, kernels
+from ._routine cimport WIDTHS, Routine, Width
 
 cnp.import_array()
 
@@ -31,9 +31,9 @@ cdef extern from *:
 
 cdef double unit_square = UNIT_SQUARE
 
-ctypedef void (*Function)(const double *q, const double *v, const double *u, double *out) noexcept nogil
+ctypedef void (*Function)(const char *q, const char *v, const char *u, char *out) noexcept nogil
 
-ctypedef void (*GroupsFunction)(const double *q, const double *v, const double *u, double *out, double *live,
+ctypedef void (*GroupsFunction)(const char *q, const char *v, const char *u, char *out, char *live,
                                 int groups, Py_ssize_t step) noexcept nogil
 
 
@@ -47,16 +47,17 @@ cdef class Native(Routine):
 
     Parameters
     ----------
-    sizes, slots, units, pivots
+    sizes, slots, units, pivots, dtype
         See `Routine`.
-    one, eight : int
-        Addresses of the functions (q, v, u, out) for one configuration and for eight.
+    one, lanes : int
+        Addresses of the functions (q, v, u, out) for one configuration, 0 if none, and for as many as the
+        layout "lanes" has in a block.
     to_u : int
         Entries of the arguments before those that u holds, all of them after q and v.
     owner : object
         Object that keeps the machine code loaded.
     groups : int
-        Address of the function (q, v, u, out, live, groups, step) for several groups of eight, 0 if none.
+        Address of the function (q, v, u, out, live, groups, step) for several such blocks, 0 if none.
     live : int
         Slots of values between its blocks.
     together : int
@@ -64,58 +65,61 @@ cdef class Native(Routine):
     """
 
     cdef GroupsFunction groups_form
-    cdef Function one_form, eight_form
+    cdef Function one_form, lanes_form
     cdef Py_ssize_t to_u
     cdef bint separate           # whether each parameter of the functions is one argument
 
-    def __init__(self, sizes, slots, cnp.ndarray units not None, pivots, uintptr_t one, uintptr_t eight,
-                 Py_ssize_t to_u, owner, uintptr_t groups, Py_ssize_t live, int together):
-        super().__init__(sizes, slots, units, pivots)
+    def __init__(self, sizes, slots, cnp.ndarray units not None, pivots, dtype, uintptr_t one,
+                 uintptr_t lanes, Py_ssize_t to_u, owner, uintptr_t groups, Py_ssize_t live, int together):
+        super().__init__(sizes, slots, units, pivots, dtype)
         self.kept = units, owner
         self.keeps_arguments = True
-        self.widest = WIDTHS - 2     # the last two widths are 8 lanes and 1
-        self.one_form, self.eight_form, self.to_u = <Function> one, <Function> eight, to_u
+        self.widest = WIDTHS - 2     # the last two widths are that of the layout "lanes" and that of one
+        self.one_form, self.lanes_form, self.to_u = <Function> one, <Function> lanes, to_u
         self.groups_form, self.live, self.together = <GroupsFunction> groups, live, together
         self.separate = len(sizes) <= 2 or (len(sizes) == 3 and to_u == sizes[0] + sizes[1])
 
-    cdef void prepare(self, const Width *width, double *workspace) noexcept nogil:
-        memset(workspace + (self.slots - 1) * width.lanes, 0, width.lanes * sizeof(double))
+    cdef void prepare(self, const Width *width, char *workspace) noexcept nogil:
+        memset(workspace + (self.slots - 1) * width.lanes * self.bytes, 0, width.lanes * self.bytes)
 
-    cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil:
-        cdef Function form = self.one_form if width.lanes == 1 else self.eight_form
-        form(workspace, workspace + self.input[0].size * width.lanes, workspace + self.to_u * width.lanes,
-             workspace + self.inputs * width.lanes)
+    cdef void evaluate(self, const Width *width, char *workspace) noexcept nogil:
+        cdef Function form = self.one_form if width.lanes == 1 else self.lanes_form
+        cdef Py_ssize_t step = width.lanes * self.bytes
+        form(workspace, workspace + self.input[0].size * step, workspace + self.to_u * step,
+             workspace + self.inputs * step)
 
-    cdef void evaluate_groups(self, const Width *width, double *workspace, int groups) noexcept nogil:
+    cdef void evaluate_groups(self, const Width *width, char *workspace, int groups) noexcept nogil:
+        cdef Py_ssize_t step = width.lanes * self.bytes
         if self.groups_form == NULL:
             Routine.evaluate_groups(self, width, workspace, groups)
             return
-        self.groups_form(workspace, workspace + self.input[0].size * width.lanes,
-                         workspace + self.to_u * width.lanes, workspace + self.inputs * width.lanes,
-                         workspace + self.slots * width.lanes, groups,
+        self.groups_form(workspace, workspace + self.input[0].size * step, workspace + self.to_u * step,
+                         workspace + self.inputs * step, workspace + self.slots * step, groups,
                          (self.slots + self.live) * width.lanes)
 
-    cdef bint run_single(self, const double **operands, const Target *targets, int count) noexcept nogil:
+    cdef bint run_single(self, const char **operands, const Target *targets, int count) noexcept nogil:
         """Evaluate one configuration on the arrays themselves, unless they overlap or results move."""
-        cdef const Width *width = &kernels.width[WIDTHS - 1]
-        cdef double *out = targets[0].data
-        cdef const double *v = operands[1 if self.arguments > 1 else 0]
-        cdef const double *u = operands[2] if self.arguments > 2 else v
+        cdef const Width *width = &self.width[WIDTHS - 1]
+        cdef char *out = targets[0].data
+        cdef const char *v = operands[1 if self.arguments > 1 else 0]
+        cdef const char *u = operands[2] if self.arguments > 2 else v
         cdef Py_ssize_t k
         cdef int64_t invalid
         cdef Py_ssize_t size = self.slots - self.inputs - 1
-        if count != 1 or not self.separate or targets[0].first != self.inputs or targets[0].size != size:
+        if self.one_form == NULL or count != 1 or not self.separate:
+            return Routine.run_single(self, operands, targets, count)
+        if targets[0].first != self.inputs or targets[0].size != size:
             return Routine.run_single(self, operands, targets, count)
         for k in range(self.arguments):
-            if operands[k] < out + size and out < operands[k] + self.input[k].size:
+            if operands[k] < out + size * self.bytes and out < operands[k] + self.input[k].size * self.bytes:
                 return Routine.run_single(self, operands, targets, count)
         for k in range(self.arguments):
-            if not all_finite(self.input[k].size, operands[k]):
+            if not all_finite(self.input[k].size, <const double *> operands[k]):
                 return False
         if self.units and width.find_invalid(0, self.units, self.unit, unit_square, operands[0], &invalid):
             return False
         self.one_form(operands[0], v, u, out)
-        return not self.pivots or are_finite_numbers(size, out)
+        return not self.pivots or are_finite_numbers(size, <const double *> out)
 
 
 cdef inline bint are_finite_numbers(Py_ssize_t n, const double *x) noexcept nogil:

@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 from ...dynamics._rollouts cimport Simulation, State
 from ...tree._operands cimport LANES
 from ._results cimport Results
-from ._routine cimport WIDTHS, Routine, Width, kernels
+from ._routine cimport DOUBLE, WIDTHS, Routine, Width, kernels
 
 import numpy as np
 
@@ -29,7 +29,7 @@ cdef class ProgramSimulation(Simulation):
     def __init__(self, model, forward_dynamics, Routine routine not None, Results results not None):
         cdef Py_ssize_t after = routine.inputs + self.nv
         self.routine, self.results, self.forward_dynamics = routine, results, forward_dynamics
-        self.widest = kernels.width[routine.widest].lanes
+        self.widest = kernels.width[DOUBLE][routine.widest].lanes
         follows = np.array_equal(results.slots.ravel(), np.arange(routine.inputs, after))
         self.in_place = routine.keeps_arguments and follows and (results.signs == 1.0).all()
         if self.in_place:
@@ -41,7 +41,7 @@ cdef class ProgramSimulation(Simulation):
     cdef void prepare(self, State *s) noexcept nogil:
         if self.in_place:
             s.work = s.x
-        self.routine.prepare(width_of(s.lanes), s.work)
+        self.routine.prepare(width_of(s.lanes), <char *> s.work)
 
     cdef void accelerate(self, State *s) noexcept nogil:
         cdef Py_ssize_t b, e, lane, inputs = self.routine.inputs
@@ -49,7 +49,7 @@ cdef class ProgramSimulation(Simulation):
         cdef double *x
         cdef double sign
         if self.in_place:
-            self.routine.evaluate(width_of(s.lanes), s.work)
+            self.routine.evaluate(width_of(s.lanes), <char *> s.work)
             return
         if s.lanes == s.width:
             memcpy(s.work, s.x, inputs * s.width * sizeof(double))
@@ -58,7 +58,7 @@ cdef class ProgramSimulation(Simulation):
                 for e in range(inputs):
                     memcpy(s.work + e * s.lanes + b * LANES, s.x + b * s.to_block + e * LANES,
                            LANES * sizeof(double))
-        self.routine.evaluate(width_of(s.lanes), s.work)
+        self.routine.evaluate(width_of(s.lanes), <char *> s.work)
         for b in range(s.lanes // s.width):
             x = s.x + b * s.to_block + s.a
             for e in range(self.nv):
@@ -70,9 +70,9 @@ cdef class ProgramSimulation(Simulation):
 cdef inline const Width *width_of(int lanes) noexcept nogil:
     """Return the kernels for a number of lanes."""
     cdef int k = WIDTHS - 1
-    while kernels.width[k].lanes < lanes:
+    while kernels.width[DOUBLE][k].lanes < lanes:
         k -= 1
-    return &kernels.width[k]
+    return &kernels.width[DOUBLE][k]
 
 
 cdef class CalledSimulation(Simulation):

@@ -4,11 +4,11 @@ from libc.stdint cimport int32_t
 
 cdef enum:
     AXES = 3                     # most axes of the result of one configuration
-    GROUP = 8                    # configurations per block of the layout "lanes"
     PARTS = 32                   # most parts of a group that the fast path returns
 
-cdef struct StridedOutput:       # configuration c: group c // 8, lane c % 8; `grouped`: layout "lanes"
+cdef struct StridedOutput:       # configuration c: block c // group, lane c % group; `grouped`: in blocks
     char *data
+    int group
     Py_ssize_t to_group, to_lane, to_entry
     bint grouped
 
@@ -16,12 +16,14 @@ cdef struct Target:              # where the entries of the result of one config
     Py_ssize_t size
     const int32_t *slot
     const double *sign
-    double *data
+    char *data
     Py_ssize_t first             # slot of the first entry if the others follow it with their signs, else -1
 
 cdef class Results:
-    cdef readonly object slots, signs, shape
+    cdef readonly object slots, signs, shape, dtype
     cdef bint grouped
+    cdef int kind                            # type number of NumPy
+    cdef int group                           # configurations per block of the layout "lanes"
     cdef Py_ssize_t size
     cdef int axes                            # of the result of one configuration
     cdef Py_ssize_t length[AXES]             # of these axes

@@ -3,12 +3,15 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t
 
-from ..._util._fast_arrays cimport is_array, is_real
+from ..._util._fast_arrays cimport is_array
 from ..._util._result_arrays cimport new_result
 
 import numpy as np
 
 cnp.import_array()
+
+cdef enum:
+    GROUP = 8                    # configurations of float64 per block of the layout "lanes"
 
 
 cdef class Results:
@@ -24,11 +27,14 @@ cdef class Results:
         Shape of the result of one configuration: at most three axes.
     grouped : bool
         Whether results of a batch are stored in the layout "lanes".
+    dtype : numpy.dtype
+        float64 or float32.
     """
 
     def __cinit__(self, cnp.ndarray slot not None, cnp.ndarray sign not None, tuple shape not None,
-                  bint grouped=False):
+                  bint grouped=False, cnp.dtype dtype=np.dtype(float)):
         cdef int k
+        self.dtype, self.kind, self.group = dtype, dtype.num, GROUP * sizeof(double) // dtype.itemsize
         self.slots = slot = np.array(slot, np.int32)
         self.signs = sign = np.array(sign, np.float64)
         slot.flags.writeable = sign.flags.writeable = False
@@ -47,21 +53,23 @@ cdef class Results:
         cdef cnp.npy_intp shape[AXES + 1]
         cdef int k, axes = 0
         if self.grouped:
-            shape[0], shape[1], shape[2], axes = count // GROUP, self.size, GROUP, 3
+            shape[0], shape[1], shape[2], axes = count // self.group, self.size, self.group, 3
         else:
             if count >= 0:
                 shape[0], axes = count, 1
             for k in range(self.axes):
                 shape[axes + k] = self.length[k]
             axes += self.axes
-        return new_result(axes, shape)
+        if self.kind == cnp.NPY_DOUBLE:
+            return new_result(axes, shape)
+        return cnp.PyArray_SimpleNew(axes, shape, self.kind)
 
     cdef bint describe(self, object out, Py_ssize_t count, StridedOutput *to) noexcept:
         """Fill in `to` for the output array of a batch; return False if `out` needs the general path."""
         cdef cnp.npy_intp *step
         cdef cnp.npy_intp *shape
         cdef int k, axes = 3 if self.grouped else self.axes + 1
-        if not is_real(out) or cnp.PyArray_NDIM(<cnp.ndarray> out) != axes:
+        if not is_array(out, axes, self.kind):
             return False
         if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out):
             return False
@@ -69,12 +77,12 @@ cdef class Results:
         for k in range(axes):
             if step[k] == 0 and shape[k] > 1:
                 return False
-        to.data, to.grouped = <char *> cnp.PyArray_DATA(<cnp.ndarray> out), self.grouped
+        to.data, to.group, to.grouped = <char *> cnp.PyArray_DATA(<cnp.ndarray> out), self.group, self.grouped
         if self.grouped:
             to.to_group, to.to_entry, to.to_lane = step[0], step[1], step[2]
-            return shape[0] * GROUP == count and shape[1] == self.size and shape[2] == GROUP
+            return shape[0] * self.group == count and shape[1] == self.size and shape[2] == self.group
         to.to_lane, to.to_entry = step[0], step[axes - 1]
-        to.to_group = GROUP * to.to_lane
+        to.to_group = self.group * to.to_lane
         for k in range(self.axes):
             if shape[k + 1] != self.length[k] or (k and step[k] != self.length[k] * step[k + 1]):
                 return False
@@ -83,14 +91,14 @@ cdef class Results:
     cdef Target at(self, void *data) noexcept nogil:
         """Return where the entries of one result are stored."""
         cdef Target target
-        target.size, target.slot, target.sign, target.data = self.size, self.slot, self.sign, <double *> data
+        target.size, target.slot, target.sign, target.data = self.size, self.slot, self.sign, <char *> data
         target.first = self.first
         return target
 
     cdef bint is_fast_output(self, object out) noexcept:
-        """Return whether out is a writeable contiguous float64 array for one result."""
+        """Return whether out is a writeable contiguous array of its dtype for one result."""
         cdef int k
-        if not is_array(out, self.axes, cnp.NPY_DOUBLE) or not cnp.PyArray_ISCARRAY(<cnp.ndarray> out):
+        if not is_array(out, self.axes, self.kind) or not cnp.PyArray_ISCARRAY(<cnp.ndarray> out):
             return False
         for k in range(self.axes):
             if cnp.PyArray_DIM(<cnp.ndarray> out, k) != self.length[k]:
@@ -99,7 +107,7 @@ cdef class Results:
 
 
 cdef bint are_fast_outputs(tuple out, tuple parts) noexcept:
-    """Return whether out holds a writeable contiguous float64 array for every part of a result."""
+    """Return whether out holds a writeable contiguous array of the dtype for every part of a result."""
     cdef Py_ssize_t k
     if len(out) != len(parts):
         return False

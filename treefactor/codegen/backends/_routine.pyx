@@ -5,17 +5,16 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 from libc.math cimport NAN
-from libc.stdint cimport int64_t, uintptr_t
+from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
 
 from ..._functions._arrays cimport Leading, describe_shape, fits, read_rows
-from ...tree._operands cimport Operand, describe
+from ...tree._operands cimport Operand, describe, describe_vector
 from ...tree._pattern cimport active
 from ..._util._bound_call cimport BoundCall
-from ..._util._fast_arrays cimport all_finite, is_real, may_overlap
+from ..._util._fast_arrays cimport is_array, may_overlap
 from ..._util._thread_count cimport is_thread_count
-from ._results cimport GROUP, PARTS, Results, StridedOutput, Target, are_fast_outputs
+from ._results cimport PARTS, Results, StridedOutput, Target, are_fast_outputs
 
 from ...tolerances import UNIT_SQUARE
 
@@ -33,18 +32,28 @@ cdef extern from *:
     """
     const ProgramKernels *program_kernels_for(const char *name) nogil
 
+cdef extern from "kernels/common/subnormals.h" nogil:
+    uint64_t flush_subnormals()
+    void restore_subnormals(uint64_t state)
+
 kernels = program_kernels_for(active.name)
 
 cdef enum:
-    LOCAL = 4096                 # doubles of a workspace on the C stack; larger programs use malloc
+    LOCAL = 32768                # bytes of a workspace on the C stack; larger programs use malloc
     WIDEST = 64                  # most lanes; also adjacent configurations read at once
+    ALIGNMENT = 64               # of workspaces, in bytes
 
 cdef double unit_square = UNIT_SQUARE
 
 
-def atan2_address():
+def atan2_address(bint is_single):
     """Return the address of the C function of (n, y, x, angle), for generated machine code."""
-    return <size_t> kernels.arctangents
+    return <size_t> kernels.arctangents[SINGLE if is_single else DOUBLE]
+
+
+def sincos_address(bint is_single):
+    """Return the address of the C function of (n, x, sine, cosine), for generated machine code."""
+    return <size_t> kernels.sincos[SINGLE if is_single else DOUBLE]
 
 
 cdef class Routine:
@@ -63,42 +72,47 @@ cdef class Routine:
         First entry and number of entries of each rotation in the first argument: their squares must sum to 1.
     pivots : bool
         Whether a pivot that is not positive makes the result, or the diagonal of a matrix, non-finite.
+    dtype : numpy.dtype
+        float64 or float32.
     """
 
-    def __init__(self, sizes, Py_ssize_t slots, cnp.ndarray units not None, bint pivots, *_):
+    def __init__(self, sizes, Py_ssize_t slots, cnp.ndarray units not None, bint pivots,
+                 cnp.dtype dtype not None, *_):
         cdef Py_ssize_t k
+        self.kind, self.bytes = dtype.num, dtype.itemsize
+        self.width = kernels.width[DOUBLE if self.kind == cnp.NPY_DOUBLE else SINGLE]
         self.arguments = len(sizes)
         for k in range(self.arguments):
-            describe_shape(&self.input[k], (sizes[k],))
+            describe_shape(&self.input[k], (sizes[k],), self.kind)
         self.inputs, self.slots, self.pivots = sum(sizes), slots, pivots
         self.units, self.unit, self.kept = len(units), <const Py_ssize_t *> units.data, units
         self.widest, self.live, self.together = 0, 0, 1
 
-    cdef void prepare(self, const Width *width, double *workspace) noexcept nogil:
+    cdef void prepare(self, const Width *width, char *workspace) noexcept nogil:
         """Write constants into a new workspace; the base class has none."""
 
-    cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil:
+    cdef void evaluate(self, const Width *width, char *workspace) noexcept nogil:
         """Compute all results from the arguments in the workspace; backends override this."""
 
-    cdef void evaluate_groups(self, const Width *width, double *workspace, int groups) noexcept nogil:
+    cdef void evaluate_groups(self, const Width *width, char *workspace, int groups) noexcept nogil:
         """Compute all results in at most `together` workspaces; backends may override this."""
         cdef int r
         for r in range(groups):
-            self.evaluate(width, workspace + r * (self.slots + self.live) * width.lanes)
+            self.evaluate(width, workspace + r * (self.slots + self.live) * width.lanes * self.bytes)
 
     cdef void load_arguments(self, const Width *width, const Operand *source, Py_ssize_t first,
-                             int count, double *workspace) noexcept nogil:
+                             int count, char *workspace) noexcept nogil:
         """Copy the arguments of configurations first .. first + count - 1 into workspaces."""
         cdef Py_ssize_t k
         for k in range(self.arguments):
             width.load(source[k].size, count, source[k].data + first * source[k].to_next, source[k].to_next,
                        source[k].to_entry, workspace, (self.slots + self.live) * width.lanes)
-            workspace += source[k].size * width.lanes
+            workspace += source[k].size * width.lanes * self.bytes
 
-    cdef bint evaluate_checked(self, const Width *width, Results results, double *workspace, int groups,
+    cdef bint evaluate_checked(self, const Width *width, Results results, char *workspace, int groups,
                                int64_t *invalid) noexcept nogil:
         """Compute all results in workspaces; return whether any lane is invalid, and store which."""
-        cdef Py_ssize_t to_workspace = (self.slots + self.live) * width.lanes
+        cdef Py_ssize_t to_workspace = (self.slots + self.live) * width.lanes * self.bytes
         cdef bint any_invalid = False
         cdef int r
         for r in range(groups):
@@ -119,43 +133,49 @@ cdef class Routine:
             items[k] = PyTuple_GET_ITEM(operands, k)
         return True
 
-    cdef bint find_operands(self, PyObject **operands, const double **addresses) noexcept:
-        """Store the addresses of operands; return whether all are contiguous float64 vectors."""
+    cdef bint find_operands(self, PyObject **operands, const char **addresses) noexcept:
+        """Store the addresses of operands; return whether all are contiguous vectors of the dtype."""
         cdef Py_ssize_t k
         for k in range(self.arguments):
             if not fits(&self.input[k], <object> operands[k]):
                 return False
-            addresses[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> operands[k])
+            addresses[k] = cnp.PyArray_BYTES(<cnp.ndarray> operands[k])
         return True
 
-    cdef bint run_single(self, const double **operands, const Target *targets, int count) noexcept nogil:
+    cdef bint run_single(self, const char **operands, const Target *targets, int count) noexcept nogil:
         """Evaluate one configuration; return False if the general path must handle the call."""
-        cdef double local[LOCAL]
-        cdef double *workspace = local
-        cdef const Width *width = &kernels.width[WIDTHS - 1]
-        cdef Py_ssize_t k, at = 0
-        cdef int64_t invalid
+        cdef char local[LOCAL + ALIGNMENT]
+        cdef char *raw = local
+        cdef char *workspace
+        cdef const Width *width = &self.width[WIDTHS - 1]
+        cdef Py_ssize_t k, size = self.slots * width.lanes * self.bytes
+        cdef int64_t invalid[WIDEST]
+        cdef Operand source[ARGUMENTS]
+        cdef uint64_t state
         cdef bint good
-        if self.slots > LOCAL:
-            workspace = <double *> malloc(self.slots * sizeof(double))
-            if workspace == NULL:
+        if size > LOCAL:
+            raw = <char *> malloc(size + ALIGNMENT)
+            if raw == NULL:
                 return False
+        workspace = align(raw)
         for k in range(self.arguments):
-            memcpy(workspace + at, operands[k], self.input[k].size * sizeof(double))
-            at += self.input[k].size
-        good = all_finite(self.inputs, workspace)
-        if self.units:
-            good = good and not width.find_invalid(0, self.units, self.unit, unit_square, workspace, &invalid)
+            describe_vector(operands[k], self.input[k].size, &source[k])
+            source[k].to_entry = self.bytes
+        state = flush_subnormals() if self.kind == cnp.NPY_FLOAT else 0
+        self.load_arguments(width, source, 0, 1, workspace)
+        good = not width.find_invalid(self.inputs, self.units, self.unit, unit_square, workspace, invalid)
         if good:
             self.prepare(width, workspace)
             self.evaluate(width, workspace)
             for k in range(count):
+                if self.pivots:
+                    good &= not width.find_failed(targets[k].size, 1, targets[k].slot, workspace, invalid)
                 width.store(targets[k].size, 1, targets[k].slot, targets[k].sign, workspace, 0,
-                            <char *> targets[k].data, 0, sizeof(double))
-        if workspace != local:
-            free(workspace)
-        for k in range(count if self.pivots else 0):
-            good = good and all_finite(targets[k].size, targets[k].data)
+                            targets[k].data, 0, self.bytes)
+        if self.kind == cnp.NPY_FLOAT:
+            restore_subnormals(state)
+        if raw != local:
+            free(raw)
         return good
 
     def fast_path(self, tuple operands not None, object out, Results results not None, threads):
@@ -165,20 +185,22 @@ cdef class Routine:
 
     cdef object run_fast(self, PyObject **operands, object out, Results results, object threads):
         """Return the result for as many operands as the function takes, or None."""
-        if is_real(<object> operands[0]) and cnp.PyArray_NDIM(<cnp.ndarray> operands[0]) == 1:
+        if is_array(<object> operands[0], 1, self.kind):
             return self.run_one(operands, out, results) if is_thread_count(threads) else None
         return self.run_many(operands, out, results) if type(threads) is int and threads == 1 else None
 
     cdef object run_one(self, PyObject **operands, object out, Results results):
         """Return the result for contiguous vectors, or None."""
-        cdef const double *x[ARGUMENTS]
+        cdef const char *x[ARGUMENTS]
         cdef Target target
-        cdef double number
+        cdef double number = 0
         if results.grouped or not self.find_operands(operands, x):
             return None
         if out is None and not results.axes:
             target = results.at(&number)
-            return number if self.run_single(x, &target, 1) else None
+            if not self.run_single(x, &target, 1):
+                return None
+            return number if self.kind == cnp.NPY_DOUBLE else (<float *> &number)[0]
         if out is None:
             out = results.allocate(-1)
         elif not results.is_fast_output(out):
@@ -192,7 +214,7 @@ cdef class Routine:
         Parts are the type of the tuple to return, and the locations of the results.
         """
         cdef PyObject *items[ARGUMENTS]
-        cdef const double *x[ARGUMENTS]
+        cdef const char *x[ARGUMENTS]
         cdef Target target[PARTS]
         cdef int k, count = <int> len(parts) - 1
         cdef bint all_arrays = True
@@ -232,7 +254,7 @@ cdef class Routine:
         for k in range(self.arguments):
             if not read_rows(&self.input[k], <object> operands[k], &leading, &source[k]):
                 return None
-        if leading.axes != 1 or leading.size == 0 or (results.grouped and leading.size % GROUP):
+        if leading.axes != 1 or leading.size == 0 or (results.grouped and leading.size % results.group):
             return None
         if out is None:
             out = results.allocate(leading.size)
@@ -256,7 +278,7 @@ cdef class Routine:
         """Compute the results of configurations first .. stop-1.
 
         Operands have shape (batch, size), or (1, size) if all configurations share them. Out has shape
-        (batch, size) or (blocks, size, 8). Any strides are allowed.
+        (batch, size) or (blocks, size, 8), 16 for float32. Any strides are allowed.
         """
         cdef Operand source[ARGUMENTS]
         cdef StridedOutput target
@@ -265,8 +287,8 @@ cdef class Routine:
         for k in range(self.arguments):
             describe(operands[k], &source[k])
         target.data, target.to_entry, target.grouped = out.data, out.strides[1], out.ndim == 3
-        target.to_lane = out.strides[2 if target.grouped else 0]
-        target.to_group = out.strides[0] if target.grouped else GROUP * target.to_lane
+        target.group, target.to_lane = results.group, out.strides[2 if target.grouped else 0]
+        target.to_group = out.strides[0] if target.grouped else target.group * target.to_lane
         with nogil:
             done = self.run(source, &target, results, first, stop)
         if not done:
@@ -279,25 +301,29 @@ cdef class Routine:
         Several workspaces are filled before the code runs if one call of it takes several, or if
         configurations are adjacent in memory, so that whole cache lines are read.
         """
-        cdef const Width *width = &kernels.width[self.widest]
+        cdef const Width *width = &self.width[self.widest]
+        cdef int narrowest = self.width[WIDTHS - 2].lanes
         cdef const Width *prepared = NULL
-        cdef bint adjacent = target.to_lane == sizeof(double) and not target.grouped
+        cdef bint adjacent = target.to_lane == self.bytes and not target.grouped
         cdef Py_ssize_t k, r, workspaces, at = first, to_workspace, most
         cdef int count
         cdef char *raw
-        cdef double *workspace
+        cdef char *workspace
+        cdef uint64_t state
         for k in range(self.arguments):
-            adjacent |= source[k].to_next == sizeof(double)
+            adjacent |= source[k].to_next == self.bytes
         most = WIDEST if adjacent and self.together == 1 else self.together * width.lanes
         most = min(most, ((stop - first - 1) // width.lanes + 1) * width.lanes)
-        raw = <char *> malloc(most * (self.slots + self.live) * sizeof(double) + 64)
+        raw = <char *> malloc(most * (self.slots + self.live) * self.bytes + ALIGNMENT)
         if raw == NULL:
             return False
-        workspace = <double *> ((<uintptr_t> raw + 63) & ~<uintptr_t> 63)
+        workspace = align(raw)
+        state = flush_subnormals() if self.kind == cnp.NPY_FLOAT else 0
         while at < stop:
-            while width.lanes > GROUP and width.lanes > stop - at:
+            while width.lanes > narrowest and width.lanes > stop - at:
                 width += 1
-            workspaces, to_workspace = most // width.lanes, (self.slots + self.live) * width.lanes
+            workspaces = most // width.lanes
+            to_workspace = (self.slots + self.live) * width.lanes * self.bytes
             if width != prepared:
                 for r in range(workspaces):
                     self.prepare(width, workspace + r * to_workspace)
@@ -306,13 +332,15 @@ cdef class Routine:
             self.load_arguments(width, source, at, count, workspace)
             self.evaluate_loaded(width, results, workspace, count, target, at)
             at += count
+        if self.kind == cnp.NPY_FLOAT:
+            restore_subnormals(state)
         free(raw)
         return True
 
-    cdef void evaluate_loaded(self, const Width *width, Results results, double *workspace, int count,
+    cdef void evaluate_loaded(self, const Width *width, Results results, char *workspace, int count,
                               const StridedOutput *target, Py_ssize_t at) noexcept nogil:
         """Compute and store the results of configurations at .. at + count - 1 from loaded arguments."""
-        cdef Py_ssize_t to_workspace = (self.slots + self.live) * width.lanes, r = 0, k
+        cdef Py_ssize_t to_workspace = (self.slots + self.live) * width.lanes * self.bytes, r = 0, k
         cdef int64_t invalid[WIDEST]
         cdef bint any_invalid = False
         cdef int some
@@ -321,46 +349,54 @@ cdef class Routine:
             any_invalid |= self.evaluate_checked(width, results, workspace + r * to_workspace, some,
                                                  invalid + r * width.lanes)
             r += some
-        put(width, count, results, workspace, to_workspace, target, at)
+        put(width, count, results, workspace, to_workspace, self.bytes, target, at)
         if any_invalid:
             for k in range(count):
                 if invalid[k]:
-                    erase(results.size, target, at + k)
+                    self.erase(results.size, target, at + k)
+
+    cdef void erase(self, Py_ssize_t size, const StridedOutput *to, Py_ssize_t configuration) noexcept nogil:
+        """Fill the result of one configuration with NaN."""
+        cdef Py_ssize_t e
+        cdef char *entry = place(to, configuration)
+        for e in range(size):
+            if self.kind == cnp.NPY_DOUBLE:
+                (<double *> (entry + e * to.to_entry))[0] = NAN
+            else:
+                (<float *> (entry + e * to.to_entry))[0] = NAN
+
+
+cdef inline char *align(char *raw) noexcept nogil:
+    """Return the first multiple of the alignment from an address on."""
+    return <char *> ((<uintptr_t> raw + ALIGNMENT - 1) & ~<uintptr_t> (ALIGNMENT - 1))
 
 
 cdef inline char *place(const StridedOutput *to, Py_ssize_t configuration) noexcept nogil:
     """Return the address of the result of a configuration."""
-    return to.data + configuration // GROUP * to.to_group + configuration % GROUP * to.to_lane
+    return to.data + configuration // to.group * to.to_group + configuration % to.group * to.to_lane
 
 
-cdef void put(const Width *width, int count, Results results, const double *workspace,
-              Py_ssize_t to_workspace, const StridedOutput *to, Py_ssize_t at) noexcept nogil:
+cdef void put(const Width *width, int count, Results results, const char *workspace, Py_ssize_t to_workspace,
+              Py_ssize_t bytes, const StridedOutput *to, Py_ssize_t at) noexcept nogil:
     """Copy the results of configurations at .. at + count - 1 from their workspaces to the output."""
-    cdef int step = GROUP if to.grouped else count, part = 0
+    cdef int step = to.group if to.grouped else count, part = 0
     while part < count:
         width.store(results.size, min(step, count - part), results.slot, results.sign,
-                    workspace + part // width.lanes * to_workspace + part % width.lanes, to_workspace,
-                    place(to, at + part), to.to_lane, to.to_entry)
+                    workspace + part // width.lanes * to_workspace + part % width.lanes * bytes,
+                    to_workspace // bytes, place(to, at + part), to.to_lane, to.to_entry)
         part += step
-
-
-cdef void erase(Py_ssize_t size, const StridedOutput *to, Py_ssize_t configuration) noexcept nogil:
-    """Fill the result of one configuration with NaN."""
-    cdef Py_ssize_t e
-    for e in range(size):
-        (<double *> (place(to, configuration) + e * to.to_entry))[0] = NAN
 
 
 cdef class BoundRoutine(BoundCall):
     """Call without arguments: evaluates a routine on one configuration in fixed arrays.
 
-    Operands are contiguous float64 vectors; others, and results of other shapes, raise ValueError. The
+    Operands are contiguous vectors of the dtype; others, and results of other shapes, raise ValueError. The
     general path computes the same with validation, and raises the error if there is one.
     """
 
     cdef Routine routine
     cdef int count
-    cdef const double *operands[ARGUMENTS]
+    cdef const char *operands[ARGUMENTS]
     cdef Target target[PARTS]
 
     def __cinit__(self, Routine routine not None, tuple operands not None, out not None,
@@ -371,7 +407,7 @@ cdef class BoundRoutine(BoundCall):
             raise ValueError(f"out must be one array: {len(parts)} results are more than {PARTS}")
         if not (routine.take(operands, items) and routine.find_operands(items, self.operands)
                 and are_fast_outputs(<tuple> out, parts)):
-            raise ValueError("only contiguous, aligned float64 arrays of the right shapes can be bound")
+            raise ValueError("only contiguous, aligned arrays of the dtype and the right shapes can be bound")
         self.kept, self.out, self.general_path = (operands, parts), out[0] if is_single else out, general_path
         self.routine, self.count = routine, <int> len(parts)
         for k in range(self.count):

@@ -26,6 +26,7 @@ from ..._version import __version__
 from ...exceptions import CodegenError
 from ..program import emit_c
 from ..program.names import identifier
+from ..program.precision import DOUBLE, Precision
 from . import cache
 from .addresses import MachineCode
 
@@ -39,7 +40,6 @@ FLAGS = (
     "-Wno-psabi",
 )
 NATIVE = "-mcpu=native" if platform.machine() in ("arm64", "aarch64") else "-march=native"
-LANES = "-DLANES=8"
 # Order the statements of the form for eight lanes. Measured with GCC 12: the first pair saves 7 % to 19 % of
 # forward dynamics in short files, but makes RNEA of humanoids 10 % slower; there the last flag saves 3 %.
 SHORT, SCHEDULED, SHRUNK = 64_000, ("-fschedule-insns", "-fsched-pressure"), ("-flive-range-shrinkage",)
@@ -53,26 +53,27 @@ class Compiled(MachineCode):
     Parameters
     ----------
     library : ctypes.CDLL
+    precision : Precision
     """
 
     library: ctypes.CDLL
 
-    def __init__(self, library: ctypes.CDLL):
-        self._keep(library=library)
+    def __init__(self, library: ctypes.CDLL, precision: Precision):
+        self._keep(library=library, precision=precision)
 
     def groups(self, name: str) -> tuple[int, int]:
         """Return the address and the slots of the form for several groups, see `emit_c`."""
-        form = f"tf_{identifier(name)}_x8_groups"
-        if not hasattr(self.library, form):
+        form = f"tf_{identifier(name)}_x{self.precision.lanes}"
+        if not hasattr(self.library, f"{form}_groups"):
             return 0, 0
-        live = ctypes.c_int.in_dll(self.library, f"tf_{identifier(name)}_x8_live")
-        return self._address(form), live.value
+        live = ctypes.c_int.in_dll(self.library, f"{form}_live")
+        return self._address(f"{form}_groups"), live.value
 
     def _address(self, symbol: str) -> int:
         return ctypes.cast(getattr(self.library, symbol), ctypes.c_void_p).value
 
 
-def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
+def compiled(program, functions: Iterable[str] | None = None, precision: Precision = DOUBLE) -> Compiled:
     """Compile functions of a program with the system's C compiler, or take them from the cache.
 
     Parameters
@@ -80,6 +81,7 @@ def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
     program : Program
     functions : sequence of str, optional
         Names of functions of the program. Default: all.
+    precision : Precision
 
     Raises
     ------
@@ -90,20 +92,20 @@ def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
     -----
     Uses the compiler named by the environment variable CC, otherwise cc, gcc or clang.
     """
-    return compiled_texts(emit_c.sources(program, functions))
+    return compiled_texts(emit_c.sources(program, functions, precision), precision)
 
 
-def compiled_texts(texts: dict[str, str]) -> Compiled:
+def compiled_texts(texts: dict[str, str], precision: Precision = DOUBLE) -> Compiled:
     """Compile the texts of files by name, see `emit_c.sources`."""
     compiler = Compiler.find()
     key = _key(texts, compiler)
     with cache.opened(cache.default_folder()) as kept:
         content = kept and kept.read(key)
         if not content or key.encode() not in content:
-            content = compiler.library(texts, key)
+            content = compiler.library(texts, key, precision)
             if kept:
                 kept.write(key, content)
-    return _loaded(content, key)
+    return _loaded(content, key, precision)
 
 
 def _key(texts: dict[str, str], compiler: Compiler) -> str:
@@ -113,7 +115,7 @@ def _key(texts: dict[str, str], compiler: Compiler) -> str:
     return sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _loaded(content: bytes, key: str) -> Compiled:
+def _loaded(content: bytes, key: str, precision: Precision = DOUBLE) -> Compiled:
     """Load a shared object into this process from a private copy, and check its key."""
     with _private() as folder:
         path = Path(folder, f"{key}.so")
@@ -125,7 +127,7 @@ def _loaded(content: bytes, key: str) -> Compiled:
     library.tf_hash.restype = ctypes.c_char_p
     if library.tf_abi() != emit_c.ABI or library.tf_hash() != key.encode():
         raise CodegenError("compiled code is not of this program: its hash differs")
-    return Compiled(library)
+    return Compiled(library, precision)
 
 
 @dataclass(frozen=True)
@@ -155,18 +157,19 @@ class Compiler:
         with _private() as folder:
             return self.run(folder, "--version") + self.run(folder, "-dM", "-E", "-x", "c", os.devnull)
 
-    def library(self, texts: dict[str, str], key: str) -> bytes:
+    def library(self, texts: dict[str, str], key: str, precision: Precision = DOUBLE) -> bytes:
         """Compile files, in parallel, into a shared object that contains the key; return its bytes."""
         ordered = "__clang__" not in self.identity()  # clang has no such flags
         with _private() as folder:
             for name, text in texts.items():
                 Path(folder, name).write_text(text, encoding="utf-8")
             sources = [name for name in texts if name.endswith(".c")]
-            units: list[tuple[str, ...]] = [(name,) for name in sources]
+            units: list[tuple[str, ...]] = [("dynamics.c",)]
             for name in sources:
                 if name != "dynamics.c":
                     order = SCHEDULED if len(texts[name]) < SHORT else SHRUNK
-                    units.append((name, LANES, *(order if ordered else ())))
+                    units += [(name,)] * (not precision.is_single)
+                    units.append((name, f"-DLANES={precision.lanes}", *(order if ordered else ())))
             objects = [f"{k}.o" for k in range(len(units))]
             with ThreadPoolExecutor(min(available_cores(), len(units))) as pool:
                 list(

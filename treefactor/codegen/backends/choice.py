@@ -11,12 +11,11 @@ from ..._util.validation import Sealed
 from ...exceptions import CodegenError
 from ...tolerances import UNIT_SQUARE
 from ..lower.lowering import lower
+from ..program.precision import REGISTER, Precision
 from ..program.program import Function, Program
 from . import numpy_
 from ._interp import Interpreter
 from ._native import Native, second_cache
-
-LANES = 8
 
 
 class Reference(Sealed):
@@ -25,9 +24,10 @@ class Reference(Sealed):
     _function: Function
     _rotations: np.ndarray
     _pivots: bool
+    _precision: Precision
 
-    def __init__(self, function: Function, rotations: np.ndarray, pivots: bool):
-        self._keep(_function=function, _rotations=rotations, _pivots=pivots)
+    def __init__(self, function: Function, rotations: np.ndarray, pivots: bool, precision: Precision):
+        self._keep(_function=function, _rotations=rotations, _pivots=pivots, _precision=precision)
 
     def fast_path(self, operands, out, results, threads) -> None:
         """No fast path: always returns None."""
@@ -42,13 +42,14 @@ class Reference(Sealed):
         """Compute the results of configurations first .. stop-1."""
         count = stop - first
         inputs = [x[first:stop] if len(x) > 1 else np.broadcast_to(x, (count, x.shape[1])) for x in operands]
-        computed = numpy_.evaluate(self._function, *inputs).reshape(count, self._function.output.size)
+        computed = numpy_.evaluate(self._function, *inputs, dtype=self._precision.dtype.type)
+        computed = computed.reshape(count, self._function.output.size)
         values = np.append(computed, np.zeros((count, 1)), axis=1)[:, results.slots] * results.signs
         values[~self._is_valid(inputs)] = np.nan
         if self._pivots:
             values[~np.isfinite(values).all(axis=1)] = np.nan
-        lane = np.arange(first, stop)
-        out[(lane,) if out.ndim == 2 else (lane // LANES, slice(None), lane % LANES)] = values
+        lane, lanes = np.arange(first, stop), self._precision.lanes
+        out[(lane,) if out.ndim == 2 else (lane // lanes, slice(None), lane % lanes)] = values
 
     def _is_valid(self, inputs) -> np.ndarray:
         """Return which configurations are finite and have rotations of unit length."""
@@ -59,43 +60,44 @@ class Reference(Sealed):
         return valid
 
 
-def interpreted(function: Function, rotations: np.ndarray, pivots: bool) -> tuple:
+def interpreted(function: Function, rotations: np.ndarray, pivots: bool, precision: Precision) -> tuple:
     """Return an interpreter routine, the slots and signs of its results, and a slot that holds 0."""
     code, sizes = lower(function), [size for _, size in function.inputs]
-    routine = Interpreter(sizes, code.slots, rotations, pivots, code.constants, code.words)
+    constants = np.append(precision.dtype.type(0), precision.constants(function))
+    routine = Interpreter(sizes, code.slots, rotations, pivots, precision.dtype, constants, code.words)
     return routine, code.output, function.sign, code.zero
 
 
-def evaluated(function: Function, rotations: np.ndarray, pivots: bool) -> tuple:
+def evaluated(function: Function, rotations: np.ndarray, pivots: bool, precision: Precision) -> tuple:
     """Return the same as `interpreted` for evaluation by NumPy."""
     size = function.output.size
-    return Reference(function, rotations, pivots), np.arange(size), np.ones(size), size
+    return Reference(function, rotations, pivots, precision), np.arange(size), np.ones(size), size
 
 
-def _cc(program: Program) -> Callable:
+def _cc(program: Program, precision: Precision) -> Callable:
     """Compile with the system's C compiler; returns a function like `interpreted`."""
     from .build import compiled
 
-    return machine_code(compiled(program))
+    return machine_code(compiled(program, precision=precision))
 
 
-def _llvm(program: Program) -> Callable:
+def _llvm(program: Program, precision: Precision) -> Callable:
     """Compile with LLVM; returns a function like `interpreted`."""
     from .emit_llvm import compiled
 
-    return machine_code(compiled(program))
+    return machine_code(compiled(program, precision=precision))
 
 
 def groups_in_cache(slots: int) -> int:
-    """Return how many workspaces of eight lanes fit into half of the second-level cache, 1 to 8."""
+    """Return how many workspaces of a register's lanes fit into half of the second-level cache, 1 to 8."""
     size = second_cache()
-    return min(max((size if size > 0 else CACHE) // 2 // (slots * LANES * 8), 1), MOST_GROUPS)
+    return min(max((size if size > 0 else CACHE) // 2 // (slots * REGISTER), 1), MOST_GROUPS)
 
 
 def machine_code(code) -> Callable:
     """Return a function like `interpreted` for compiled code."""
 
-    def routine(function: Function, rotations: np.ndarray, pivots: bool) -> tuple:
+    def routine(function: Function, rotations: np.ndarray, pivots: bool, precision: Precision) -> tuple:
         sizes = [size for _, size in function.inputs]
         first, size = sum(sizes), function.output.size
         forms = code.one(function.name), code.lanes(function.name)
@@ -103,7 +105,7 @@ def machine_code(code) -> Callable:
         slots, (groups, live) = first + size + 1, code.groups(function.name)
         together = groups_in_cache(slots + live) if groups else 1
         several = (groups, live, together) if together > 1 else (0, 0, 1)
-        native = Native(sizes, slots, rotations, pivots, *forms, to_u, code, *several)
+        native = Native(sizes, slots, rotations, pivots, precision.dtype, *forms, to_u, code, *several)
         return native, first + np.arange(size), np.ones(size), first + size
 
     return routine
@@ -112,17 +114,17 @@ def machine_code(code) -> Callable:
 MOST_GROUPS = 8  # more are slower on the robots that were measured
 CACHE = 2**19  # bytes assumed where the size of the second-level cache is unknown
 BACKENDS = {  # maps each name to a function that makes a function like `interpreted` for a program
-    "interp": lambda program: interpreted,
+    "interp": lambda program, precision: interpreted,
     "cc": _cc,
     "llvm": _llvm,
-    "numpy": lambda program: evaluated,
+    "numpy": lambda program, precision: evaluated,
 }
 
 
-def made_by(name: str, program: Program) -> tuple[str, Callable]:
+def made_by(name: str, program: Program, precision: Precision) -> tuple[str, Callable]:
     """Return a backend and its routine factory; the interpreter with a warning if the backend fails."""
     try:
-        return name, BACKENDS[name](program)
+        return name, BACKENDS[name](program, precision)
     except CodegenError as error:
-        warnings.warn(f"{error}; the interpreter takes the place of {name}", RuntimeWarning, stacklevel=4)
+        warnings.warn(f"{error}; the interpreter takes the place of {name}", RuntimeWarning, stacklevel=5)
         return "interp", interpreted

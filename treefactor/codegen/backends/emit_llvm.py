@@ -1,4 +1,4 @@
-"""Write programs as LLVM intermediate representation and compile them, for one configuration or eight."""
+"""Write programs as LLVM intermediate representation and compile them, for one configuration or several."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import struct
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ...dynamics._recursions import sincos_address
+import numpy as np
+
 from ...exceptions import CodegenError
 from ..program.blocks import Block, Trig, split_into_blocks
 from ..program.expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SQRT, SUB
 from ..program.names import identifier
-from ._routine import atan2_address
+from ..program.precision import DOUBLE, Precision
+from ._routine import atan2_address, sincos_address
 from .addresses import MachineCode
 
 if TYPE_CHECKING:
@@ -20,26 +22,27 @@ if TYPE_CHECKING:
 
 OPCODES = {ADD: "fadd", SUB: "fsub", MUL: "fmul"}
 LETTERS = ("q", "v", "u")
-# type and suffix of the square root by number of lanes
-ROOTS = {1: ("double", "f64"), 8: ("<8 x double>", "v8f64")}
+# type and suffix of the square root by number of lanes: 16 in single precision
+ROOTS = {1: ("double", "f64"), 8: ("<8 x double>", "v8f64"), 16: ("<16 x float>", "v16f32")}
 LEVEL = 2  # optimization of code generation; no passes over the representation, which would find nothing
 
 
-def ir(functions: Iterable) -> str:
-    """Return LLVM assembly of functions `tf_NAME` and `tf_NAME_x8`.
+def ir(functions: Iterable, precision: Precision = DOUBLE) -> str:
+    """Return LLVM assembly of functions `tf_NAME` and `tf_NAME_x8`, in single precision of `tf_NAME_x16`.
 
-    It calls `tf_sincos` (n, x, s, c) and `tf_atan2` (n, y, x, angle).
+    It calls `tf_sincos` (n, x, s, c) and `tf_atan2` (n, y, x, angle) for numbers of the precision.
     """
-    lines = [f"declare void @tf_{name}(i64, ptr, ptr, ptr)" for name in ("sincos", "atan2")]
+    names = [f"{name}{suffix}" for name in ("sincos", "atan2") for suffix in ("", "_single")]
+    lines = [f"declare void @tf_{name}(i64, ptr, ptr, ptr)" for name in names]
     lines += [f"declare {kind} @llvm.sqrt.{suffix}({kind})" for kind, suffix in ROOTS.values()] + [""]
     for function in functions:
-        for lanes in (1, 8):
+        for lanes in (16,) if precision.is_single else (1, 8):
             lines += _function(function, lanes)
     lines.append('attributes #0 = { nounwind "min-legal-vector-width"="512" }')
     return "\n".join([*lines, 'attributes #1 = { noinline nounwind "min-legal-vector-width"="512" }', ""])
 
 
-def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
+def compiled(program, functions: Iterable[str] | None = None, precision: Precision = DOUBLE) -> Compiled:
     """Compile functions of a program with LLVM for this processor.
 
     Parameters
@@ -47,6 +50,7 @@ def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
     program : Program
     functions : sequence of str, optional
         Names of functions of the program. Default: all.
+    precision : Precision
 
     Raises
     ------
@@ -57,17 +61,18 @@ def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
         import llvmlite.binding as llvm
     except ImportError as error:
         raise CodegenError("llvmlite is missing: pip install 'treefactor[llvm]'") from error
-    text = ir(program.chosen(functions))
+    text = ir(program.chosen(functions), precision)
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    llvm.add_symbol("tf_sincos", sincos_address())
-    llvm.add_symbol("tf_atan2", atan2_address())
+    suffix = "_single" * precision.is_single
+    llvm.add_symbol(f"tf_sincos{suffix}", sincos_address(precision.is_single))
+    llvm.add_symbol(f"tf_atan2{suffix}", atan2_address(precision.is_single))
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=LEVEL, jit=True
     )
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
     engine.finalize_object()
-    return Compiled(engine)
+    return Compiled(engine, precision)
 
 
 class Compiled(MachineCode):
@@ -76,12 +81,13 @@ class Compiled(MachineCode):
     Parameters
     ----------
     engine : llvmlite.binding.ExecutionEngine
+    precision : Precision
     """
 
     engine: ExecutionEngine
 
-    def __init__(self, engine):
-        self._keep(engine=engine)
+    def __init__(self, engine, precision: Precision):
+        self._keep(engine=engine, precision=precision)
 
     def _address(self, symbol: str) -> int:
         return self.engine.get_function_address(symbol)
@@ -90,7 +96,7 @@ class Compiled(MachineCode):
 def _function(function, lanes: int) -> list[str]:
     """Write one function per block, and the function that calls them."""
     blocks, slots = split_into_blocks(function)
-    name = identifier(function.name) + "_x8" * (lanes == 8)
+    name = identifier(function.name) + f"_x{lanes}" * (lanes > 1)
     parameters = ", ".join(f"ptr noalias %{x}" for x in (*LETTERS, "out", "w"))
     lines, calls = [], []
     for k, block in enumerate(blocks, start=1):
@@ -98,8 +104,13 @@ def _function(function, lanes: int) -> list[str]:
         lines += [*_Lines(function, block, lanes).lines, "  ret void", "}", ""]
         calls.append(f"  call void @{name}_{k}({', '.join(f'ptr %{x}' for x in (*LETTERS, 'out', 'w'))})")
     lines += [f"define void @tf_{name}(ptr %q, ptr %v, ptr %u, ptr %out) #0 {{"]
-    lines += [f"  %w = alloca [{slots * lanes} x double], align 64", *calls, "  ret void", "}", ""]
+    lines += [f"  %w = alloca [{slots * lanes} x {_number(lanes)}], align 64", *calls, "  ret void", "}", ""]
     return lines
+
+
+def _number(lanes: int) -> str:
+    """Return the type of a number."""
+    return "float" if lanes == 16 else "double"
 
 
 class _Lines:
@@ -110,14 +121,16 @@ class _Lines:
     function : Function
     block : Block
     lanes : int
-        1 or 8.
+        1, 8, or 16 in single precision.
     """
 
     def __init__(self, function, block: Block, lanes: int):
         self.op, self.a, self.b = (column.tolist() for column in (function.op, function.a, function.b))
         self.value, self.block, self.lanes = function.value.tolist(), block, lanes
         self.places = function.places
-        self.type = "double" if lanes == 1 else f"<{lanes} x double>"
+        self.bytes = 64 // max(lanes, 8)  # of a number
+        self.kind, self.suffix = _number(lanes), "_single" if lanes == 16 else ""
+        self.type = self.kind if lanes == 1 else f"<{lanes} x {self.kind}>"
         self.defined: set[str] = set()  # names that are already defined
         self.lines: list[str] = []
         for step in block.steps:
@@ -165,11 +178,11 @@ class _Lines:
         """Write one call for atan2(y, x)."""
         names = [f"{name}{row}" for name in ("rise", "run", "turn")]
         for name in names:
-            self.lines.append(f"  %{name} = alloca [{self.lanes} x double], align 64")
+            self.lines.append(f"  %{name} = alloca [{self.lanes} x {self.kind}], align 64")
         for value, name in zip((y, x), names, strict=False):
             self.store(value, name, 0)
         pointers = ", ".join(f"ptr %{name}" for name in names)
-        self.lines.append(f"  call void @tf_atan2(i64 {self.lanes}, {pointers})")
+        self.lines.append(f"  call void @tf_atan2{self.suffix}(i64 {self.lanes}, {pointers})")
         self.define(row, self.load(names[2], 0))
 
     def sincos(self, step: Trig) -> None:
@@ -177,12 +190,11 @@ class _Lines:
         n, first = len(step.angles), step.angles[0]
         angle, sine, cosine = (f"{name}{first}" for name in ("angle", "sine", "cosine"))
         for array in (angle, sine, cosine):
-            self.lines.append(f"  %{array} = alloca [{n * self.lanes} x double], align 64")
+            self.lines.append(f"  %{array} = alloca [{n * self.lanes} x {self.kind}], align 64")
         for k, row in enumerate(step.angles):
             self.store(self.operand(row), angle, k)
-        self.lines.append(
-            f"  call void @tf_sincos(i64 {n * self.lanes}, ptr %{angle}, ptr %{sine}, ptr %{cosine})"
-        )
+        pointers = ", ".join(f"ptr %{name}" for name in (angle, sine, cosine))
+        self.lines.append(f"  call void @tf_sincos{self.suffix}(i64 {n * self.lanes}, {pointers})")
         for row in step.rows:
             array = cosine if self.op[row] == COS else sine
             self.define(row, self.load(array, step.angles.index(self.a[row])))
@@ -208,22 +220,23 @@ class _Lines:
             self.store(f"%t{row}", "w", self.block.kept[row])
 
     def number(self, value: float) -> str:
-        """Return a number, written by its bits."""
+        """Return a number, written by its bits as a double, also where it is a float."""
+        value = float(np.float32(value)) if self.kind == "float" else value
         bits = f"0x{struct.pack('>d', value).hex().upper()}"
-        return bits if self.lanes == 1 else f"<{', '.join([f'double {bits}'] * self.lanes)}>"
+        return bits if self.lanes == 1 else f"<{', '.join([f'{self.kind} {bits}'] * self.lanes)}>"
 
     def load(self, array: str, entry: int) -> str:
         """Return the instruction that reads an entry."""
-        return f"load {self.type}, ptr {self.address(array, entry)}, align 8"
+        return f"load {self.type}, ptr {self.address(array, entry)}, align {self.bytes}"
 
     def store(self, name: str, array: str, entry: int) -> None:
         """Write the instruction that stores an entry."""
-        self.lines.append(f"  store {self.type} {name}, ptr {self.address(array, entry)}, align 8")
+        self.lines.append(f"  store {self.type} {name}, ptr {self.address(array, entry)}, align {self.bytes}")
 
     def address(self, array: str, entry: int) -> str:
         """Return the name of an entry's address."""
         name = f"%p_{array}_{entry}"
         if name not in self.defined:
             self.defined.add(name)
-            self.lines.append(f"  {name} = getelementptr double, ptr %{array}, i64 {entry * self.lanes}")
+            self.lines.append(f"  {name} = getelementptr {self.kind}, ptr %{array}, i64 {entry * self.lanes}")
         return name

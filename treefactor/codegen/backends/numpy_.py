@@ -20,7 +20,7 @@ UFUNCS = {
 }
 
 
-def evaluate(function, *arguments) -> np.ndarray:
+def evaluate(function, *arguments, dtype=np.float64) -> np.ndarray:
     """Evaluate a `Function`.
 
     Parameters
@@ -28,18 +28,20 @@ def evaluate(function, *arguments) -> np.ndarray:
     function : Function
     *arguments : array_like, shapes (..., size)
         Arguments in the order of ``function.inputs``.
+    dtype : dtype
+        Precision of all operations.
 
     Returns
     -------
     ndarray, shape (..., *function.shape)
     """
-    arguments = [np.asarray(x, dtype=float) for x in arguments]
+    arguments = [np.asarray(x, dtype=dtype) for x in arguments]
     batch = np.broadcast_shapes(*(x.shape[:-1] for x in arguments))
     rows = []
     with np.errstate(all="ignore"):
         for op, a, b, value in zip(function.op, function.a, function.b, function.value, strict=True):
             if op == CONST:
-                rows.append(np.broadcast_to(value, batch))
+                rows.append(np.broadcast_to(dtype(value), batch))
             elif op == INPUT:
                 rows.append(np.broadcast_to(arguments[a][..., b], batch))
             else:
@@ -47,7 +49,7 @@ def evaluate(function, *arguments) -> np.ndarray:
                 rows.append(apply(*(rows[x] for x in (a, b)[: apply.nin])))
             if op == RECIP and b:
                 rows[-1] = np.where(np.sign(b) * rows[-1] > 0, rows[-1], np.nan)
-    out = np.empty((*batch, function.output.size))
+    out = np.empty((*batch, function.output.size), dtype)
     for k, (row, sign) in enumerate(zip(function.output, function.sign, strict=True)):
         out[..., k] = sign * rows[row]
     return out.reshape((*batch, *function.shape))

@@ -1,17 +1,28 @@
-/* Define the type `real` of generated functions: the number of one configuration, or with -DLANES=8 a vector
- * register that holds some of the eight configurations. Entry e of configuration l is at x[8 e + l]. */
+/* Define the type `real` of generated functions: the number of one configuration, or with LANES a vector register
+ * that holds some of so many configurations: 8 of double, with SINGLE 16 of float. Entry e of configuration l is at
+ * x[LANES e + l]. */
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
+#ifdef SINGLE
+typedef float number;
+typedef int integer;
+#define BYTES 4
+#else
+typedef double number;
+typedef long long integer;
+#define BYTES 8
+#endif
+
 #if defined(__GNUC__) && FLT_EVAL_METHOD == 0
 #ifdef __AVX512F__
-#define WIDTH 8
+#define WIDTH (64 / BYTES)
 #elif defined(__AVX__)
-#define WIDTH 4
+#define WIDTH (32 / BYTES)
 #else
-#define WIDTH 2
+#define WIDTH (16 / BYTES)
 #endif
 #define INLINE static inline __attribute__((always_inline))
 #ifdef __clang__
@@ -21,22 +32,38 @@
 #endif
 #define BLOCK static __attribute__((noinline))
 #define ISA(f) tf_##f
-static void tf_sincos(ptrdiff_t n, const double *x, double *s, double *c) __attribute__((unused));
+#ifdef SINGLE
+#define tf_sincos tf_sincos_single
+#define tf_atan2_vector tf_atan2_single
+#if defined(__FMA__) || defined(__aarch64__)
+#define FUSED
+#endif
+static void tf_sincos(ptrdiff_t n, const number *x, number *s, number *c) __attribute__((unused));
+#include "sincos_single.h"
+#else
+static void tf_sincos(ptrdiff_t n, const number *x, number *s, number *c) __attribute__((unused));
 #include "sincos.h"
 #include "arctan.h"
+#endif
 #else
 #define WIDTH 1
 #define BLOCK static
-static inline void tf_sincos(ptrdiff_t n, const double *x, double *s, double *c)
+static inline void tf_sincos(ptrdiff_t n, const number *x, number *s, number *c)
 {
     for (ptrdiff_t i = 0; i < n; i++) { s[i] = sin(x[i]); c[i] = cos(x[i]); }
 }
 #endif
 
 #ifdef LANES
+#ifdef SINGLE
+#define FN(f) tf_##f##_x16
+#define GROUPS(f) tf_##f##_x16_groups
+#define LIVE(f) tf_##f##_x16_live
+#else
 #define FN(f) tf_##f##_x8
 #define GROUPS(f) tf_##f##_x8_groups
 #define LIVE(f) tf_##f##_x8_live
+#endif
 #define EACH(groups, step) for (ptrdiff_t g = 0; g < (groups) * (step); g += (step))
 #else
 #define LANES 1
@@ -44,20 +71,21 @@ static inline void tf_sincos(ptrdiff_t n, const double *x, double *s, double *c)
 #endif
 
 #if LANES == 1 || WIDTH == 1
-typedef double real, anywhere;
+typedef number real, anywhere;
 #define PASSES for (int l = 0; l < LANES; l++)
 #define PADDED(n) (((n) + 7) / 8 * 8)   /* round up to whole registers */
 /* Computes 1 / x, NaN unless low < x < high: pivots must be in (0, inf). */
-static inline real reciprocal(real x, double low, double high) { return low < x && x < high ? 1.0 / x : NAN; }
+static inline real reciprocal(real x, number low, number high) { return low < x && x < high ? 1 / x : NAN; }
 static inline real root(real x) { return sqrt(x); }
 #if WIDTH == 1
 static inline real arctangent(real y, real x) { return atan2(y, x); }
-#else
+#elif !defined(SINGLE)
 INLINE real arctangent(real y, real x)   /* in a register, so that the last bit is that of eight lanes */
 {
     return tf_atan2_vector((tf_V){y}, (tf_V){x})[0];
 }
 #endif
+#ifndef SINGLE
 /* Angles of one configuration, eight after eight. They stay in registers: to load a register from memory that
  * single numbers were just stored to stops the processor for longer than their sines take. */
 #define EIGHTS(n) (8 / WIDTH * (n))
@@ -120,15 +148,16 @@ REGISTER(four, 4)
 REGISTER(eight, 8)
 #endif
 #endif
+#endif
 #else
-typedef double real __attribute__((vector_size(8 * WIDTH)));
-typedef double anywhere __attribute__((vector_size(8 * WIDTH), aligned(8)));
-typedef long long bits __attribute__((vector_size(8 * WIDTH)));
+typedef number real __attribute__((vector_size(BYTES * WIDTH)));
+typedef number anywhere __attribute__((vector_size(BYTES * WIDTH), aligned(BYTES)));
+typedef integer bits __attribute__((vector_size(BYTES * WIDTH)));
 #define PASSES for (int l = 0; l < LANES; l += WIDTH)
 #define PADDED(n) (n)
-INLINE real reciprocal(real x, double low, double high)
+INLINE real reciprocal(real x, number low, number high)
 {
-    real inverse = 1.0 / x;
+    real inverse = 1 / x;
 #ifdef __AVX512F__
     __asm__("" : "+v"(inverse));   /* starts the division before the comparisons */
 #endif
@@ -144,6 +173,6 @@ INLINE real arctangent(real y, real x) { return tf_atan2_vector(y, x); }
 
 #define load(x, e) (*(const anywhere *)((x) + (e) * LANES))
 #define store(x, e, value) (*(anywhere *)((x) + (e) * LANES) = (value))
-#define constant(number) ((real){0} + (number))
+#define constant(value) ((real){0} + (value))
 #define sincos_of(angle, sine, cosine) \
-    tf_sincos(sizeof(angle) / 8, (const double *)(angle), (double *)(sine), (double *)(cosine))
+    tf_sincos(sizeof(angle) / BYTES, (const number *)(angle), (number *)(sine), (number *)(cosine))

@@ -1,4 +1,4 @@
-"""Write programs as readable C99; the same text compiles for one configuration and for eight at once."""
+"""Write programs as readable C99; of float64 the same text compiles for one configuration and for eight."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from .blocks import Block, Trig, split_into_blocks
 from .expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SQRT, SUB
 from .limbs import limbs_of, pairs
 from .names import FrameFunction, identifier, routine
+from .precision import DOUBLE, SINGLE, Precision
 from .single import Single
 
 ABI = 1
@@ -27,10 +28,9 @@ SUM, PRODUCT, ATOM = range(3)  # precedence of an expression
 SUPPORT = Path(__file__).parents[1] / "c"  # files that are the same for all programs
 COMMON = SUPPORT.parents[1] / "kernels" / "common"  # files that programs share with the interpreter
 VARIABLES = {"w": "weight"}  # C names of arguments with other names
-SIGNATURE = "const double *q, const double *v, const double *u, double *out"
 
 
-def sources(program, functions: Iterable[str] | None = None) -> dict[str, str]:
+def sources(program, functions: Iterable[str] | None = None, precision: Precision = DOUBLE) -> dict[str, str]:
     """Return the texts of all files needed to compile functions of a program, by file name.
 
     Parameters
@@ -38,6 +38,8 @@ def sources(program, functions: Iterable[str] | None = None) -> dict[str, str]:
     program : Program
     functions : sequence of str, optional
         Names of functions of the program. Default: all.
+    precision : Precision
+        In single precision there is no form for one configuration.
 
     Returns
     -------
@@ -47,13 +49,26 @@ def sources(program, functions: Iterable[str] | None = None) -> dict[str, str]:
     chosen = program.chosen(functions)
     texts = {
         "real.h": (SUPPORT / "real.h").read_text(encoding="utf-8"),
-        **{name: (COMMON / name).read_text(encoding="utf-8") for name in ("sincos.h", "arctan.h")},
-        "dynamics.h": _header(program, chosen),
+        **{name: (COMMON / name).read_text(encoding="utf-8") for name in _included(precision)},
+        "dynamics.h": _header(program, chosen, precision),
     }
     for function, name in zip(chosen, file_names([function.name for function in chosen]), strict=True):
-        texts[name] = f'{about(program, function)}#include "real.h"\n\n{_body(program, function)}'
+        body = _body(program, function, precision)
+        single = "#define SINGLE\n" * precision.is_single
+        texts[name] = f'{about(program, function)}{single}#include "real.h"\n\n{body}'
     digest = sha256("".join(texts.values()).encode()).hexdigest()
     return texts | {"dynamics.c": _identity(digest)}
+
+
+def _included(precision: Precision) -> tuple[str, ...]:
+    """Return the files with sines and arc tangents in a precision."""
+    return ("sincos_single.h",) if precision.is_single else ("sincos.h", "arctan.h")
+
+
+def signature(precision: Precision) -> str:
+    """Return the parameters of a function in C."""
+    number = precision.c_type
+    return f"const {number} *q, const {number} *v, const {number} *u, {number} *out"
 
 
 def file_names(functions: Iterable[str]) -> list[str]:
@@ -71,9 +86,9 @@ def c_source(program, functions: Iterable[str] | None = None) -> str:
     chosen = program.chosen(functions)
     texts = sources(program, functions)
     support = texts["real.h"]
-    for name in ("sincos.h", "arctan.h"):
-        support = support.replace(f'#include "{name}"\n', texts[name])
-    functions = (about(program, function) + _body(program, function) for function in chosen)
+    for name in (*_included(SINGLE), *_included(DOUBLE)):
+        support = support.replace(f'#include "{name}"\n', texts.get(name, ""))
+    functions = (about(program, function) + _body(program, function, DOUBLE) for function in chosen)
     return "\n".join([support, *_about_parameters(program), *functions])
 
 
@@ -130,12 +145,14 @@ def _transcendental(count) -> str:
     return f"{count.sqrt} square roots, {count.trig} sines, cosines and arc tangents"
 
 
-def _header(program, chosen) -> str:
+def _header(program, chosen, precision: Precision) -> str:
     """Return the header with the prototypes."""
+    lanes = precision.lanes
     lines = [
         f"/* Dynamics of {plain(program.model)}: {program.nq} entries of q, {program.nv} of v.",
-        " * Functions ignore the arguments they do not take; out must not overlap any. In functions *_x8,",
-        " * entry e of configuration l is x[8 e + l]. No state is kept: functions are thread-safe.",
+        " * Functions ignore the arguments they do not take; out must not overlap any. "
+        f"In functions *_x{lanes},",
+        f" * entry e of configuration l is x[{lanes} e + l]. No state is kept: functions are thread-safe.",
         " */",
         *_about_parameters(program),
         "#ifndef TF_DYNAMICS_H",
@@ -153,7 +170,8 @@ def _header(program, chosen) -> str:
             for (letter, at), (name, size) in zip(function.places, function.inputs, strict=True)
         )
         lines += ["", f"/* {_result(program, function)}: out[{function.output.size}] from {size} */"]
-        lines += [f"void tf_{identifier(function.name)}{form}({SIGNATURE});" for form in ("", "_x8")]
+        forms = (f"_x{precision.lanes}",) if precision.is_single else ("", "_x8")
+        lines += [f"void tf_{identifier(function.name)}{form}({signature(precision)});" for form in forms]
     return "\n".join([*lines, "", "#ifdef __cplusplus", "}", "#endif", "#endif", ""])
 
 
@@ -167,15 +185,15 @@ def _identity(digest: str) -> str:
     )
 
 
-def _body(program, function) -> str:
+def _body(program, function, precision: Precision) -> str:
     """Write the form for one configuration, and that for several; long functions have one form for both."""
-    several = _blocks(function)
-    single = _single(program, function)
+    several = _blocks(function, precision)
+    single = None if precision.is_single else _single(program, function)
     if single is None:
         return several
     width = max(single.widest, LEAST_WIDTH if len(single.lines) > SHORT else 1)
     condition = "LANES == 1" + f" && WIDTH >= {width}" * (width > 1)
-    lines = [f"#if {condition}", f"void FN({identifier(function.name)})({SIGNATURE})", "{"]
+    lines = [f"#if {condition}", f"void FN({identifier(function.name)})({signature(precision)})", "{"]
     lines += [f"    {line}" for line in (*(f"(void){x};" for x in "qvu"), *single.lines)]
     return "\n".join([*lines, "}", "#else", several + "#endif", ""])
 
@@ -205,7 +223,7 @@ def _single(program, function) -> Single | None:
     return min(candidates, key=lambda single: single.cycles, default=None)
 
 
-def _blocks(function) -> str:
+def _blocks(function, precision: Precision) -> str:
     """Write one function per block, and the function that calls them."""
     (blocks, slots), name = split_into_blocks(function), identifier(function.name)
     inlined = set(np.flatnonzero(passes.inlined(function)).tolist())
@@ -218,24 +236,26 @@ def _blocks(function) -> str:
     at, w = "{at}", "{w}"  # of the first lane: index in the arguments, and values for later blocks
     lines, calls = [], []
     for k, block in enumerate(blocks, start=1):
-        written = Lines(function, block, inlined)
+        written = Lines(function, block, inlined, precision)
         parameters = {
-            f"const double *restrict {x}": f"{letters[x]} + {at}" for x in letters if x in written.arguments
+            f"const {precision.c_type} *restrict {x}": f"{letters[x]} + {at}"
+            for x in letters
+            if x in written.arguments
         }
-        parameters |= {"double *restrict out": f"out + {at}"} if block.outputs else {}
+        parameters |= {f"{precision.c_type} *restrict out": f"out + {at}"} if block.outputs else {}
         parameters |= {"real *restrict w": w} if slots else {}
         lines += [f"{storage} void {name}_{k}({', '.join(parameters)})", "{"]
         lines += [f"    {line}" if line else "" for line in written.lines]
         lines += ["}", ""]
         calls.append(f"{name}_{k}({', '.join(parameters.values())});")
-    lines += [f"void FN({name})({SIGNATURE})", "{"]
+    lines += [f"void FN({name})({signature(precision)})", "{"]
     lines += [f"    real w[{slots}];"] * bool(slots)
     lines += [f"    (void){x};" for x in "qvu"]
     lines += ["    PASSES {", *(f"        {call.format(at='l', w='w')}" for call in calls), "    }", "}", ""]
-    return "\n".join([*lines, *(_groups(name, slots, calls) if slots else [])])
+    return "\n".join([*lines, *(_groups(name, slots, calls, precision) if slots else [])])
 
 
-def _groups(name: str, slots: int, calls: list[str]) -> list[str]:
+def _groups(name: str, slots: int, calls: list[str], precision: Precision) -> list[str]:
     """Write the function that evaluates each block for several groups of lanes before the next block.
 
     Blocks of large robots do not fit into the cache of instructions together, but one after the other.
@@ -245,7 +265,7 @@ def _groups(name: str, slots: int, calls: list[str]) -> list[str]:
         "#if LANES > 1",
         "/* Several groups: the arrays of each, LIVE * LANES numbers of live, are `step` after the last. */",
         f"const int LIVE({name}) = {slots};",
-        f"void GROUPS({name})({SIGNATURE}, double *live,",
+        f"void GROUPS({name})({signature(precision)}, {precision.c_type} *live,",
         "    int groups, ptrdiff_t step)",
         "{",
         *(f"    (void){x};" for x in "qvu"),
@@ -265,11 +285,12 @@ class Lines:
     block : Block
     inlined : set of int
         Statements that may be inlined, see `passes.inlined`.
+    precision : Precision
     """
 
-    def __init__(self, function, block: Block, inlined: set[int]):
+    def __init__(self, function, block: Block, inlined: set[int], precision: Precision = DOUBLE):
         self.op, self.a, self.b = (column.tolist() for column in (function.op, function.a, function.b))
-        self.value = function.value.tolist()
+        self.value, self.number = function.value.tolist(), precision.text
         self.names = [VARIABLES.get(name, name) for name, _ in function.inputs]
         self.block = block
         self.texts: dict[int, tuple[str, int]] = {row: (f"w[{k}]", ATOM) for row, k in block.taken.items()}
@@ -300,7 +321,7 @@ class Lines:
             divisor = self.operand(a, SUM if b else ATOM, self.op[a] == CONST)
             if b:
                 return f"reciprocal({divisor}, {'0.0, INFINITY' if b > 0 else '-INFINITY, 0.0'})", ATOM
-            return f"1.0 / {divisor}", PRODUCT
+            return f"{self.number(1.0)} / {divisor}", PRODUCT
         if op == SQRT:
             return f"root({self.operand(a, SUM, self.op[a] == CONST)})", ATOM
         if op == ATAN2:
@@ -318,7 +339,8 @@ class Lines:
     def operand(self, row: int, tight: int, vector: bool = False) -> str:
         """Return the text of an operand, in parentheses if its precedence is too low."""
         if self.op[row] == CONST:
-            return f"constant({self.value[row]!r})" if vector else repr(self.value[row])
+            number = self.number(self.value[row])
+            return f"constant({number})" if vector else number
         if self.op[row] == INPUT:
             self.loaded.add((self.a[row], self.b[row]))
             return f"{self.names[self.a[row]]}{self.b[row]}"

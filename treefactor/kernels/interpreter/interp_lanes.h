@@ -1,4 +1,8 @@
-/* Executes a program on LANES configurations at once; REAL holds WIDTH of them. See interpreter.h.
+/* Executes a program on LANES configurations at once; REAL holds WIDTH of them. See interpreter.h. Included with
+ *     ELEMENT    type of a number
+ *     MASK       result of comparing two REALs, FLAGS the same with 64 bits for each, AS_FLAGS(mask) converts
+ *     SINCOS, ARCTANGENT, VECTOR   of sincos.h and arctan.h, or of sincos_single.h
+ *
  *
  * The plain scalar loop that `run` computes, for one configuration:
  *
@@ -12,7 +16,7 @@
 /* lanes of the slot whose number stands k words after p */
 #define SLOT(workspace, p, k) ((REAL *)(workspace) + (ptrdiff_t)(p)[k] * (LANES / WIDTH))
 /* the same slot's first lane in all lanes */
-#define CONSTANT(workspace, p, k) ((REAL){0} + (workspace)[(ptrdiff_t)(p)[k] * LANES])
+#define CONSTANT(workspace, p, k) ((REAL){0} + ((const ELEMENT *)(workspace))[(ptrdiff_t)(p)[k] * LANES])
 #define EACH_TIME(p, words, times) for (const int32_t *stop = (p) + (words) * (times); (p) < stop; (p) += (words))
 #define EACH_PART(i) for (int i = 0; i < LANES / WIDTH; i++)
 /* The case of an opcode with n operands and one result, an expression of the operands a .. f. For `run` only:
@@ -63,9 +67,9 @@
 INLINE REAL NAME(reciprocal)(REAL x)
 {
 #if WIDTH == 1
-    return x > 0 && x < INFINITY ? 1.0 / x : NAN;
+    return x > 0 && x < INFINITY ? 1 / x : NAN;
 #else
-    return (REAL)((ISA(I))(1.0 / x) | ~((ISA(I))(x > 0) & (ISA(I))(x < INFINITY)));
+    return (REAL)((MASK)(1 / x) | ~((MASK)(x > 0) & (MASK)(x < (ELEMENT)INFINITY)));
 #endif
 }
 
@@ -84,37 +88,37 @@ INLINE REAL NAME(root)(REAL x)
 INLINE REAL NAME(arctangent)(REAL y, REAL x)
 {
 #if WIDTH == 1
-    return ISA(atan2_vector)((ISA(V)){y}, (ISA(V)){x})[0];
+    return ARCTANGENT((VECTOR){y}, (VECTOR){x})[0];
 #else
-    return ISA(atan2_vector)(y, x);
+    return ARCTANGENT(y, x);
 #endif
 }
 
 #if LANES == 1
 /* Computes sines and cosines of many slots, 64 angles per call of sincos. */
-static const int32_t *NAME(sincos_run)(const int32_t *p, int32_t times, double *workspace)
+static const int32_t *NAME(sincos_run)(const int32_t *p, int32_t times, ELEMENT *workspace)
 {
     enum { AT_ONCE = 64 };
-    double x[AT_ONCE], s[AT_ONCE], c[AT_ONCE];
+    ELEMENT x[AT_ONCE], s[AT_ONCE], c[AT_ONCE];
     for (int32_t done = 0, n; done < times; done += n) {
         n = times - done < AT_ONCE ? times - done : AT_ONCE;
         for (int32_t i = 0; i < n; i++) x[i] = workspace[p[3 * i + 2]];
-        ISA(sincos)(n, x, s, c);
+        SINCOS(n, x, s, c);
         for (int32_t i = 0; i < n; i++, p += 3) { workspace[p[0]] = s[i]; workspace[p[1]] = c[i]; }
     }
     return p;
 }
 #else
-static const int32_t *NAME(sincos_run)(const int32_t *p, int32_t times, double *workspace)
+static const int32_t *NAME(sincos_run)(const int32_t *p, int32_t times, ELEMENT *workspace)
 {
     EACH_TIME(p, 3, times)
-        ISA(sincos)(LANES, (double *)SLOT(workspace, p, 2), (double *)SLOT(workspace, p, 0),
-                    (double *)SLOT(workspace, p, 1));
+        SINCOS(LANES, (ELEMENT *)SLOT(workspace, p, 2), (ELEMENT *)SLOT(workspace, p, 0),
+               (ELEMENT *)SLOT(workspace, p, 1));
     return p;
 }
 #endif
 
-static void NAME(run)(const int32_t *p, double *workspace)
+static void NAME(run)(const int32_t *p, void *workspace)
 {
     for (;;) {
         const int32_t opcode = p[0], times = p[1];
@@ -144,7 +148,7 @@ static void NAME(run)(const int32_t *p, double *workspace)
             SUM(SUM_OPCODE(3, 0, 0, 0), 3, 6, a * b + c * d + e * f)
             SUM(SUM_OPCODE(2, 1, 0, 0), 3, 6, a * b + c * d - e * f)
             SUM(SUM_OPCODE(1, 2, 0, 0), 3, 6, a * b - c * d - e * f)
-            CASE(OP_RECIP, 1, 1.0 / a)
+            CASE(OP_RECIP, 1, 1 / a)
             CASE(OP_POSITIVE, 1, NAME(reciprocal)(a))
             CASE(OP_NEGATIVE, 1, -NAME(reciprocal)(-a))
             CASE(OP_SQRT, 1, NAME(root)(a))

@@ -1,5 +1,5 @@
-/* Interpreter of programs: executes instructions on `lanes` configurations at a time. The workspace holds slot s
- * of lane l at workspace[s * lanes + l]. */
+/* Interpreter of programs: executes instructions on `lanes` configurations at a time, in double or in single
+ * precision. The workspace holds slot s of lane l at workspace[s * lanes + l], numbers of that precision. */
 #ifndef TREEFACTOR_INTERPRETER_H
 #define TREEFACTOR_INTERPRETER_H
 
@@ -25,36 +25,41 @@ enum {
     OPCODES = OP_SCALED + SUM_OPCODE(3, 0, 0, 0) + 1    /* one more than the largest */
 };
 
-/* Kernels for one number of lanes. Code is a sequence of runs: an opcode, a repeat count, then for each repetition
+/* Kernels for one precision and number of lanes. Code is a sequence of runs: an opcode, a repeat count, then for each repetition
  * the slots of the results and of the operands; it ends with OP_END. */
 typedef struct {
     int lanes;
-    void (*run)(const int32_t *code, double *workspace);
+    void (*run)(const int32_t *code, void *workspace);
     /* Copies `size` entries of `count` configurations into workspaces: `lanes` configurations into the first one,
-     * the next `lanes` into the second, `to_workspace` doubles further; unused lanes repeat their first lane. */
+     * the next `lanes` into the second, `to_workspace` numbers further; unused lanes repeat their first lane. */
     void (*load)(ptrdiff_t size, int count, const char *from, ptrdiff_t to_lane, ptrdiff_t to_entry,
-                 double *workspace, ptrdiff_t to_workspace);
+                 void *workspace, ptrdiff_t to_workspace);
     /* Copies results out of the workspaces: entry e is sign[e] times slot[e]. */
-    void (*store)(ptrdiff_t size, int count, const int32_t *slot, const double *sign, const double *workspace,
+    void (*store)(ptrdiff_t size, int count, const int32_t *slot, const double *sign, const void *workspace,
                   ptrdiff_t to_workspace, char *to, ptrdiff_t to_lane, ptrdiff_t to_entry);
     /* Sets invalid[lane] to non-zero for lanes with a non-finite value among the first `slots` slots, or with a
      * rotation (unit[2 k + 1] slots from unit[2 k] on) whose squares do not sum to 1 within the tolerance, and to
      * 0 for the others. Returns whether any lane is invalid. */
     int (*find_invalid)(ptrdiff_t slots, ptrdiff_t units, const ptrdiff_t *unit, double tolerance,
-                        const double *workspace, int64_t *invalid);
+                        const void *workspace, int64_t *invalid);
     /* Sets invalid[lane] to non-zero for lanes with a non-finite result, checking every `step`-th of `size`
      * results. Returns whether any lane is invalid, from before or now. */
-    int (*find_failed)(ptrdiff_t size, ptrdiff_t step, const int32_t *slot, const double *workspace,
+    int (*find_failed)(ptrdiff_t size, ptrdiff_t step, const int32_t *slot, const void *workspace,
                        int64_t *invalid);
 } Width;
 
+enum { DOUBLE, SINGLE, PRECISIONS };
 enum { WIDTHS = 4 };
 
 typedef struct {
     const char *name;
-    Width width[WIDTHS];             /* widest first; the last has a single lane */
-    /* Computes atan2(y, x) of n pairs. */
-    void (*arctangents)(ptrdiff_t n, const double *y, const double *x, double *angle);
+    /* Widest first. In double precision the last has a single lane; in single precision the last two are equal,
+     * since a whole register of numbers takes as long as one. */
+    Width width[PRECISIONS][WIDTHS];
+    /* Compute sines and cosines of n numbers, and atan2(y, x) of n pairs, for generated machine code; in single
+     * precision n is a multiple of 16. */
+    void (*sincos[PRECISIONS])(ptrdiff_t n, const void *x, void *sine, void *cosine);
+    void (*arctangents[PRECISIONS])(ptrdiff_t n, const void *y, const void *x, void *angle);
 } ProgramKernels;
 
 extern const ProgramKernels program_kernels_baseline;

@@ -1,0 +1,68 @@
+"""The precisions of compiled code: the numbers that a program's functions compute with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...exceptions import CodegenError
+from .expressions import CONST
+
+REGISTER = 64  # bytes of the configurations that are computed side by side
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Numbers that compiled code computes with.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        float64 or float32.
+    c_type : str
+        Type in C.
+    """
+
+    dtype: np.dtype
+    c_type: str
+
+    @property
+    def lanes(self) -> int:
+        """Configurations that are computed side by side: 8 or 16."""
+        return REGISTER // self.dtype.itemsize
+
+    @property
+    def is_single(self) -> bool:
+        """Whether numbers are of float32."""
+        return self.dtype == np.float32
+
+    def text(self, value: float) -> str:
+        """Return a number as C writes it."""
+        return f"{self.dtype.type(value)!s}f" if self.is_single else repr(value)
+
+    def constants(self, function) -> np.ndarray:
+        """Return the constants of a function in this precision.
+
+        Raises
+        ------
+        CodegenError
+            If one is too large or too small for it.
+        """
+        exact = function.value[function.op == CONST]
+        if not self.is_single:
+            return exact
+        with np.errstate(over="ignore", under="ignore"):
+            rounded = exact.astype(self.dtype)
+        lost = (exact != 0) & ~((rounded >= np.finfo(self.dtype).tiny) & np.isfinite(rounded))
+        if lost.any():
+            raise CodegenError(
+                f"{function.name} has the constant {exact[lost][0]:.3g}, which {self.dtype} cannot hold: "
+                "compile it with dtype=float64"
+            )
+        return rounded
+
+
+DOUBLE = Precision(np.dtype(np.float64), "double")
+SINGLE = Precision(np.dtype(np.float32), "float")
+PRECISIONS = {precision.dtype: precision for precision in (DOUBLE, SINGLE)}
