@@ -25,8 +25,10 @@ demo: $(TOOLS)
 test: $(READY)
 	$(BIN)/python -m pytest $(PARALLEL)
 
+# Run the slow tests, and all properties with all their examples.
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m 'hypothesis and not slow' --hypothesis-profile=thorough
 
 # Run the fast suite with the newest versions that pyproject.toml allows, in a separate build.
 test-newest:

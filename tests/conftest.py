@@ -1,6 +1,7 @@
 """Settings of Hypothesis (no deadlines, the same examples each time) and fixtures for the engines' tests."""
 
 import pytest
+from helpers.sweeps import THOROUGH
 from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 
@@ -9,10 +10,11 @@ settings.register_profile(
     deadline=None,
     derandomize=True,
     database=None,
-    max_examples=60,
+    max_examples=20,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("treefactor")
+settings.register_profile("thorough", settings.get_profile("treefactor"), max_examples=THOROUGH)
 settings.register_profile("traced", settings.get_profile("treefactor"), max_examples=10)  # each takes longer
 
 

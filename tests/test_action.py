@@ -42,7 +42,7 @@ def test_every_step_runs_or_uses_something(action):
     [
         ({"ROBOTS": "arm.urdf", "ENGINES": "good.py"}, 0, "arm"),
         ({"ROBOTS": "*.urdf", "ENGINES": "good.py wrong.py"}, 1, "centre of mass"),
-        ({"CONFIG": "own.toml", "FAIL_ON": "refused"}, 0, "arm"),
+        pytest.param({"CONFIG": "own.toml", "FAIL_ON": "refused"}, 0, "arm", marks=pytest.mark.slow),
     ],
 )
 def test_the_step_runs_the_plugin(action, tmp_path, inputs, status, words):

@@ -45,6 +45,7 @@ PLAIN = ("toctree", "eval-rst", "figure", "image", "grid", "grid-item-card")  # 
 # in a block of its own, or in the text with its arguments
 COMMAND = re.compile(r"^    (?:\$ )?((?:treefactor|make -C) .+)$|`(treefactor \w+ [^`]+)`", re.MULTILINE)
 LONG = ("treefactor tables", "treefactor check")  # run at length in tests of their own
+LONG_PAGES = ("flexible", "jax")  # whose code takes as long as that of all others
 GENERATED = {"build", "dist"}
 FRAMEWORKS = {"jax": "jax", "pytorch": "torch"}  # by the names of pages
 OF_TABLE = (
@@ -60,7 +61,10 @@ def slow_if(condition, value, name):
 
 
 def pages():
-    return [slow_if(path.parent.name == "papers", path, str(path.relative_to(DOCS))) for path in PAGES]
+    return [
+        slow_if(path.parent.name == "papers" or path.stem in LONG_PAGES, path, str(path.relative_to(DOCS)))
+        for path in PAGES
+    ]
 
 
 def commands():

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -80,14 +81,13 @@ def targets(name, path):
             yield full if full in MODULES else ".".join(base) or "__init__"
 
 
+@cache
 def graph():
+    """Return the modules that each module imports."""
     found: dict[str, set[str]] = {}
     for name, path in files():
         found.setdefault(name.removesuffix(".__init__"), set()).update(targets(name, path))
     return {name: others - {name} for name, others in found.items()}
-
-
-GRAPH = graph()
 
 
 def floor(name):
@@ -99,15 +99,15 @@ def test_every_folder_has_a_floor():
 
 
 def test_every_import_names_a_module_of_ours():
-    assert {(name, other) for name, others in GRAPH.items() for other in others} - {
-        (name, other) for name in GRAPH for other in MODULES
+    assert {(name, other) for name, others in graph().items() for other in others} - {
+        (name, other) for name in graph() for other in MODULES
     } == set()
 
 
 def test_imports_point_downwards():
     upward = [
         f"{name} -> {other}"
-        for name, others in GRAPH.items()
+        for name, others in graph().items()
         for other in others
         if floor(other) > floor(name)
     ]
@@ -116,13 +116,13 @@ def test_imports_point_downwards():
 
 def test_there_are_no_circles():
     try:
-        TopologicalSorter(GRAPH).prepare()
+        TopologicalSorter(graph()).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 
 
 def test_adapters_use_public_names_or_the_declared_surface():
-    used = {other for name, others in GRAPH.items() if name.startswith("adapters") for other in others}
+    used = {other for name, others in graph().items() if name.startswith("adapters") for other in others}
     private = {
         other for other in used if "._" in f".{other}" and not other.startswith(("adapters", "__init__"))
     }
@@ -132,7 +132,7 @@ def test_adapters_use_public_names_or_the_declared_surface():
 def test_only_the_papers_use_their_textbook_versions():
     users = {
         name.split(".")[0]
-        for name, others in GRAPH.items()
+        for name, others in graph().items()
         for other in others
         if other.startswith("papers.textbook")
     }

@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,7 @@ def rows():
     return ROW.findall(PROMISES.read_text(encoding="utf-8"))
 
 
+@cache
 def names_in(path):
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}

@@ -18,7 +18,7 @@ MODES = {
     "reverse over forward": lambda f: jax.jacrev(jax.jacfwd(f)),
     "forward over forward": lambda f: jax.jacfwd(jax.jacfwd(f)),
 }
-FAST = ("forward_dynamics", "rnea", "bias", "crba", "step")
+FAST = ("forward_dynamics", "crba")
 ORDERS = {order: [name for name in calls(ARM) if order_of(name) == order] for order in (1, 2)}
 TWICE = ORDERS[2]
 

@@ -20,21 +20,14 @@ from helpers.jax_cases import (
     precision,
     scalar,
 )
+from helpers.sweeps import sweep
 from jax.test_util import check_grads
 
 import treefactor as tf
 
-FAST = (
-    "forward_dynamics",
-    "rnea",
-    "crba",
-    "integrate",
-    "frame_placement",
-    "frame_jacobian",
-    "frame_velocity",
-)
-NAMES = [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in calls(ARM)]
-ENTRIES = ["forward_dynamics", "frame_placement", pytest.param("rollout", marks=pytest.mark.slow)]
+FAST = ("forward_dynamics", "integrate", "frame_jacobian", "frame_velocity")
+NAMES = sweep(calls(ARM), FAST.__contains__)
+ENTRIES = sweep(["forward_dynamics", "frame_placement", "rollout"], FAST.__contains__)
 jnp = jax.numpy
 
 
@@ -155,7 +148,10 @@ def test_a_scan_of_steps_is_the_rollout_of_treefactor():
     close(jax.jit(states)(q, v), tuple(x[0, 1:] for x in wanted), 1e-9)
 
 
-@pytest.mark.parametrize(("method", "model"), [("semi_implicit_euler", TURNING), ("rk4", ARM)])
+@pytest.mark.parametrize(
+    ("method", "model"),
+    sweep([("semi_implicit_euler", TURNING), ("rk4", ARM)], lambda case: case[0] == "rk4"),
+)
 def test_gradients_of_rollouts_are_those_of_scans_of_steps(method, model):
     q, v, _, tau, fext = random_case(model, 6, (2,))
     series = np.stack([tau, 0.5 * tau], axis=-2)

@@ -80,7 +80,7 @@ def test_an_mjcf_defines_its_base(write_text):
     assert mujoco_.load(free).nv == mujoco_.load(free, floating=True).nv == 6
 
 
-@pytest.mark.parametrize("links", [600, 5000])
+@pytest.mark.parametrize("links", [600, pytest.param(5000, marks=pytest.mark.slow)])
 def test_a_chain_too_long_for_nested_xml(write_text, links):
     joints = [cases.joint(f"j{k}", f"l{k}", f"l{k + 1}") for k in range(links - 1)]
     path = write_text(cases.urdf(*(cases.link(f"l{k}") for k in range(links)), *joints))

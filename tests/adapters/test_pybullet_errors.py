@@ -1,6 +1,7 @@
 """Test what the PyBullet adapter refuses, and its error messages."""
 
 import importlib.metadata
+import itertools
 import sys
 import tempfile
 
@@ -17,6 +18,7 @@ from helpers.pybullet_cases import (
     pybullet,
     pybullet_,
 )
+from helpers.sweeps import sweep
 
 import treefactor as tf
 from treefactor import check
@@ -181,9 +183,13 @@ def chain(joints, kind="continuous"):
     return "".join([*links, *(joint(f"j{i}", kind, f"l{i}", f"l{i + 1}") for i in range(joints))])
 
 
-@pytest.mark.parametrize("floating", [False, True])
-@pytest.mark.parametrize("load", [load, pybullet_.load])
-@pytest.mark.parametrize("joints", [121, 128, 1000])
+@pytest.mark.parametrize(
+    ("joints", "load", "floating"),
+    sweep(
+        itertools.product((121, 128, 1000), (load, pybullet_.load), (False, True)),
+        {(121, load, False), (128, pybullet_.load, True)}.__contains__,
+    ),
+)
 def test_a_robot_too_large_for_pybullets_state_is_counted(write, load, floating, joints):
     path = write(chain(joints))
     limits = f"'l0' has {joints + 1} links and {joints} joint positions.*128 links.*120 positions"

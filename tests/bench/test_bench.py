@@ -89,7 +89,9 @@ def test_the_peak_counts_its_operations():
     assert _peak.multiply_adds(1000) == 1000 * one
 
 
-@pytest.mark.parametrize(("robot", "compiler"), [("double_pendulum", CC), ("solo12", None)])
+@pytest.mark.parametrize(
+    ("robot", "compiler"), [("double_pendulum", CC), pytest.param("solo12", None, marks=pytest.mark.slow)]
+)
 def test_bench_prints_a_table_and_writes_json(robot, compiler, tmp_path, capsys, monkeypatch):
     pytest.importorskip("pinocchio", reason="the peer")
     if compiler:

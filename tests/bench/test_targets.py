@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers.few_turns import small_sizes
+from helpers.sweeps import sweep
 
 from treefactor import Factor, Tree, bench, families
 from treefactor.bench.comparisons import arms, dynamics, mlcp, trees
@@ -101,6 +102,7 @@ TARGETS = (
     "ClosedLoops",
     "S10SparseSolvers",
 )
+FAST = ("S1S2SingleMatrix", "S4DenseBatch", "S6Dynamics", "Rollouts", "A2A8Contacts")
 
 
 def of_one_model(targets, name):
@@ -110,7 +112,7 @@ def of_one_model(targets, name):
     return type(name, (target,), {"studies": target.studies[:1], "models": (model,)})()
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", sweep(TARGETS, FAST.__contains__))
 def test_every_parameter_is_measured_and_nothing_else(name):
     from benchmarks import targets
 

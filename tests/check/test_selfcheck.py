@@ -109,9 +109,18 @@ def test_a_coupling_may_leave_nothing_free():
     np.testing.assert_array_equal(nothing.expand(np.zeros(0)), np.zeros(4))
 
 
+NEARLY_ALIKE = np.array([[1.0, 1], [1, 1], [1, 1], [0, 1e-17]])  # the entry alone in its row is rounding
+
+
 @pytest.mark.parametrize(
     ("G", "error"),
-    [(np.eye(3), tf.ShapeError), (np.zeros((4, 2)), ValueError), (np.ones((4, 2)), ValueError)],
+    [
+        (np.eye(3), tf.ShapeError),
+        (np.zeros((4, 2)), ValueError),
+        (np.ones((4, 2)), ValueError),
+        (np.ones((4, 6)), ValueError),
+        *((scale * NEARLY_ALIKE, ValueError) for scale in (1e-9, 1.0, 1e9)),
+    ],
 )
 def test_couplings_that_cannot_be(G, error):
     with pytest.raises(error):
@@ -123,7 +132,8 @@ def test_joints_that_follow_one_leader_need_no_singular_values(monkeypatch):
     monkeypatch.setattr("numpy.linalg.matrix_rank", None)
     monkeypatch.setattr(tf.Tree, "mask", None)
     G = np.kron([[1.0], [-2.0], [1e3]], np.eye(50))
-    assert Coupling(tf.families.chain(150), G).G.shape == (150, 50)
+    for scale in (1e-9, 1.0, 1e9):
+        assert Coupling(tf.families.chain(150), scale * G).G.shape == (150, 50)
 
 
 @given(st.integers(0, 2**32 - 1))

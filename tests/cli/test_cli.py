@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from helpers.few_turns import small_sizes
 from helpers.stand_in_engines import WRONG
+from helpers.sweeps import sweep
 
 import treefactor as tf
 from treefactor import bench, check, cli, mechanisms, report, robots
@@ -80,7 +81,10 @@ def test_info_needs_no_engine(without, arm, capsys):
     assert capsys.readouterr().out == done.stdout
 
 
-@pytest.mark.parametrize("engines", [("pinocchio",), MODULES], ids=["one", "all"])
+@pytest.mark.parametrize(
+    "engines",
+    [pytest.param(("pinocchio",), id="one"), pytest.param(MODULES, id="all", marks=pytest.mark.slow)],
+)
 def test_check_without_a_reference(without, arm, engines):
     names = ["pinocchio", "treefactor", "mujoco"]
     done = without(
@@ -272,7 +276,7 @@ def test_the_folder_of_stages_lies_apart(arm, capsys, stages):
     run_generate("arm.urdf", "-o", "out", "--stages", "stages")
 
 
-@pytest.mark.parametrize("name", mechanisms.MECHANISMS)
+@pytest.mark.parametrize("name", sweep(mechanisms.MECHANISMS, lambda name: name != "docking"))
 def test_mechanisms_are_closed_as_they_are_assembled(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     written = []

@@ -9,6 +9,7 @@ import sys
 from functools import partial
 
 import pytest
+from helpers.sweeps import sweep
 from rich.cells import cell_len
 from rich.text import Text
 
@@ -50,7 +51,7 @@ def test_what_engines_print_is_not_mixed_with_the_table(tmp_path):
     assert "pybullet" in done.stdout
 
 
-@pytest.mark.parametrize("streams", ["| true", ">&- 2>&-"])
+@pytest.mark.parametrize("streams", ["| true", pytest.param(">&- 2>&-", marks=pytest.mark.slow)])
 def test_a_reader_that_leaves_or_a_closed_stream_costs_no_result(tmp_path, streams):
     python = shlex.quote(sys.executable)
     command = f"{python} -m treefactor check double_pendulum --engine pinocchio --json out.json"
@@ -61,7 +62,11 @@ def test_a_reader_that_leaves_or_a_closed_stream_costs_no_result(tmp_path, strea
 
 
 @pytest.mark.parametrize(
-    ("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+    ("sent", "status"),
+    sweep(
+        [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+        lambda case: case[0] == signal.SIGTERM,
+    ),
 )
 def test_a_signal_leaves_no_file_and_no_process_behind(tmp_path, sent, status):
     command = [

@@ -11,6 +11,7 @@ from helpers.frame_cases import (
     frame_results,
     whole_results,
 )
+from helpers.sweeps import examples, sweep
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -119,7 +120,7 @@ def with_axis(joint, rng):
     )
 
 
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(kinds=st.lists(st.sampled_from(KINDS), max_size=3), seed=st.integers(0, 2**32 - 1))
 def test_any_tree_of_any_joints_is_verified(kinds, seed):
     kinds = ["revolute", "revolute", *kinds]  # a screw alone has derivatives of 0
@@ -135,7 +136,7 @@ def assert_verified(robot, functions, **options):
     assert [verdict for verdict in verdicts if verdict.first] == []
 
 
-@pytest.mark.parametrize("name", ["ur5", "panda9", pytest.param("talos32", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", sweep(["ur5", "panda9", "talos32"], "ur5".__eq__))
 def test_every_intermediate_is_verified(name):
     assert_verified(model(name), [*frame_functions(FRAMES[name]), *KINEMATICS])
 
@@ -159,7 +160,7 @@ def test_several_bodies_on_the_base():
     assert_verified(roots, [*KINEMATICS, "frame_jacobian:joint3:WORLD"])
 
 
-@pytest.mark.parametrize("name", ["solo12", "ur5"])
+@pytest.mark.parametrize("name", sweep(["solo12", "ur5"], "ur5".__eq__))
 def test_no_digits_are_lost_far_from_the_origin(name):
     """Move the robot by 2^20 m: everything that does not name that place keeps its digits."""
     robot, far = model(name), np.array([2.0**20, -(2.0**20), 2.0**19])

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from helpers.codegen_models import model
+from helpers.sweeps import sweep
 
 from treefactor.codegen import generate
 from treefactor.codegen.program import passes
@@ -51,7 +52,7 @@ def by_q_and_v(name):
     return operation_count(function.op[np.flatnonzero(passes.uses(part))]).total
 
 
-@pytest.mark.parametrize("name", ["ur5", "panda9", "solo12", LARGE])
+@pytest.mark.parametrize("name", sweep(["ur5", "panda9", "solo12", "talos32"], "panda9".__eq__))
 def test_exact_counts(name):
     counts = program(name).operations
     assert set(COUNTED) == set(DERIVATIVES)

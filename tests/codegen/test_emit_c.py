@@ -38,9 +38,20 @@ def compile_strictly(folder, texts, *flags):
             subprocess.run([CC, *STRICT, *flags, *form, "-c", name, "-o", "x.o"], cwd=folder, check=True)
 
 
-@pytest.mark.parametrize("model", ["ur5_robot", "every joint"])
-def test_both_forms_compute_what_numpy_does(model):
+@pytest.mark.parametrize(
+    ("model", "functions"),
+    [
+        ("ur5_robot", ("crba", "aba", "forward_dynamics")),
+        ("every joint", ("rnea",)),
+        pytest.param("ur5_robot", None, marks=pytest.mark.slow),
+        pytest.param("every joint", None, marks=pytest.mark.slow),
+    ],
+)
+def test_both_forms_compute_what_numpy_does(model, functions):
     model, program = every_joint() if model == "every joint" else robot(model)
+    program = replace(
+        program, functions={name: program.functions[name] for name in functions or program.functions}
+    )
     assert_agrees(build.compiled(program), program, model)
 
 

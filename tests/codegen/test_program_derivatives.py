@@ -21,7 +21,10 @@ SIZE = 19
 BACKENDS = [
     "interp",
     "llvm",
-    pytest.param("cc", marks=pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")),
+    pytest.param(
+        "cc",
+        marks=[pytest.mark.slow, pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")],
+    ),
 ]
 
 

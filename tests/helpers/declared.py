@@ -4,9 +4,11 @@ import itertools
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 
 import treefactor as tf
 from helpers.dynamics_cases import MODELS
+from helpers.sweeps import sweep
 from helpers.undeclared import UNDECLARED, tip
 from treefactor import se3, so3
 from treefactor.quantities.declaration import NEEDED, Quantity
@@ -179,3 +181,18 @@ def cases(models=MODELS, select=lambda case: True, undeclared=False):
                     values = [name if x is True else getattr(x, "name", x) for name, x in options.items()]
                     ids.append("-".join([quantity.key, key, *map(str, values)]))
     return {"argvalues": made, "ids": ids}
+
+
+def each_case(models=MODELS, select=lambda case: True, undeclared=False):
+    """Return a decorator that calls a test with all cases, of which the fast suite runs representatives.
+
+    These are all cases of the first model, which has every kind of joint, and those with default options of
+    the model with mimic joints.
+    """
+    first = next(iter(models.values()))
+    made = cases(models, select, undeclared)
+
+    def is_representative(case):
+        return case.model in (None, first) or (case.is_plain and case.model is MODELS["followers"])
+
+    return pytest.mark.parametrize("case", sweep(made["argvalues"], is_representative, made["ids"]))

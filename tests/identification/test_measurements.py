@@ -224,6 +224,22 @@ def test_uneven_times_become_even():
     assert np.abs(found.q - np.column_stack([np.interp(found.t, t, one) for one in q.T])).max() < 1e-2
 
 
+def test_steps_of_time():
+    """Nearly even times give their mean step wherever they begin; uneven ones reach up to the last sample."""
+    model = arm()
+    t, q, v, a, tau = motion(model)
+    for start in (0.0, 7.0):
+        steady = start + 1.5 * t
+        steady[:-1] += 0.004 / RATE * np.cos(np.arange(len(t) - 1))
+        found = Measurements.of(model, steady, q, tau, v, a, cutoff=0)
+        assert found.rate == pytest.approx((len(t) - 1) / (steady[-1] - steady[0]), rel=1e-9)
+        assert not [note for note in found.notes if "uneven" in note]
+    uneven = t + 0.2 / RATE * np.sin(40 * t)
+    found = Measurements.of(model, uneven, q, tau, v, a, cutoff=0)
+    assert 0 <= uneven[-1] - found.t[-1] < 2 / RATE
+    assert 0 <= found.t[0] - uneven[0] < 2 / RATE
+
+
 def test_blocks_in_turns():
     model = arm()
     t, q, v, a, tau = motion(model, seconds=10)

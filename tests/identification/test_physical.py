@@ -150,6 +150,19 @@ def test_few_iterations_are_enough():
         assert fit.iterations <= 10
 
 
+def test_iterations_end_at_rounding_errors_and_at_the_tolerance():
+    for seed in range(4):
+        triangle, K, prior, truth = case(seed, noise=0.0)
+        fit = fit_physical(triangle, K, truth, [0.3], [0.0, -np.inf], 1.0, tolerance=0.0)
+        assert fit.converged
+        assert fit.iterations <= 2
+        loose, tight = (
+            fit_physical(triangle, K, prior, [0.1], [0.0, -np.inf], 1.0, tolerance=tolerance)
+            for tolerance in (1e-2, 1e-12)
+        )
+        assert loose.iterations < tight.iterations
+
+
 def test_wrong_arguments_are_named():
     triangle, K, prior, _ = case(0)
     good = {"armature": [0.0], "lower": [0.0, 0.0]}

@@ -11,7 +11,7 @@ import treefactor as tf
 from treefactor.tree._pattern import INSTRUCTION_SETS, USED, VARIABLE
 
 TESTS = Path(__file__).parents[1]
-KERNELS = "isa and not slow"  # markers of the tests that every instruction set has to pass
+KERNELS = "isa and not slow"  # markers of the tests of factors that the fast suite repeats
 EVERYTHING = "(isa or isa_all) and not slow"
 others = pytest.mark.parametrize("isa", [isa for isa in INSTRUCTION_SETS if isa != USED])
 
@@ -27,8 +27,9 @@ def python(isa, *arguments):
     )
 
 
-def assert_passed(isa, markers):
-    chosen = ("-m", markers, TESTS / "linalg", TESTS / "dynamics", TESTS / "codegen")
+def assert_passed(isa, markers, *folders):
+    """Run the tests of some folders that have these markers."""
+    chosen = ("-m", markers, *(TESTS / folder for folder in folders))
     run = python(isa, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *chosen)
     assert run.returncode == 0, run.stdout[-4000:] + run.stderr
 
@@ -36,13 +37,13 @@ def assert_passed(isa, markers):
 @others
 @pytest.mark.uncovered
 def test_the_checks_of_kernels_pass(isa):
-    assert_passed(isa, KERNELS)
+    assert_passed(isa, KERNELS, "linalg")
 
 
 @pytest.mark.slow
 @others
 def test_the_checks_of_factors_pass(isa):
-    assert_passed(isa, EVERYTHING)
+    assert_passed(isa, EVERYTHING, "linalg", "dynamics", "codegen")
 
 
 def test_the_best_one_is_the_last():

@@ -1,5 +1,6 @@
 """Compare all results of batches with dense NumPy, for every shape, dtype and form of argument."""
 
+import itertools
 import math
 import os
 
@@ -19,6 +20,7 @@ from helpers.batch_results import (
     right_sides,
 )
 from helpers.strategies import parents, poisoned, spd_matrix, vectors
+from helpers.sweeps import examples, sweep
 from helpers.tolerances import assert_batch_close
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,7 +35,11 @@ pytestmark = [pytest.mark.wheel, pytest.mark.isa]
 
 kinds = pytest.mark.parametrize("kind", ["LTDL", "LTL"])
 dtypes = pytest.mark.parametrize("dtype", DTYPES)
-named_trees = pytest.mark.parametrize("name", TREES)
+
+
+def trees_with(values, usual):
+    """Return pairs of a tree and a value; the fast ones have the usual value, or the random tree."""
+    return sweep(itertools.product(TREES, values), lambda pair: pair[0] == "random" or pair[1] == usual)
 
 
 def test_the_chosen_kernels_are_used():
@@ -45,8 +51,7 @@ def test_the_chosen_kernels_are_used():
 
 @kinds
 @dtypes
-@named_trees
-@pytest.mark.parametrize("count", BATCHES)
+@pytest.mark.parametrize(("name", "count"), trees_with(BATCHES, 17))
 def test_results_of_vectors(kind, dtype, name, count):
     tree = TREES[name]
     H, b = matrices(tree, count, dtype), right_sides(tree, count, None, dtype)
@@ -58,8 +63,7 @@ def test_results_of_vectors(kind, dtype, name, count):
 
 @kinds
 @dtypes
-@named_trees
-@pytest.mark.parametrize("columns", COLUMNS[1:])
+@pytest.mark.parametrize(("name", "columns"), trees_with(COLUMNS[1:], 5))
 def test_results_of_many_right_hand_sides(kind, dtype, name, columns):
     tree, count = TREES[name], 9
     H, b = matrices(tree, count, dtype), right_sides(tree, count, columns, dtype)
@@ -79,8 +83,7 @@ def test_any_number_of_contacts(kind, dtype, m):
     np.testing.assert_array_equal(G, np.swapaxes(G, 1, 2))
 
 
-@named_trees
-@pytest.mark.parametrize("count", BATCHES)
+@pytest.mark.parametrize(("name", "count"), trees_with(BATCHES, 9))
 @pytest.mark.parametrize("columns", [None, 0, 1, 4, 7])
 def test_products_with_h(name, count, columns):
     tree = TREES[name]
@@ -182,7 +185,7 @@ def shift_of(how, batch, n, seed, dtype):
     return np.random.default_rng(seed).integers(0, 9, shape).astype(dtype) / 4
 
 
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 @given(cases())
 def test_any_batch_agrees_with_numpy(case):
     tree, dtype, layout, triangle = tf.Tree(case["parent"]), case["dtype"], case["layout"], case["triangle"]

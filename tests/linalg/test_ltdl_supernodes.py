@@ -1,5 +1,7 @@
 """Test supernodes: paths and their leaves, rows of all lengths, subtrees of large trees."""
 
+import itertools
+
 import numpy as np
 import pytest
 from helpers.strategies import spd_matrix
@@ -64,13 +66,13 @@ def within(packed):
 
 
 @trees
-@kinds
-def test_rebuild_and_inverse(name, kind):
+def test_rebuild_and_inverse(name):
     tree, H = case(name)
-    f = tf.factor(within(tree.pack(H)), tree, kind, layout="packed")
-    assert_close(f.reconstruct(), H, tree.n)
-    assert_close(f.inverse() @ H, np.eye(tree.n), tree.n, np.linalg.cond(H))
-    np.testing.assert_array_equal(f.inverse(out=np.empty((tree.n, 2 * tree.n))[:, ::2]), f.inverse())
+    for kind in ("LTDL", "LTL"):
+        f = tf.factor(within(tree.pack(H)), tree, kind, layout="packed")
+        assert_close(f.reconstruct(), H, tree.n)
+        assert_close(f.inverse() @ H, np.eye(tree.n), tree.n, np.linalg.cond(H))
+        np.testing.assert_array_equal(f.inverse(out=np.empty((tree.n, 2 * tree.n))[:, ::2]), f.inverse())
 
 
 @trees
@@ -97,12 +99,11 @@ def test_rows_are_the_same_wherever_they_are_read(name):
 
 
 @trees
-@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0])
-def test_nothing_is_left_of_a_failure(name, value):
+def test_nothing_is_left_of_a_failure(name):
     tree, H = case(name)
     f = tf.factor(H, tree)
     before = f.inverse()
-    for k in {0, tree.n // 2, tree.n - 1}:
+    for k, value in itertools.product({0, tree.n // 2, tree.n - 1}, (np.nan, np.inf, -1.0)):
         bad = H.copy()
         bad[k, k] = value
         with pytest.raises(tf.NotPositiveDefiniteError):

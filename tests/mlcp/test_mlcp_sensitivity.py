@@ -92,6 +92,34 @@ def test_a_row_that_neither_acts_nor_is_open_is_named():
     assert all(np.isnan(x).all() for x in everything(found))
 
 
+ROWS = {  # force on a body of 2 kg, D, d, upper; rows that are weak, held and full
+    "an empty row never acts": ((0.0, [1.0, 0.0], [1.0, 0.0], [np.inf] * 2), ([0, 0], [1, 0], [0, 0])),
+    "a row that may not act": ((0.0, [1.0], [0.0], [0.0]), ([0], [0], [0])),
+    "neither acts nor is open": ((0.0, [1.0], [0.0], [1.0]), ([1], [0], [0])),
+    "pushes within its bound": ((-1.0, [1.0], [0.0], [3.0]), ([0], [1], [0])),
+    "at its bound at rest": ((-1.0, [1.0], [0.0], [1.0]), ([1], [0], [0])),
+    "at its bound in motion": ((-3.0, [1.0], [0.0], [1.0]), ([0], [0], [1])),
+}
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize(("given", "statuses"), ROWS.values(), ids=ROWS)
+def test_statuses_of_rows(given, statuses, scale):
+    """A row multiplied by a number has the same status, with forces and bounds divided by it."""
+    g, D, d, upper = given
+    problem = mlcp.Problem(
+        [[2.0]],
+        Tree([-1]),
+        [g],
+        D=scale * np.array(D)[:, None],
+        d=scale * np.array(d),
+        upper=np.array(upper) / scale,
+    )
+    found = mlcp.sensitivity(mlcp.solve(problem))
+    for own, expected in zip((found.weak, found.held, found.full), statuses, strict=True):
+        np.testing.assert_array_equal(own, np.array(expected, bool))
+
+
 def test_rows_that_depend_on_each_other():
     found = mlcp.sensitivity(mlcp.solve(mlcp_families.cps_4_1_14()))
     assert found.status is SensitivityStatus.DEPENDENT

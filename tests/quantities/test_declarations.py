@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.declared import cases
+from helpers.declared import cases, each_case
 from helpers.reachable import REACHABLE
 from helpers.undeclared import UNDECLARED
 
@@ -67,10 +67,7 @@ def test_derivatives_name_declared_functions(quantity):
         assert callable(imported(quantity.derivative.rule))
 
 
-@pytest.mark.parametrize(
-    "case",
-    **cases(select=lambda case: is_compared(case.quantity) and case.layout == "dense" and case.model.nv),
-)
+@each_case(select=lambda case: is_compared(case.quantity) and case.layout == "dense" and case.model.nv)
 @pytest.mark.parametrize("optional", [True, False])
 def test_the_oracle_computes_the_same(case, optional):
     module, _, name = case.quantity.oracle.partition(":")
@@ -89,20 +86,20 @@ def condition(case, arrays):
 
 
 @pytest.mark.parametrize("case", **cases(select=lambda case: case.layout == "dense"))
-@pytest.mark.parametrize("size", [(), (1,), (3,)], ids=str)
-def test_results_have_the_shapes_of_the_declaration(case, size):
+def test_results_have_the_shapes_of_the_declaration(case):
     results = [
         result
         for result in case.quantity.results
         if not result.when or result.when in case.names or case.options.get(result.when)
     ]
-    arrays = case.parts(case.call(case.arguments(33, size)))
-    assert len(arrays) == (1 if case.options.get("argument") is not None else len(results))
-    for result, own in zip(results, arrays, strict=False):
-        axes = [axis for axis in result.shape if axis != "frames"]
-        known = {"nq", "nv", "njoints", "T + 1", *case.options}
-        if {axis for axis in axes if isinstance(axis, str)} <= known:
-            assert own.shape == (*size, *map(case.length, axes))
+    for size in ((), (1,), (3,)):
+        arrays = case.parts(case.call(case.arguments(33, size)))
+        assert len(arrays) == (1 if case.options.get("argument") is not None else len(results))
+        for result, own in zip(results, arrays, strict=False):
+            axes = [axis for axis in result.shape if axis != "frames"]
+            known = {"nq", "nv", "njoints", "T + 1", *case.options}
+            if {axis for axis in axes if isinstance(axis, str)} <= known:
+                assert own.shape == (*size, *map(case.length, axes))
 
 
 def test_entries_are_those_of_the_table():

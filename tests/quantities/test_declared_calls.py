@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers.array_forms import FORMS, GUARD, UNBOUND, guarded
-from helpers.declared import MODELS, cases
+from helpers.declared import MODELS, each_case
 
 import treefactor as tf
 from treefactor.quantities import dynamics
@@ -46,13 +46,13 @@ def asks_by_arguments(case):
     return any(option.kind == "presence" for option in case.quantity.options)
 
 
-every_case = pytest.mark.parametrize("case", **cases(undeclared=True))
-cases_with_out = pytest.mark.parametrize("case", **cases(select=with_out, undeclared=True))
-of_all_kinds = pytest.mark.parametrize("case", **cases(ALL_KINDS))
-of_all_kinds_and_undeclared = pytest.mark.parametrize("case", **cases(ALL_KINDS, undeclared=True))
-of_all_kinds_with_out = pytest.mark.parametrize("case", **cases(ALL_KINDS, with_out, undeclared=True))
-bound_cases = pytest.mark.parametrize("case", **cases(select=is_bound))
-bound_cases_of_all_kinds = pytest.mark.parametrize("case", **cases(ALL_KINDS, is_bound))
+every_case = each_case(undeclared=True)
+cases_with_out = each_case(select=with_out, undeclared=True)
+of_all_kinds = each_case(ALL_KINDS)
+of_all_kinds_and_undeclared = each_case(ALL_KINDS, undeclared=True)
+of_all_kinds_with_out = each_case(ALL_KINDS, with_out, undeclared=True)
+bound_cases = each_case(select=is_bound)
+bound_cases_of_all_kinds = each_case(ALL_KINDS, is_bound)
 sizes = pytest.mark.parametrize("size", [(), (COUNT,)], ids=["single", "batch"])
 
 
@@ -165,7 +165,7 @@ def test_optional_arguments_may_be_left_out(case):
         assert_same(case.parts(case.call(without | dict.fromkeys(zeros))), own)
 
 
-@pytest.mark.parametrize("case", **cases(select=asks_by_arguments))
+@each_case(select=asks_by_arguments)
 @sizes
 def test_arguments_that_ask_for_results_change_no_bit_of_the_others(case, size):
     given = case.arguments(4, size)
@@ -279,18 +279,16 @@ def assert_spoiled(own, good, row, case):
     assert (good[row][~spoiled] == 0).all()
 
 
-@pytest.mark.parametrize("case", **cases(ALL_KINDS, lambda case: case.configurations))
-@pytest.mark.parametrize(
-    ("kind", "entries"), [("continuous", 2), ("spherical", 4), ("planar", 2), ("freeflyer", 4)]
-)
-def test_an_invalid_rotation_spoils_its_element_and_names_the_joint(case, kind, entries):
+@each_case(ALL_KINDS, lambda case: case.configurations)
+def test_an_invalid_rotation_spoils_its_element_and_names_the_joint(case):
     if case.quantity.name == "normalize":
         return  # any length is valid
     model, arrays = case.model, case.arguments(8, (COUNT,))
     before = case.rows(case.call(arrays), COUNT)
-    joint = next(i for i, joint in enumerate(model.joints) if joint.kind == kind)
-    end = model.idx_q[joint] + model.joints[joint].nq
-    for name, length in itertools.product(case.configurations, (0.0, 1.001, 1e200)):
+    turns = {"continuous": 2, "spherical": 4, "planar": 2, "freeflyer": 4}.items()
+    for (kind, entries), name, length in itertools.product(turns, case.configurations, (0.0, 1.001, 1e200)):
+        joint = next(i for i, joint in enumerate(model.joints) if joint.kind == kind)
+        end = model.idx_q[joint] + model.joints[joint].nq
         bad = arrays | {name: arrays[name].copy()}
         bad[name][1, end - entries : end] *= length
         for own, good in zip(case.rows(case.call(bad), COUNT), before, strict=True):
@@ -459,25 +457,25 @@ def test_a_bound_call_reads_its_arrays_each_time(case):
 
 
 @bound_cases_of_all_kinds
-@pytest.mark.parametrize("form", UNBOUND)
-def test_arrays_that_cannot_be_bound_are_named(case, form):
-    arrays, (change, why) = case.arguments(15), UNBOUND[form]
+def test_arrays_that_cannot_be_bound_are_named(case):
+    arrays = case.arguments(15)
     expected = case.call(arrays)
     parts = [np.array(x) for x in case.parts(expected)]
 
     def bind(given, out):
         return tf.bind(case.function, case.model, **given, **case.options, out=out)
 
-    for name in case.names:
-        if arrays[name].ndim or form not in ("strided",):
-            with pytest.raises(ValueError, match=f"^{name} must .*{why}"):
-                bind(arrays | {name: change(arrays[name])}, case.empty(expected))
-    for k, part in enumerate(parts):
-        if part.ndim or form not in ("strided",):
-            out = [*parts[:k], change(part), *parts[k + 1 :]]
-            place = rf"out\[{k}\]" if isinstance(expected, tuple) else "out"
-            with pytest.raises(ValueError, match=f"^{place} must .*{why}"):
-                bind(arrays, tuple(out) if isinstance(expected, tuple) else out[0])
+    for form, (change, why) in UNBOUND.items():
+        for name in case.names:
+            if arrays[name].ndim or form not in ("strided",):
+                with pytest.raises(ValueError, match=f"^{name} must .*{why}"):
+                    bind(arrays | {name: change(arrays[name])}, case.empty(expected))
+        for k, part in enumerate(parts):
+            if part.ndim or form not in ("strided",):
+                out = [*parts[:k], change(part), *parts[k + 1 :]]
+                place = rf"out\[{k}\]" if isinstance(expected, tuple) else "out"
+                with pytest.raises(ValueError, match=f"^{place} must .*{why}"):
+                    bind(arrays, tuple(out) if isinstance(expected, tuple) else out[0])
 
 
 @bound_cases_of_all_kinds
@@ -527,10 +525,7 @@ def test_calls_that_cannot_be_bound_are_explained(case):
                     bind(**arrays, **(case.options | {option.name: value}), out=out)
 
 
-with_inertias = pytest.mark.parametrize(
-    "case",
-    **cases(select=lambda case: case.quantity.inertias and case.model.njoints, undeclared=True),
-)
+with_inertias = each_case(select=lambda case: case.quantity.inertias and case.model.njoints, undeclared=True)
 
 
 @with_inertias
@@ -586,7 +581,7 @@ def test_inertias_of_one_state_are_a_model_and_those_of_a_batch_make_one(case):
             tf.bind(case.function, model, **bound, inertias=pi[0])
 
 
-@pytest.mark.parametrize("case", **cases(select=lambda case: case.layout != "dense"))
+@each_case(select=lambda case: case.layout != "dense")
 @pytest.mark.parametrize("count", [1, 8, COUNT])
 def test_layouts_hold_the_entries_of_the_dense_result(case, count):
     arrays = case.arguments(18, (count,))
@@ -628,7 +623,7 @@ def shown(case):
     return [result for result in case.quantity.results if not result.when or case.options.get(result.when)]
 
 
-@pytest.mark.parametrize("case", **cases(select=has_flags))
+@each_case(select=has_flags)
 @sizes
 def test_further_results_change_no_bit_of_the_others(case, size):
     arrays = case.arguments(20, size)

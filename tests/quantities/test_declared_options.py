@@ -7,7 +7,7 @@ import weakref
 import numpy as np
 import pytest
 from helpers.array_forms import every_other
-from helpers.declared import KEYS, MODELS, Case, cases, options_of
+from helpers.declared import KEYS, MODELS, Case, each_case, options_of
 from helpers.undeclared import tip
 from test_declared_calls import COUNT, assert_same, assert_spoiled, is_bound
 
@@ -62,7 +62,7 @@ def at(case, value):
     return case._replace(options=case.options | {frame_option(case.quantity).name: value})
 
 
-@pytest.mark.parametrize("case", **cases(JOINTED, with_frame))
+@each_case(JOINTED, with_frame)
 def test_functions_of_other_frames_do_not_mix(case):
     """A new model has no functions of other frames."""
     arrays = case.arguments(21, (COUNT,))
@@ -73,7 +73,7 @@ def test_functions_of_other_frames_do_not_mix(case):
             assert_same(case.parts(at(case, frame).call(arrays)), case.parts(expected))
 
 
-@pytest.mark.parametrize("case", **cases(JOINTED, takes_lists))
+@each_case(JOINTED, takes_lists)
 def test_a_list_of_frames_adds_an_axis(case):
     chosen = frames(case)
     for size in ((), (COUNT,)):
@@ -90,7 +90,7 @@ def test_a_list_of_frames_adds_an_axis(case):
             at(packed, chosen).call(arrays)
 
 
-@pytest.mark.parametrize("case", **cases(JOINTED, lambda case: with_frame(case) and "layout" in case.options))
+@each_case(JOINTED, lambda case: with_frame(case) and "layout" in case.options)
 def test_packed_jacobians_hold_the_columns_of_the_support(case):
     packed = case._replace(options=case.options | {"layout": "packed"})
     for frame in (-1, *(joint.name for joint in case.model.joints)):
@@ -113,7 +113,7 @@ def test_the_placement_beside_a_jacobian_is_that_of_the_frame(model, layout):
         np.testing.assert_array_equal(T, tf.frame_placement(model, q, frame))
 
 
-@pytest.mark.parametrize("case", **cases({"one": MODELS["one"]}, with_frame))
+@each_case({"one": MODELS["one"]}, with_frame)
 def test_wrong_frames_are_named(case):
     arrays = case.arguments(24)
     kind = frame_option(case.quantity).name
@@ -128,9 +128,7 @@ def test_wrong_frames_are_named(case):
             tf.bind(case.function, case.model, **arrays, **at(case, "j00").options, out=out)
 
 
-@pytest.mark.parametrize(
-    "case", **cases({"one": MODELS["one"]}, lambda case: with_frame(case) and "frame" in case.options)
-)
+@each_case({"one": MODELS["one"]}, lambda case: with_frame(case) and "frame" in case.options)
 def test_functions_of_frames_that_are_gone_are_forgotten(case):
     arrays = case.arguments(25)
     new = case._replace(model=tf.Model(case.model.joints, case.model.gravity))
@@ -145,9 +143,7 @@ def test_functions_of_frames_that_are_gone_are_forgotten(case):
     assert len(new.model._requests) <= general_path.MOST_KEPT
 
 
-@pytest.mark.parametrize(
-    "case", **cases({"one": MODELS["one"]}, lambda case: case.is_plain and {"reference"} & {*case.options})
-)
+@each_case({"one": MODELS["one"]}, lambda case: case.is_plain and {"reference"} & {*case.options})
 def test_pinocchios_enum_is_a_reference(case):
     pin = pytest.importorskip("pinocchio", reason="its enum")
     arrays = case.arguments(26)
@@ -159,9 +155,7 @@ def test_pinocchios_enum_is_a_reference(case):
             assert_same(case.parts(given.call(arrays)), case.parts(named.call(arrays)))
 
 
-@pytest.mark.parametrize(
-    "case", **cases({"all kinds": MODELS["all kinds"]}, lambda case: case.options and case.is_plain)
-)
+@each_case({"all kinds": MODELS["all kinds"]}, lambda case: case.options and case.is_plain)
 def test_functions_of_other_options_do_not_mix(case):
     """A new model has no functions of other options."""
     for options in [*options_of(case.quantity, case.model)] * 2:
@@ -176,7 +170,7 @@ def flags(case):
     return [option.name for option in case.quantity.options if option.kind == "flag"]
 
 
-@pytest.mark.parametrize("case", **cases({"one": MODELS["one"]}, lambda case: case.is_plain and flags(case)))
+@each_case({"one": MODELS["one"]}, lambda case: case.is_plain and flags(case))
 def test_flags_are_what_is_true_or_false(case):
     arrays = case.arguments(37)
     for flag in flags(case):
@@ -193,7 +187,7 @@ def is_keyed(case):
     return case.is_plain and bool(KEYS.keys() & case.options.keys())
 
 
-@pytest.mark.parametrize("case", **cases(JOINTED, is_keyed))
+@each_case(JOINTED, is_keyed)
 def test_functions_of_other_keys_do_not_mix(case):
     arrays, name = case.arguments(27, (COUNT,)), next(iter(KEYS.keys() & case.options.keys()))
     values = [KEYS[name], KEYS[name][:2], KEYS[name][1::-1], KEYS[name]]
@@ -203,7 +197,7 @@ def test_functions_of_other_keys_do_not_mix(case):
         assert_same(case.parts(one.call(arrays)), case.parts(new.call(arrays)))
 
 
-@pytest.mark.parametrize("case", **cases(JOINTED, lambda case: case.directions))
+@each_case(JOINTED, lambda case: case.directions)
 def test_a_state_may_have_several_directions(case):
     """Functions for other numbers of them must not mix: first there are three, then two, then four."""
     for count, (size, several) in [(COUNT, ((COUNT,), 3)), (8, ((2, 4), 2)), (1, ((1,), 4)), (3, ((3,), 0))]:
@@ -243,7 +237,7 @@ def test_a_state_may_have_several_directions(case):
                 assert np.isnan(own[-1]).all()
 
 
-@pytest.mark.parametrize("case", **cases(JOINTED, lambda case: case.directions and case.is_plain))
+@each_case(JOINTED, lambda case: case.directions and case.is_plain)
 def test_directions_of_one_state_are_a_batch(case):
     arrays = case.arguments(29)
     batch = {name: np.stack([x, 2 * x]) if name in case.directions else x for name, x in arrays.items()}
@@ -251,7 +245,7 @@ def test_directions_of_one_state_are_a_batch(case):
     assert_same(case.parts(case.call(batch)), case.parts(case.call(repeated)))
 
 
-@pytest.mark.parametrize("case", **cases({"point": POINT}, lambda case: case.quantity.fails, undeclared=True))
+@each_case({"point": POINT}, lambda case: case.quantity.fails, undeclared=True)
 def test_pivots_that_fail_spoil_their_element_and_leave_out(case):
     arrays = case.arguments(30, (COUNT,))
     q = case.configurations[0]
@@ -277,7 +271,7 @@ def test_pivots_that_fail_spoil_their_element_and_leave_out(case):
         assert all(np.isnan(x).all() for x in case.parts(out))
 
 
-@pytest.mark.parametrize("case", **cases({"leaf": LEAF}, lambda case: case.quantity.fails, undeclared=True))
+@each_case({"leaf": LEAF}, lambda case: case.quantity.fails, undeclared=True)
 def test_a_leaf_without_mass_has_no_acceleration(case):
     arrays = case.arguments(32, (3,))
     for own in case.parts(case.call(arrays)):
@@ -293,7 +287,7 @@ def without_root(case):
     return case.is_plain and any("no mass" in why for _, why in case.quantity.errors)
 
 
-@pytest.mark.parametrize("case", **cases({"one": MODELS["one"]}, without_root))
+@each_case({"one": MODELS["one"]}, without_root)
 def test_models_without_mass_have_no_centre(case):
     hinge = tf.Joint("hinge", "revolute", axis=[0, 0, 1])
     for model in (tf.Model([hinge]), tf.Model([])):
