@@ -13,6 +13,8 @@ from ..tolerances import ORTHONORMAL
 from ._body_checks import central, fault_of_moments
 from .parameters import parameters_of
 
+IDENTITY = np.eye(3)
+
 
 def no_vector() -> Any:
     """Return the zero vector."""
@@ -112,17 +114,21 @@ class Inertia(ReadOnly):
 
     def moved(self, R: np.ndarray, p: np.ndarray) -> Inertia:
         """Return the inertia in another frame, in which this one has rotation R and origin p."""
-        return Inertia(self.mass, p + R @ self.com, R @ self.tensor @ R.T)
+        from ._building import new_inertia  # which imports this module
+
+        return new_inertia(self.mass, p + R @ self.com, R @ self.tensor @ R.T)
 
     def __add__(self, other: Inertia) -> Inertia:
         """Return the inertia of both bodies together."""
+        from ._building import new_inertia
+
         mass = self.mass + other.mass
         com = (self.mass * self.com + other.mass * other.com) / mass if mass else np.zeros(3)
         tensor = np.zeros((3, 3))
         for part in (self, other):  # parallel axes: I + m (d'd 1 - d d')
             d = part.com - com
-            tensor += part.tensor + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
-        return Inertia(mass, com, tensor)
+            tensor += part.tensor + part.mass * (d @ d * IDENTITY - d[:, None] * d)
+        return new_inertia(mass, com, tensor)
 
 
 def as_matrix(values, name: str) -> np.ndarray:
