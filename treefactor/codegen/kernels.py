@@ -87,7 +87,9 @@ def compile(model_or_program, functions=None, backend="interp", tips=(), paramet
 
     Notes
     -----
-    Golubev & Yaskevich (2020).
+    Golubev & Yaskevich (2020). For one configuration of a robot with ten freedoms or more, "interp" computes
+    "minv" and "forward_dynamics" from the statements of H and the bias, by the factor of H: the last bits
+    differ from those of a batch, which runs all statements.
 
     Examples
     --------

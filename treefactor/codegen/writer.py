@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from inspect import cleandoc
 
 import numpy as np
@@ -117,8 +118,8 @@ def generate(
     2022), and forward and reverse differentiation of the statements (Griewank & Walther 2008).
     """
     choice = Choice.of(model, functions, tips, variants, snap, independent, branch, parameters, zeros)
-    cheapest, alternatives = Cheapest(choice), Alternatives(model)
-    for _, function in written(model, choice):
+    cheapest, alternatives, equations = Cheapest(choice), Alternatives(model), choice.equations(model.nv)
+    for _, function in written(model, choice.also(equations.values())):
         function = compared(function)
         cheapest.add(function, function)
         alternatives.add(function)
@@ -130,7 +131,9 @@ def generate(
     frames = tuple((name, tuple(columns)) for name, columns in choice.supports.items())
     head = (model.name, parent, model.nq, model.nv, choice.tips, choice.snapped)
     best, inputs = with_used_inputs(model, choice, best)
-    return Program(*head, best, loops, choice.independent, names, choice.branch, frames, inputs)
+    own = {name: best[name] for name in (JOINED.join(parts) for parts, _ in choice.ways)}
+    own |= {name: replace(own[name], equation=best[JOINED.join(parts)]) for name, parts in equations.items()}
+    return Program(*head, own, loops, choice.independent, names, choice.branch, frames, inputs)
 
 
 generate.__doc__ = cleandoc(generate.__doc__ or "").replace("\nFUNCTIONS\n", f"\n{listing()}")

@@ -34,6 +34,7 @@ cdef const ProgramKernels *kernels
 
 cdef enum:
     ARGUMENTS = 7                # most arguments of a function
+    LOCAL = 4096                 # doubles of a workspace on the C stack; larger programs use malloc
 
 cdef struct StridedInput:        # entry e of configuration c: data + c to_lane + e to_entry
     const char *data

@@ -34,7 +34,6 @@ cdef extern from *:
 kernels = program_kernels_for(active.name)
 
 cdef enum:
-    LOCAL = 4096                 # doubles of a workspace on the C stack; larger programs use malloc
     WIDEST = 64                  # most lanes; also adjacent configurations read at once
 
 cdef double unit_square = UNIT_SQUARE

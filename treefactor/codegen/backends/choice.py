@@ -10,11 +10,13 @@ import numpy as np
 from ..._util.validation import Sealed
 from ...exceptions import CodegenError
 from ...tolerances import UNIT_SQUARE
+from ...tree.tree import Tree
 from ..lower.lowering import lower
 from ..program.program import Function, Program
 from . import numpy_
-from ._interp import Interpreter
+from ._interp import Interpreter, Solver
 from ._native import Native, second_cache
+from ._results import Results
 
 LANES = 8
 
@@ -59,11 +61,27 @@ class Reference(Sealed):
         return valid
 
 
-def interpreted(function: Function, rotations: np.ndarray, pivots: bool) -> tuple:
-    """Return an interpreter routine, the slots and signs of its results, and a slot that holds 0."""
-    code, sizes = lower(function), [size for _, size in function.inputs]
-    routine = Interpreter(sizes, code.slots, rotations, pivots, code.constants, code.words)
-    return routine, code.output, function.sign, code.zero
+def interpreted(program: Program) -> Callable:
+    """Return a function that returns the interpreter of a function of the program.
+
+    It returns the routine, the slots and signs of its results, and a slot that holds 0.
+    """
+
+    def routine(function: Function, rotations: np.ndarray, pivots: bool) -> tuple:
+        code, names = lower(function), [name for name, _ in function.inputs]
+        sizes = [size for _, size in function.inputs]
+        given = sizes, code.slots, rotations, pivots, code.constants, code.words
+        equation = function.equation
+        if equation is None:
+            return Interpreter(*given), code.output, function.sign, code.zero
+        own, *places, _ = routine(equation, rotations, False)
+        operands = [names.index(name) for name, _ in equation.inputs]
+        forces = names.index("tau") if "tau" in names else -1
+        pattern = Tree(program.parent).pattern
+        solver = Solver(*given, own, Results(*places, equation.shape), operands, forces, pattern)
+        return solver, code.output, function.sign, code.zero
+
+    return routine
 
 
 def evaluated(function: Function, rotations: np.ndarray, pivots: bool) -> tuple:
@@ -112,7 +130,7 @@ def machine_code(code) -> Callable:
 MOST_GROUPS = 8  # more are slower on the robots that were measured
 CACHE = 2**19  # bytes assumed where the size of the second-level cache is unknown
 BACKENDS = {  # maps each name to a function that makes a function like `interpreted` for a program
-    "interp": lambda program: interpreted,
+    "interp": interpreted,
     "cc": _cc,
     "llvm": _llvm,
     "numpy": lambda program: evaluated,
@@ -125,4 +143,4 @@ def made_by(name: str, program: Program) -> tuple[str, Callable]:
         return name, BACKENDS[name](program)
     except CodegenError as error:
         warnings.warn(f"{error}; the interpreter takes the place of {name}", RuntimeWarning, stacklevel=4)
-        return "interp", interpreted
+        return "interp", interpreted(program)
