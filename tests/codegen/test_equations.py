@@ -61,6 +61,9 @@ def test_single_calls_with_inertial_parameters():
         assert error(computed, np.linalg.inv(H)) < allowed
     expected = tf.forward_dynamics(other, q, v, tau)
     assert error(own.forward_dynamics(q, v, tau, pi), expected) < allowed
+    for name, given in (("minv", (q, pi)), ("forward_dynamics", (q, v, tau, pi))):  # not by the general path
+        routine, results = own._find(name, "dense")
+        assert routine.fast_path(given, None, results, 1) is not None
 
 
 def test_statements_solve_for_few_freedoms():
@@ -118,11 +121,15 @@ def test_errors_name_the_joint_without_mass():
 
 
 def test_saved_loaded_and_altered(tmp_path):
-    program, path = kernels("solo12").program, tmp_path / "solo12.npz"
+    program, path = generate(robot("solo12"), ["minv", "crba", "forward_dynamics"]), tmp_path / "solo12.npz"
     program.save(path)
     loaded = Program.load(path)
     q = states(robot("solo12"), 1)[0][0]
-    np.testing.assert_array_equal(tf.compile(loaded).minv(q), kernels("solo12").minv(q))
+    np.testing.assert_array_equal(tf.compile(loaded).minv(q), tf.compile(program).minv(q))
+    for name, function in program.functions.items():
+        own, other = function.equation, loaded.functions[name].equation
+        assert (own is None) == (other is None) == (name == "crba")
+        assert own is None or (own.name, own.alternatives) == (other.name, other.alternatives)
     functions = dict(program.functions)
     for wrong in (functions["forward_dynamics"].equation, functions["minv"]):
         altered = functions | {"minv": replace(functions["minv"], equation=wrong)}

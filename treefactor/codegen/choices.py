@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial, reduce
 from itertools import product
 from numbers import Integral
@@ -168,11 +168,6 @@ class Choice:
         """Return the equations from which functions follow, by function; none for few freedoms."""
         chosen = {parts for parts, _ in self.ways}
         return {name: parts for name, parts in EQUATIONS.items() if nv >= MANY and (name,) in chosen}
-
-    def also(self, groups) -> Choice:
-        """Return the choice with more groups of functions that have one method."""
-        more = dict.fromkeys((parts, (None,) * len(parts)) for parts in groups)
-        return replace(self, ways=list(dict.fromkeys([*self.ways, *more])))
 
     def ways_of(self, variant: str) -> list:
         """Return the functions and methods that a variant can compute.

@@ -11,7 +11,7 @@ from .algorithms.inertial_inputs import own_values
 from .choices import Choice
 from .program.expressions import INPUT
 from .program.limbs import limbs_of
-from .program.names import JOINED, PI
+from .program.names import PI
 from .program.parameter_map import ParameterMap
 from .program.program import Function
 
@@ -21,8 +21,7 @@ MORE = 1.1  # alternatives have at most this many times the operations of the fu
 class Cheapest:
     """Collects the forms of functions: of each the one with the fewest operations is kept.
 
-    If inertial parameters are inputs, all functions are of one variant, as its frames define the inputs: that
-    of the fewest operations of the functions chosen.
+    If inertial parameters are inputs, all functions are of one variant, as its frames define the inputs.
 
     Parameters
     ----------
@@ -31,7 +30,6 @@ class Cheapest:
 
     def __init__(self, choice: Choice):
         self.one_variant = bool(choice.inputs)
-        self.chosen = {JOINED.join(parts) for parts, _ in choice.ways}
         self.kept: dict[str, dict[str, tuple[int, Any]]] = {}  # operations and form, by variant and name
 
     def add(self, function: Function, form: Any) -> None:
@@ -43,12 +41,8 @@ class Cheapest:
 
     def forms(self) -> dict[str, Any]:
         """Return the form to keep of every function, by name."""
-        least = min(self.kept.values(), key=self._operations, default={})
+        least = min(self.kept.values(), key=lambda kept: sum(total for total, _ in kept.values()), default={})
         return {name: form for name, (_, form) in least.items()}
-
-    def _operations(self, kept: dict) -> int:
-        """Return the operations of the functions chosen, without those of equations."""
-        return sum(total for name, (total, _) in kept.items() if name in self.chosen)
 
 
 class Alternatives:
