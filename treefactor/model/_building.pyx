@@ -174,6 +174,9 @@ def new_inertia(mass, com, tensor):
     return inertia_of(mass, centre, of_tensor)
 
 
+Inertia._made = staticmethod(new_inertia)  # called by Inertia.moved and sums
+
+
 def with_inertia(joint, inertia):
     """Return a joint that carries another body."""
     return with_attributes(Joint, {**joint.__dict__, "inertia": inertia})

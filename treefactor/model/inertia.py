@@ -112,23 +112,24 @@ class Inertia(ReadOnly):
             )
         return cls(pi[0], *central(pi))
 
+    @staticmethod
+    def _made(mass: float, com: np.ndarray, tensor: np.ndarray) -> Inertia:
+        """Return an inertia of numbers that were computed; `_building` replaces it by checks in C."""
+        return Inertia(mass, com, tensor)
+
     def moved(self, R: np.ndarray, p: np.ndarray) -> Inertia:
         """Return the inertia in another frame, in which this one has rotation R and origin p."""
-        from ._building import new_inertia  # which imports this module
-
-        return new_inertia(self.mass, p + R @ self.com, R @ self.tensor @ R.T)
+        return self._made(self.mass, p + R @ self.com, R @ self.tensor @ R.T)
 
     def __add__(self, other: Inertia) -> Inertia:
         """Return the inertia of both bodies together."""
-        from ._building import new_inertia
-
         mass = self.mass + other.mass
         com = (self.mass * self.com + other.mass * other.com) / mass if mass else np.zeros(3)
         tensor = np.zeros((3, 3))
         for part in (self, other):  # parallel axes: I + m (d'd 1 - d d')
             d = part.com - com
             tensor += part.tensor + part.mass * (d @ d * IDENTITY - d[:, None] * d)
-        return new_inertia(mass, com, tensor)
+        return self._made(mass, com, tensor)
 
 
 def as_matrix(values, name: str) -> np.ndarray:
