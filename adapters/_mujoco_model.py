@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from .._util.engine_objects import require_object
-from ..model.frames import Frame
+from ..model._building import new_frame, new_inertia, new_joint, placed, with_inertia
+from ..model.frames import IDENTITY, ZERO, Frame
 from ..model.joints import Inertia, Joint
 from ..model.model import Model
 from ._mujoco_body import FREE, Body, adapter_error, body_names, site_names
@@ -58,43 +57,50 @@ def model(source: mujoco.MjModel | Body) -> Model:
 
 def _frames(m: mujoco.MjModel, joints: list[Joint], carried: list[Place]) -> list[Frame]:
     """Return the frames of bodies, joints and sites; a body k is placed by ``carried[k]``."""
-    bodies, sites = body_names(m), site_names(m)
+    bodies, parents = body_names(m), m.body_parentid.tolist()
     frames = []
-    for k, (name, place) in enumerate(zip(bodies, carried, strict=True)):
-        frames.append(Frame(name, *place, "body", bodies[m.body_parentid[k]] if k else ""))
-    frames += [Frame(joint.name, k, type="joint") for k, joint in enumerate(joints)]
-    for name, k, p, quaternion in zip(sites, m.site_bodyid, m.site_pos, m.site_quat, strict=True):
+    for k, (name, (joint, R, p)) in enumerate(zip(bodies, carried, strict=True)):
+        frames.append(new_frame(name, joint, placed(R, p), "body", bodies[parents[k]] if k else ""))
+    at_joint = placed(IDENTITY, ZERO)
+    frames += [new_frame(joint.name, k, at_joint, "joint", "") for k, joint in enumerate(joints)]
+    sites = zip(site_names(m), m.site_bodyid.tolist(), m.site_pos, _matrices(m.site_quat), strict=True)
+    for name, k, p, own in sites:
         joint, R, origin = carried[k]
-        frames.append(Frame(name, -1, _matrix(quaternion), p, "site", bodies[k]).moved(R, origin, joint))
+        frames.append(new_frame(name, joint, placed(R @ own, origin + R @ p), "site", bodies[k]))
     return frames
 
 
 def _joints(body: Body) -> tuple[list[Joint], list[Place]]:
     """Return the joints, and of every body of MuJoCo the joint that carries it and its frame there."""
-    m, joints = body.model, []
-    carried: list[Place] = [(-1, np.eye(3), np.zeros(3))]
+    m, armature = body.model, body.armature
+    joints: list[Joint] = []
+    turned, axes = _matrices(m.body_quat), _matrices(m.body_iquat)
+    parents, firsts, counts = m.body_parentid.tolist(), m.body_jntadr.tolist(), m.body_jntnum.tolist()
+    masses, centres, moments, places = m.body_mass.tolist(), m.body_ipos, m.body_inertia, m.body_pos
+    carried: list[Place] = [(-1, IDENTITY, ZERO)]
     for k in range(1, m.nbody):
-        carrier, R, p = carried[m.body_parentid[k]]
-        R, p = R @ _matrix(m.body_quat[k]), p + R @ m.body_pos[k]
-        inertia = Inertia(m.body_mass[k], m.body_ipos[k], _tensor(m.body_inertia[k], m.body_iquat[k]))
-        first, count = m.body_jntadr[k], m.body_jntnum[k]
+        carrier, R, p = carried[parents[k]]
+        R, p = R @ turned[k], p + R @ places[k]
+        inertia = new_inertia(masses[k], centres[k], axes[k] * moments[k] @ axes[k].T)
+        first, count = firsts[k], counts[k]
         for j in range(first, first + count):
             anchor, last = m.jnt_pos[j], j == first + count - 1
-            own = inertia.moved(np.eye(3), -anchor) if last else Inertia()
-            joints += _parts(body, j, carrier, R, p + R @ anchor, own, len(joints))
-            carrier, R, p = len(joints) - 1, np.eye(3), -anchor
+            own = inertia.moved(IDENTITY, -anchor) if last else Inertia()
+            joints += _parts(body, j, carrier, R, p + R @ anchor, own, armature, len(joints))
+            carrier, R, p = len(joints) - 1, IDENTITY, -anchor
         if not count and carrier >= 0:
-            joints[carrier] = replace(joints[carrier], inertia=joints[carrier].inertia + inertia.moved(R, p))
+            whole = joints[carrier].inertia + inertia.moved(R, p)
+            joints[carrier] = with_inertia(joints[carrier], whole)
         carried.append((carrier, R, p))
     return joints, carried
 
 
-def _parts(body: Body, j: int, parent: int, R, p, inertia: Inertia, count: int) -> list[Joint]:
+def _parts(body: Body, j: int, parent: int, R, p, inertia: Inertia, armature, count: int) -> list[Joint]:
     """Return joint j as one of ours, or two for a free joint with armature, after ``count`` joints."""
     own = body.joints[j]
-    armature = body.armature[own.v]
+    armature = armature[own.v]
     if not own.free or not armature[:3].any():
-        return [_joint(body, j, parent, R, p, inertia)]
+        return [_joint(body, j, parent, R, p, inertia, armature)]
     first, second = (half.name for half in body.halves[own.name])
     return [
         Joint(first, "translation", parent, armature=armature[:3]),
@@ -102,21 +108,23 @@ def _parts(body: Body, j: int, parent: int, R, p, inertia: Inertia, count: int) 
     ]
 
 
-def _joint(body: Body, j: int, parent: int, R: np.ndarray, p: np.ndarray, inertia: Inertia) -> Joint:
+def _joint(body: Body, j: int, parent: int, R, p, inertia: Inertia, armature) -> Joint:
     """Return joint j in a frame at its anchor; at q = reference the body is not displaced."""
     m, own = body.model, body.joints[j]
-    kind, axis, limits = KINDS[own.kind], None, {}
+    kind, axis, lower, upper = KINDS[own.kind], None, None, None
     if own.nv == 1:
         axis, reference = m.jnt_axis[j], m.qpos0[own.q][0]
-        if kind == "revolute":
+        if reference and kind == "revolute":
             R = R @ Rotation.from_rotvec(-reference * axis).as_matrix()
-        else:
+        elif reference:
             p = p - R @ axis * reference
         if m.jnt_limited[j]:
-            limits = {"lower": m.jnt_range[j, :1], "upper": m.jnt_range[j, 1:]}
+            lower, upper = m.jnt_range[j, :1], m.jnt_range[j, 1:]
     elif own.free:
-        R, p = np.eye(3), np.zeros(3)  # q is the pose itself
-    return Joint(own.name, kind, parent, R, p, axis, inertia=inertia, armature=body.armature[own.v], **limits)
+        R, p = IDENTITY, ZERO  # q is the pose itself
+    return new_joint(
+        own.name, kind, parent, placed(R, p), axis, 0.0, inertia, armature, lower, upper, None, ""
+    )
 
 
 def _refuse_tendon_armature(m: mujoco.MjModel) -> None:
@@ -126,11 +134,6 @@ def _refuse_tendon_armature(m: mujoco.MjModel) -> None:
         raise adapter_error(f"{name!r} has armature, and no tree of bodies has its H", name)
 
 
-def _matrix(quaternion: np.ndarray) -> np.ndarray:
-    """Return the rotation of a quaternion w x y z."""
-    return Rotation.from_quat(np.roll(quaternion, -1)).as_matrix()
-
-
-def _tensor(moments: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    R = _matrix(quaternion)
-    return R * moments @ R.T
+def _matrices(quaternions: np.ndarray) -> np.ndarray:
+    """Return the rotations of quaternions w x y z."""
+    return Rotation.from_quat(np.roll(quaternions, -1, axis=1)).as_matrix()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pybullet
 
 from .._util.engine_objects import require_object
-from ..model.frames import Frame, distinct_names
+from ..model._building import new_frame, new_inertia, new_joint, placed, with_inertia
+from ..model.frames import IDENTITY, ZERO, Frame, distinct_names
 from ..model.joints import Inertia, Joint
 from ..model.model import Model
 from ._pybullet_body import Body
@@ -53,7 +52,7 @@ def model(body: Body) -> Model:
     inertia = _inertia(body.base_mass, body.base_moments, body.base_centre, body.base_inertial)
     joints = [Joint("root_joint", "freeflyer", inertia=inertia)] if body.floating else []
     # for the base and every link: the body that carries it, and the frame in that body
-    carried = [(len(joints) - 1, np.eye(3), np.zeros(3))]
+    carried = [(len(joints) - 1, IDENTITY, ZERO)]
     # inertias of the base and of every link, in link frames
     inertials = [(body.base_centre, body.base_inertial)]
     for i, link in enumerate(body.links):
@@ -65,9 +64,10 @@ def model(body: Body) -> Model:
         inertia = _inertia(link.mass, link.moments, centre, link.inertial)
         if link.freedoms:
             joints.append(_joint(body, i, carrier, R, p, inertia))
-            carrier, R, p = len(joints) - 1, np.eye(3), np.zeros(3)
+            carrier, R, p = len(joints) - 1, IDENTITY, ZERO
         elif carrier >= 0:
-            joints[carrier] = replace(joints[carrier], inertia=joints[carrier].inertia + inertia.moved(R, p))
+            whole = joints[carrier].inertia + inertia.moved(R, p)
+            joints[carrier] = with_inertia(joints[carrier], whole)
         carried.append((carrier, R, p))
     frames = _frames(body, carried)
     return Model(joints, pinocchio_gravity(body), body.base, strict=False, frames=frames)
@@ -80,23 +80,26 @@ def _frames(body, carried: list) -> list[Frame]:
         types += ["joint" if link.freedoms else "fixed_joint", "body"]
         names += [link.joint, link.name]
     names = distinct_names(names, types)
-    frames = [Frame(names[0], *carried[0], types[0])]
+    carrier, R, p = carried[0]
+    frames = [new_frame(names[0], carrier, placed(R, p), types[0], "")]
     for k, link in enumerate(body.links, 1):
-        at = 2 * k - 1
-        frames.append(Frame(names[at], *carried[k], types[at], names[2 * link.parent + 2]))
-        frames.append(Frame(names[at + 1], *carried[k], types[at + 1], names[at]))
+        at, (carrier, R, p) = 2 * k - 1, carried[k]
+        placement = placed(R, p)
+        frames.append(new_frame(names[at], carrier, placement, types[at], names[2 * link.parent + 2]))
+        frames.append(new_frame(names[at + 1], carrier, placement, types[at + 1], names[at]))
     return frames
 
 
 def _joint(body, i: int, parent: int, R: np.ndarray, p: np.ndarray, inertia: Inertia) -> Joint:
-    link, axis, limits = body.links[i], None, {}
+    link, axis, lower, upper = body.links[i], None, None, None
     if link.freedoms == 1:
         axis = link.inertial @ link.axis
-        lower, upper = pybullet.getJointInfo(body.id, i, physicsClientId=body.client)[8:10]
-        if lower <= upper:  # lower > upper means no limits in PyBullet
-            limits = {"lower": [lower], "upper": [upper]}
-    return Joint(link.joint, KINDS[link.kind], parent, R, p, axis, inertia=inertia, **limits)
+        low, high = pybullet.getJointInfo(body.id, i, physicsClientId=body.client)[8:10]
+        if low <= high:  # low > high means no limits in PyBullet
+            lower, upper = np.array([low]), np.array([high])
+    kind = KINDS[link.kind]
+    return new_joint(link.joint, kind, parent, placed(R, p), axis, 0.0, inertia, None, lower, upper, None, "")
 
 
 def _inertia(mass: float, moments: np.ndarray, centre: np.ndarray, axes: np.ndarray) -> Inertia:
-    return Inertia(mass, centre, axes * moments @ axes.T)
+    return new_inertia(mass, centre, axes * moments @ axes.T)

@@ -89,6 +89,22 @@ def test_most_statements_of_a_legged_robot_are_in_packs(name):
     assert sum(other.op[row] > INPUT for row in paired) > 0.8 * (other.rows - other.first)
 
 
+def test_arms_that_a_file_rounds_differently_become_equal_limbs_by_a_larger_snap():
+    model, _ = robot("talos_reduced")
+    q, v, tau = (states(model, 20)[name] for name in ("q", "v", "tau"))
+    counts, accelerations = [], []
+    for snap in (1e-12, 1e-11):
+        program = generate(model, "forward_dynamics", variants="meeting", snap=snap)
+        assert program.snapped < snap
+        function = program.functions["forward_dynamics"]
+        groups, shift = limbs_of(program.parent.tolist()), program.nq - program.nv
+        counts.append(max(len(pairs(one, groups, shift)) for one in (function, *function.alternatives)))
+        accelerations.append(tf.compile(program).forward_dynamics(q, v, tau))
+    assert counts[1] > 1.5 * counts[0]
+    apart, size = np.abs(np.diff(accelerations, axis=0)[0]).max(1), np.abs(accelerations[0]).max(1)
+    assert (apart < 1e-10 * size).all()
+
+
 def test_packs_are_of_one_kind_and_of_one_level():
     _, program = robot("solo12")
     function = program.functions["rnea"]

@@ -265,3 +265,17 @@ def test_long_chains_fit_in_the_workspace():
     ]:
         assert error(own, other, scale) < 1e-12
         assert np.isfinite(own).all()
+
+
+@pytest.mark.parametrize("name", ["all kinds", "followers"])
+def test_changed_models_have_masses_of_their_own(name):
+    """All bodies change differently, so that what every joint carries does, too."""
+    robot = MODELS[name]
+    pi = robot.parameters * np.linspace(0.5, 2.0, robot.njoints)[:, None]
+    changed, (q, v, *_) = robot.with_parameters(pi), arguments(robot)
+    anew = tf.Model(changed.joints, robot.gravity)
+    for function, operands in ((tf.center_of_mass_jacobian, (q,)), (tf.centroidal_momentum, (q, v))):
+        np.testing.assert_allclose(
+            function(changed, *operands), function(anew, *operands), rtol=1e-12, atol=1e-12
+        )
+    np.testing.assert_allclose(tf.centroidal_inertia(changed, q), tf.centroidal_inertia(anew, q), rtol=1e-12)

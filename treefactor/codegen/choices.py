@@ -20,6 +20,7 @@ from .algorithms.inertial_inputs import InertialInputs, with_armature_of_leaders
 from .algorithms.partition import closed, dependents
 from .program.names import (
     CLOSURES,
+    EQUATIONS,
     JOINED,
     LOOP_FUNCTIONS,
     PARAMETRIC,
@@ -55,6 +56,7 @@ PARAMETERS: dict[
 ZEROS = ("model",)
 AT_JOINT = 1e-12  # m and rad; a frame that is closer to its joint lies at the joint
 FEW = 9  # most freedoms for which derivatives are also written column by column: n times the statements
+MANY = 10  # freedoms from which on kernels of linear algebra solve faster than statements
 WHOLE = ("plain", "frames")  # variants that keep the mass of every single body
 GEOMETRIC = names_of("frames", "geometry")  # functions that masses do not change
 ALONE = (*LOOP_FUNCTIONS, *CLOSURES)  # functions that cannot be parts of a group
@@ -161,6 +163,11 @@ class Choice:
             if parameters
         }
         return cls(ways, supports, tips, stepped, float(change), follow, free, closings, inputs)
+
+    def equations(self, nv: int) -> dict[str, tuple[str, ...]]:
+        """Return the equations from which functions follow, by function; none for few freedoms."""
+        chosen = {parts for parts, _ in self.ways}
+        return {name: parts for name, parts in EQUATIONS.items() if nv >= MANY and (name,) in chosen}
 
     def ways_of(self, variant: str) -> list:
         """Return the functions and methods that a variant can compute.

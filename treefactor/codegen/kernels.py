@@ -102,7 +102,9 @@ def compile(
 
     Notes
     -----
-    Golubev & Yaskevich (2020).
+    Golubev & Yaskevich (2020). For one configuration of a robot with ten freedoms or more, "interp" computes
+    "minv" and "forward_dynamics" from the statements of H and the bias, by the factor of H: the last bits
+    differ from those of a batch, which runs all statements.
 
     Examples
     --------
@@ -207,7 +209,7 @@ class Kernels(DerivativeCalls, LoopCalls):
         self._keep(_parts={}, _fast={}, _made=None)
         rotations = np.empty((0, 2), np.intp) if model is None else units(model)
         for name, function in program.functions.items():
-            routine, slot, sign, zero = routine_of(function, rotations, is_solved(function.parts), precision)
+            routine, slot, sign, zero = routine_of(function, rotations, is_solved(function.parts))
             for layout, (results, parts) in layouts_of(
                 program, function, slot, sign, zero, self.dtype
             ).items():

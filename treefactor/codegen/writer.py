@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from inspect import cleandoc
 
 import numpy as np
@@ -70,7 +71,9 @@ def generate(
     snap : float
         Tolerance: constant angles this close to multiples of 90 degrees are rounded to them, and lengths this
         short, relative to the longest, to 0. A larger value generates code of a slightly different robot:
-        ``Program.snapped`` is the largest change.
+        ``Program.snapped`` is the largest change. With 1e-11 the arms of talos_reduced, whose file rounds
+        their numbers differently, become equal limbs: single calls of its forward dynamics in C take 0.8 of
+        the time, and accelerations change by 4e-12 of the largest.
     independent : sequence of str, optional
         Joints or bodies by name, or freedoms as in ``Tree.names``, from which the others on loops are
         computed. By default the dependent coordinates are those far from the base that move few loops;
@@ -117,8 +120,9 @@ def generate(
     2022), and forward and reverse differentiation of the statements (Griewank & Walther 2008).
     """
     choice = Choice.of(model, functions, tips, variants, snap, independent, branch, parameters, zeros)
-    cheapest, alternatives = Cheapest(choice), Alternatives(model)
-    for _, function in written(model, choice):
+    cheapest, alternatives, writers = Cheapest(choice), Alternatives(model), {}
+    for writer, function in written(model, choice):
+        writers[_variant(function)] = writer
         function = compared(function)
         cheapest.add(function, function)
         alternatives.add(function)
@@ -129,11 +133,26 @@ def generate(
     names = tuple(joint.name for joint in model.joints)
     frames = tuple((name, tuple(columns)) for name, columns in choice.supports.items())
     head = (model.name, parent, model.nq, model.nv, choice.tips, choice.snapped)
-    best, inputs = with_used_inputs(model, choice, best)
-    return Program(*head, best, loops, choice.independent, names, choice.branch, frames, inputs)
+    forms, equations = dict(best), choice.equations(model.nv)
+    for name, parts in equations.items():
+        if JOINED.join(parts) not in forms:  # of the variant of the function
+            variant = _variant(best[name])
+            function = writers[variant].function(parts, (None,) * len(parts), variant, choice.supports)
+            forms[function.name] = passes.gather(function)
+    forms, inputs = with_used_inputs(model, choice, forms)
+    own = {name: forms[name] for name in best}
+    for name, parts in equations.items():
+        equation = replace(forms[JOINED.join(parts)], alternatives=())
+        own[name] = replace(own[name], equation=equation)
+    return Program(*head, own, loops, choice.independent, names, choice.branch, frames, inputs)
 
 
 generate.__doc__ = cleandoc(generate.__doc__ or "").replace("\nFUNCTIONS\n", f"\n{listing()}")
+
+
+def _variant(function: Function) -> str:
+    """Return the model variant of a function, without its method."""
+    return function.variant.partition(", ")[0]
 
 
 def written(model, choice: Choice, named: bool = False) -> Iterator[tuple[Writer, Function]]:

@@ -341,6 +341,41 @@ def body_structs(model):
     return structs[:count].copy(), massive
 
 
+def permuted(cnp.ndarray parameters not None, cnp.ndarray source not None, cnp.ndarray sign not None):
+    """Return the parameters (..., joints, 10) of bodies in permuted axes: see `permutations`."""
+    cdef cnp.ndarray given = cnp.PyArray_GETCONTIGUOUS(parameters)
+    cdef cnp.ndarray turned = cnp.PyArray_SimpleNew(given.ndim, given.shape, cnp.NPY_DOUBLE)
+    cdef const Py_ssize_t *places = <const Py_ssize_t *> source.data
+    cdef const double *factors = <const double *> sign.data
+    cdef const double *pi = <const double *> given.data
+    cdef double *to = <double *> turned.data
+    cdef Py_ssize_t size = source.size, k
+    for _ in range(turned.size // size if size else 0):
+        for k in range(size):
+            to[k] = pi[places[k]] * factors[k]
+        pi += size
+        to += size
+    return turned
+
+
+def with_inertias(cnp.ndarray structs not None, cnp.ndarray massive not None, cnp.ndarray turned not None):
+    """Return a copy of structs whose bodies have other parameters (joints, 10), in their own axes."""
+    cdef cnp.ndarray filled = cnp.PyArray_NewCopy(structs, cnp.NPY_CORDER)
+    cdef cnp.ndarray parameters = cnp.PyArray_GETCONTIGUOUS(turned)
+    cdef Body *bodies = <Body *> filled.data
+    cdef Body *body
+    cdef const double *pi = <const double *> parameters.data
+    cdef Py_ssize_t i, k
+    for i in range(massive.shape[0]):
+        body = bodies + (<Py_ssize_t *> massive.data)[i]
+        body.mass = pi[10 * i]
+        memcpy(body.first, pi + 10 * i + 1, sizeof(body.first))
+        for k in range(9):
+            body.tensor[k] = pi[10 * i + ENTRY[k]]
+    carry(bodies, filled.shape[0])
+    return filled
+
+
 def permutations(cnp.ndarray structs not None, cnp.ndarray massive not None):
     """Return how the parameters of bodies in their own axes follow from those in the axes of their joints.
 

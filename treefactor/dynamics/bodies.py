@@ -13,9 +13,9 @@ import numpy as np
 
 from ..model.joints import ROTATIONS
 from ..model.model import Model
-from ..model.parameters import TENSOR, moved_parameters
+from ..model.parameters import moved_parameters
 from ..tree._pattern import Pattern
-from ._body_structs import body_structs, permutations
+from ._body_structs import body_structs, permutations, permuted, with_inertias
 from ._recursions import BODY, Bodies
 
 
@@ -37,11 +37,12 @@ class Layout(NamedTuple):
 def bodies(model) -> Bodies:
     """Return the compiled form of a `treefactor.Model`."""
     layout = layout_of(model)
+    turned = turned_parameters(layout, model.parameters)
     return Bodies(
-        structs_with(layout, model.parameters),
+        with_inertias(layout.structs, layout.massive, turned),
         model.gravity,
         model.extended,
-        sets_of(layout, model.parameters, model._rotors),
+        _sets(layout, turned, model._rotors),
         layout.pattern,
         model.nq,
         layout.units,
@@ -70,8 +71,7 @@ def layout_of(model) -> Layout:
 
 def turned_parameters(layout: Layout, pi: np.ndarray) -> np.ndarray:
     """Return the parameters (..., njoints, 10) of bodies in their own axes."""
-    turned = np.take(pi.reshape(*pi.shape[:-2], 10 * pi.shape[-2]), layout.source, axis=-1)
-    turned *= layout.sign
+    turned = permuted(pi, layout.source, layout.sign)
     if layout.turned.size:
         turned[..., layout.turned, :] = moved_parameters(
             pi[..., layout.turned, :], layout.axes[layout.turned]
@@ -81,11 +81,7 @@ def turned_parameters(layout: Layout, pi: np.ndarray) -> np.ndarray:
 
 def structs_with(layout: Layout, pi: np.ndarray) -> np.ndarray:
     """Return the structs of a layout with the inertias of parameters (njoints, 10)."""
-    structs, turned = layout.structs.copy(), turned_parameters(layout, pi)
-    structs["mass"][layout.massive], structs["first"][layout.massive] = turned[:, 0], turned[:, 1:4]
-    structs["tensor"][layout.massive] = turned[:, TENSOR.ravel()]
-    structs["carried"] = _carried(structs["mass"].tolist(), layout.parents)
-    return structs
+    return with_inertias(layout.structs, layout.massive, turned_parameters(layout, pi))
 
 
 def table_of(model) -> list[dict]:
@@ -97,15 +93,6 @@ def table_of(model) -> list[dict]:
             body[name] = np.array(body[name]).reshape(3, 3).T
         body["p"], body["first"] = np.array(body["p"]), np.array(body["first"])
     return table
-
-
-def _carried(mass: list[float], parents: list[int]) -> list[float]:
-    """Return the mass of the subtree of every body."""
-    carried = list(mass)
-    for i in range(len(carried) - 1, -1, -1):
-        if parents[i] >= 0:
-            carried[parents[i]] += carried[i]
-    return carried
 
 
 def sets_of(layout: Layout, pi: np.ndarray, rotors: np.ndarray) -> np.ndarray:
@@ -123,9 +110,17 @@ def sets_of(layout: Layout, pi: np.ndarray, rotors: np.ndarray) -> np.ndarray:
     -------
     ndarray, shape (..., 10 bodies + n)
     """
-    inertias = np.zeros((*pi.shape[:-2], len(layout.structs), 10))
-    inertias[..., layout.massive, :] = turned_parameters(layout, pi)
-    return np.concatenate([inertias.reshape(*pi.shape[:-2], 10 * len(layout.structs)), rotors], axis=-1)
+    return _sets(layout, turned_parameters(layout, pi), rotors)
+
+
+def _sets(layout: Layout, turned: np.ndarray, rotors: np.ndarray) -> np.ndarray:
+    """Return inertias and armature from parameters of the bodies in their own axes."""
+    lead, count = turned.shape[:-2], len(layout.structs)
+    inertias = turned
+    if count > turned.shape[-2]:  # universal joints have bodies without mass
+        inertias = np.zeros((*lead, count, 10))
+        inertias[..., layout.massive, :] = turned
+    return np.concatenate([inertias.reshape(*lead, 10 * count), rotors], axis=-1)
 
 
 def units(model) -> np.ndarray:

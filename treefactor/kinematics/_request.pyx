@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 from libc.math cimport fabs, rint
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from .._functions._compiled_function cimport SPARSE, CompiledFunction
 from ..dynamics._recursions cimport Body
@@ -82,6 +82,73 @@ def turns_of(cnp.ndarray bodies not None):
     return turns
 
 
+def freedoms_of(cnp.ndarray bodies not None, list axes not None, list columns not None):
+    """Return the freedoms of all bodies as structs `Freedom`.
+
+    Parameters
+    ----------
+    bodies : ndarray of BODY
+    axes : list of tuple of (int, int)
+        By kinds of bodies: axis, and whether it moves along it, of every freedom.
+    columns : list of (int, float)
+        Of every freedom the column of v, and the ratio of mimic joints.
+    """
+    cdef cnp.ndarray freedoms = np.empty(len(columns), FREEDOM)
+    cdef Freedom *freedom = <Freedom *> freedoms.data
+    cdef const Body *body = <const Body *> bodies.data
+    cdef Py_ssize_t i, k = 0
+    for i in range(bodies.shape[0]):
+        for axis, linear in <tuple> axes[body[i].kind]:
+            column, ratio = columns[k]
+            freedom[k].body, freedom[k].axis, freedom[k].linear = i, axis, linear
+            freedom[k].column, freedom[k].ratio, freedom[k].pitch = column, ratio, body[i].pitch
+            k += 1
+    return freedoms
+
+
+def taken(cnp.ndarray bodies not None, cnp.ndarray turns not None, cnp.ndarray freedoms not None,
+          list kept not None):
+    """Return the structs of some bodies, in ascending order and with all ancestors, of turns and of freedoms.
+
+    Returns
+    -------
+    bodies, turns, freedoms : ndarray
+        Numbered anew, and their angles.
+    first : list of int
+        First freedom of every body, and the number of all.
+    columns : list of int
+        Column of v of every freedom.
+    """
+    cdef Py_ssize_t count = len(kept), i, k, source, total = 0, angles = 0
+    cdef const Body *every = <const Body *> bodies.data
+    cdef const Freedom *of_every = <const Freedom *> freedoms.data
+    for source in kept:
+        total += every[source].freedoms
+    cdef cnp.ndarray own = np.empty(count, bodies.dtype), own_turns = np.empty(count, TURN)
+    cdef cnp.ndarray own_freedoms = np.empty(total, FREEDOM), numbers = np.empty(bodies.shape[0], np.intp)
+    cdef Body *body = <Body *> own.data
+    cdef Freedom *freedom = <Freedom *> own_freedoms.data
+    cdef Py_ssize_t *number = <Py_ssize_t *> numbers.data
+    cdef list first = [0], columns = []
+    total = 0
+    for i in range(count):
+        source = kept[i]
+        number[source] = i
+        body[i], (<Turn *> own_turns.data)[i] = every[source], (<const Turn *> turns.data)[source]
+        for k in range(every[source].v, every[source].v + every[source].freedoms):
+            freedom[total] = of_every[k]
+            freedom[total].body = i
+            columns.append(freedom[total].column)
+            total += 1
+        body[i].v = first[i]
+        first.append(total)
+        if body[i].parent >= 0:
+            body[i].parent = number[body[i].parent]
+        if body[i].angle >= 0:
+            body[i].angle, angles = angles, angles + 1
+    return own, own_turns, own_freedoms, first, columns
+
+
 cdef class Request(CompiledFunction):
     """Compute results of one model in one pass over the bodies that they need, from q, v and a.
 
@@ -108,17 +175,21 @@ cdef class Request(CompiledFunction):
                  Py_ssize_t arms, Py_ssize_t nq, Py_ssize_t nv, cnp.ndarray units not None, results,
                  gather=None):
         cdef cnp.ndarray places
+        cdef const Body *body = <const Body *> bodies.data
+        cdef Py_ssize_t i
         self.kept = (bodies, turns, freedoms, outputs, columns, order, sums, arms, nq, nv, units, results,
                      gather)
         self.plan.m.bodies = len(bodies)
         self.plan.m.n = len(freedoms)
-        self.plan.m.angles = np.count_nonzero(bodies["angle"] >= 0)
-        self.plan.m.body = <const Body *> bodies.data
+        for i in range(self.plan.m.bodies):
+            self.plan.m.angles += body[i].angle >= 0
+            if body[i].parent < 0:
+                self.plan.mass += body[i].carried
+        self.plan.m.body = body
         self.plan.turn = <const Turn *> turns.data
         self.plan.freedom = <const Freedom *> freedoms.data
         self.plan.order = order
         self.plan.sums, self.plan.arms = sums, arms
-        self.plan.mass = bodies["carried"][bodies["parent"] < 0].sum()
         self.plan.outputs = len(outputs)
         self.plan.output = <const Output *> outputs.data
         self.plan.column = <const Column *> columns.data
@@ -137,14 +208,19 @@ cdef class Request(CompiledFunction):
         self.gather = gather or (tuple if len(results) > 1 else None)
         self.close()
 
-    def with_outputs(self, cnp.ndarray outputs not None):
-        """Return a request of the same results, whose outputs differ in the places of their frames."""
-        return Request(*self.kept[:3], outputs, *self.kept[4:])
+    def moved(self, cnp.ndarray R not None, cnp.ndarray p not None):
+        """Return a request of the same results for a frame elsewhere on the same body.
 
-    @property
-    def outputs(self):
-        """Return the structs of the outputs."""
-        return self.kept[3]
+        R: its nine entries column by column.
+        """
+        cdef cnp.ndarray outputs = self.kept[3].copy()
+        cdef Output *output = <Output *> outputs.data
+        cdef Py_ssize_t k
+        for k in range(self.plan.outputs):
+            memcpy(output[k].R, R.data, sizeof(output.R))
+            memcpy(output[k].p, p.data, sizeof(output.p))
+            find_turn(output[k].R, &output[k].turn)
+        return Request(*self.kept[:3], outputs, *self.kept[4:])
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return (kernels.one if lanes == 1 else kernels.lanes).workspace_size(&self.plan)

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from itertools import accumulate, chain, count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,10 +25,21 @@ import numpy as np
 from .._util.validation import Sealed, check_choice
 from ..dynamics import bodies as compiled
 from ..dynamics._recursions import KINDS as JOINT_KINDS
-from ..model.frames import Frame, body_number, frame_of, frame_of_joint
+from ..model.frames import IDENTITY, Frame, body_number, frame_of, frame_of_joint
 from ..model.joints import SIZES
 from ..model.model import Model
-from ._request import COLUMN, FREEDOM, KINDS, NEEDS, OUTPUT, REFERENCES, Request, turn_of, turns_of
+from ._request import (
+    COLUMN,
+    KINDS,
+    NEEDS,
+    OUTPUT,
+    REFERENCES,
+    Request,
+    freedoms_of,
+    taken,
+    turn_of,
+    turns_of,
+)
 from .masses import MASSES, add_masses, moved_by, places, require_mass, results_of
 
 LAYOUTS = ("dense", "packed")
@@ -76,10 +86,9 @@ class Tables(Sealed):
     turns: np.ndarray
     freedoms: np.ndarray
     units: np.ndarray
-    ranges: list[range]  # of every body's freedoms
     parents: tuple[int, ...]
-    body: dict[int, int]  # of every joint, and of the base
-    axes: dict[int, np.ndarray]  # of the joint's public frame, in that of the body
+    body: list[int]  # of every joint, then of the base
+    axes: np.ndarray  # of the frames of all joints, in those of their bodies
 
     def __init__(self, model: Model):
         layout = compiled.layout_of(model)
@@ -93,14 +102,14 @@ class Tables(Sealed):
             turns=turns_of(bodies),
             freedoms=_freedoms(model, bodies),
             units=layout.units,
-            ranges=[
-                range(v, v + n)
-                for v, n in zip(bodies["v"].tolist(), bodies["freedoms"].tolist(), strict=True)
-            ],
             parents=tuple(layout.parents),
-            body={-1: -1} | dict(enumerate(layout.massive.tolist())),
-            axes={-1: np.eye(3)} | dict(enumerate(layout.axes)),
+            body=[*layout.massive.tolist(), -1],
+            axes=layout.axes,
         )
+
+    def axes_of(self, joint: int) -> np.ndarray:
+        """Return the axes of the frame of a joint, or of the base, -1, in that of its body."""
+        return self.axes[joint] if joint >= 0 else IDENTITY
 
     def path(self, body: int) -> list[int]:
         """Return the bodies between the base and a body, which comes first."""
@@ -123,11 +132,7 @@ def _freedoms(model: Model, bodies: np.ndarray) -> np.ndarray:
         for joint, v in zip(model.joints, model.idx_v, strict=True)
         for k in range(SIZES[joint.kind][1])
     ]
-    freedoms = []
-    for number, pitch in zip(bodies["kind"].tolist(), bodies["pitch"].tolist(), strict=True):
-        for axis, linear in AXES.get(JOINT_KINDS[number], ((2, 0),)):
-            freedoms.append((0, axis, linear, *columns[len(freedoms)], pitch))
-    return np.array(freedoms, FREEDOM)
+    return freedoms_of(bodies, [AXES.get(kind, ((2, 0),)) for kind in JOINT_KINDS], columns)
 
 
 class Layout:
@@ -176,17 +181,8 @@ class Layout:
     def _take_bodies(self) -> None:
         """Number the bodies that are needed, their freedoms and their angles."""
         tables = self.tables
-        kept = np.array(self.kept, dtype=np.intp)
-        self.bodies, self.turns = tables.bodies.take(kept), tables.turns.take(kept)
-        ranges = [tables.ranges[body] for body in self.kept]
-        self.first = [0, *accumulate(map(len, ranges))]
-        self.freedoms = tables.freedoms.take(np.array([*chain(*ranges)], dtype=np.intp))
-        self.freedoms["body"] = [i for i, own in enumerate(ranges) for _ in own]
-        self.of_v = self.freedoms["column"].tolist()
-        self.bodies["v"] = self.first[:-1]
-        self.bodies["parent"] = [self.number[tables.parents[body]] for body in self.kept]
-        angles = count()
-        self.bodies["angle"] = [-1 if at < 0 else next(angles) for at in self.bodies["angle"].tolist()]
+        structs = taken(tables.bodies, tables.turns, tables.freedoms, self.kept)
+        self.bodies, self.turns, self.freedoms, self.first, self.of_v = structs
 
     def add(self, item: Item) -> None:
         """Place the entries of a result."""
@@ -237,7 +233,7 @@ class Layout:
     def _output(self, item: Item, view: View, first: tuple, row: tuple, columns: int) -> None:
         """Append the struct of one output."""
         frame, reference = view.frame, REFERENCES.index(view.reference)
-        path, axes = self._path(frame), self.tables.axes[frame.joint]
+        path, axes = self._path(frame), self.tables.axes_of(frame.joint)
         body, root = (self.number[path[0]], self.number[path[-1]]) if path else (-1, -1)
         if item.kind in MASSES:
             root = max(root, 0)

@@ -9,7 +9,7 @@ from typing import Any
 from .._functions.general_path import forget_oldest
 from ..model.frames import Frame, body_number, frame_of, frame_of_joint
 from ..model.model import Model
-from ._request import Request, turn_of
+from ._request import Request
 from .plans import item_of, item_of_joints, items_of_masses, request_of
 
 _changing = Lock()
@@ -43,10 +43,8 @@ def of_frames(
 
 def moved(model: Model, request: Request, frame: Frame) -> Request:
     """Return the request of a joint's frame for another frame on the same joint."""
-    axes, outputs = model._requests[None].axes[frame.joint], request.outputs.copy()
-    R = (axes @ frame.R).T.ravel()
-    outputs["R"], outputs["p"], outputs["turn"] = R, axes @ frame.p, turn_of(R)
-    return request.with_outputs(outputs)
+    axes = model._requests[None].axes_of(frame.joint)
+    return request.moved((axes @ frame.R).T.ravel(), axes @ frame.p)
 
 
 def joint_jacobian(model: Model, name: str, joint, reference: str) -> Request:

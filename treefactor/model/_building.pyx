@@ -174,6 +174,32 @@ def new_inertia(mass, com, tensor):
     return inertia_of(mass, centre, of_tensor)
 
 
+Inertia._made = staticmethod(new_inertia)  # called by Inertia.moved and sums
+
+
+def with_inertia(joint, inertia):
+    """Return a joint that carries another body."""
+    return with_attributes(Joint, {**joint.__dict__, "inertia": inertia})
+
+
+def placed(cnp.ndarray R not None, cnp.ndarray p not None):
+    """Return the placement [R | p], shape (3, 4), of arrays of doubles (3, 3) and (3,)."""
+    cdef cnp.npy_intp[2] shape
+    cdef double[9] rotation
+    cdef double[3] origin
+    cdef int r, c
+    read(R, 3, 3, rotation)
+    read(p, 1, 3, origin)
+    shape[0], shape[1] = 3, 4
+    cdef cnp.ndarray placement = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
+    cdef double *entries = <double *> placement.data
+    for r in range(3):
+        for c in range(3):
+            entries[4 * r + c] = rotation[3 * r + c]
+        entries[4 * r + 3] = origin[r]
+    return placement
+
+
 def new_frame(name, joint, placement, category, parent):
     """Return a Frame; placement is an array of doubles with [R | p] in its first rows."""
     cdef double[12] placed

@@ -13,6 +13,8 @@ from ..tolerances import ORTHONORMAL
 from ._body_checks import central, fault_of_moments
 from .parameters import parameters_of
 
+IDENTITY = np.eye(3)
+
 
 def no_vector() -> Any:
     """Return the zero vector."""
@@ -110,9 +112,14 @@ class Inertia(ReadOnly):
             )
         return cls(pi[0], *central(pi))
 
+    @staticmethod
+    def _made(mass: float, com: np.ndarray, tensor: np.ndarray) -> Inertia:
+        """Return an inertia of numbers that were computed; `_building` replaces it by checks in C."""
+        return Inertia(mass, com, tensor)
+
     def moved(self, R: np.ndarray, p: np.ndarray) -> Inertia:
         """Return the inertia in another frame, in which this one has rotation R and origin p."""
-        return Inertia(self.mass, p + R @ self.com, R @ self.tensor @ R.T)
+        return self._made(self.mass, p + R @ self.com, R @ self.tensor @ R.T)
 
     def __add__(self, other: Inertia) -> Inertia:
         """Return the inertia of both bodies together."""
@@ -121,8 +128,8 @@ class Inertia(ReadOnly):
         tensor = np.zeros((3, 3))
         for part in (self, other):  # parallel axes: I + m (d'd 1 - d d')
             d = part.com - com
-            tensor += part.tensor + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
-        return Inertia(mass, com, tensor)
+            tensor += part.tensor + part.mass * (d @ d * IDENTITY - d[:, None] * d)
+        return self._made(mass, com, tensor)
 
 
 def as_matrix(values, name: str) -> np.ndarray:

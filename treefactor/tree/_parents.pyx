@@ -1,6 +1,10 @@
 """Compute with parent arrays in linear time; callers validate the arguments."""
 
+cimport numpy as cnp
+
 import numpy as np
+
+cnp.import_array()
 
 
 def depths(const Py_ssize_t[::1] parent):
@@ -19,24 +23,36 @@ def depths(const Py_ssize_t[::1] parent):
     return result, bad
 
 
-def expand(const Py_ssize_t[::1] parent, const Py_ssize_t[::1] nv, Py_ssize_t n):
-    """Return the parent array of the n freedoms of joints with nv[j] freedoms each.
+def expand(cnp.ndarray parent not None, cnp.ndarray nv not None):
+    """Return parents and depths of the freedoms of joints with nv[j] freedoms each, and the starts of rows.
 
     Featherstone (2008), table 6.4; children of a joint without freedoms follow its parent's last one.
     """
     #   lambda'(i) = i - 1;  first freedom of joint j:  lambda' = last freedom of joint lambda(j)
-    cdef Py_ssize_t joints = parent.shape[0], j, k = 0, _d
-    result = np.empty(n, dtype=np.intp)
-    cdef Py_ssize_t[::1] out = result
-    cdef Py_ssize_t[::1] last = np.empty(joints, dtype=np.intp)
-    with nogil:
-        for j in range(joints):
-            last[j] = -1 if parent[j] < 0 else last[parent[j]]
-            for _d in range(nv[j]):
-                out[k] = last[j]
-                last[j] = k
-                k += 1
-    return result
+    cdef cnp.npy_intp joints = parent.shape[0], n = 0, more, j, k = 0, above, _d
+    cdef const Py_ssize_t *of_joint = <const Py_ssize_t *> parent.data
+    cdef const Py_ssize_t *count = <const Py_ssize_t *> nv.data
+    for j in range(joints):
+        n += count[j]
+    more = n + 1
+    cdef cnp.ndarray parents = cnp.PyArray_SimpleNew(1, &n, cnp.NPY_INTP)
+    cdef cnp.ndarray depths = cnp.PyArray_SimpleNew(1, &n, cnp.NPY_INTP)
+    cdef cnp.ndarray starts = cnp.PyArray_SimpleNew(1, &more, cnp.NPY_INTP)
+    cdef cnp.ndarray lasts = cnp.PyArray_SimpleNew(1, &joints, cnp.NPY_INTP)
+    cdef Py_ssize_t *out = <Py_ssize_t *> parents.data
+    cdef Py_ssize_t *depth = <Py_ssize_t *> depths.data
+    cdef Py_ssize_t *start = <Py_ssize_t *> starts.data
+    cdef Py_ssize_t *last = <Py_ssize_t *> lasts.data
+    start[0] = 0
+    for j in range(joints):
+        above = last[of_joint[j]] if of_joint[j] >= 0 else -1
+        for _d in range(count[j]):
+            out[k] = above
+            depth[k] = depth[above] + 1 if above >= 0 else 1
+            start[k + 1] = start[k] + depth[k]
+            above, k = k, k + 1
+        last[j] = above
+    return parents, depths, starts
 
 
 def depth_first(const Py_ssize_t[::1] parent):

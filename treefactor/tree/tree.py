@@ -86,19 +86,20 @@ class Tree(Sealed):
         depth, bad = _parents.depths(parent)
         if bad >= 0:
             raise InvalidTreeError(complaint(parent, bad), row=bad)
-        self._fill(parent, depth, names)
-
-    def _fill(self, parent: np.ndarray, depth: np.ndarray, names: tuple[str, ...] | None) -> None:
-        """Store valid parents, depths and names."""
-        n = parent.size
         start = np.zeros(n + 1, dtype=np.intp)
         np.cumsum(depth, out=start[1:])
+        self._fill(parent, depth, start, names)
+
+    def _fill(
+        self, parent: np.ndarray, depth: np.ndarray, start: np.ndarray, names: tuple[str, ...] | None
+    ) -> None:
+        """Store valid parents, depths, starts of rows, and names."""
         self.__dict__.update(
             parent=frozen(parent),
             depth=frozen(depth),
             row_start=frozen(start),
             names=names,
-            n=n,
+            n=parent.size,
             nnz=int(start[-1]),
         )
 
@@ -157,9 +158,9 @@ class Tree(Sealed):
     def _of_joints(cls, parent: np.ndarray, nv: np.ndarray, names: Sequence[str] | None) -> Tree:
         """Return the tree of the freedoms of joints: valid vectors of indices, and names of the joints."""
         tree = object.__new__(cls)
-        parent = _parents.expand(parent, nv, int(nv.sum()))
-        depth, _ = _parents.depths(parent)
-        tree._fill(parent, depth, None if names is None else tuple(freedom_names(names, nv.tolist())))
+        named = None if names is None else tuple(freedom_names(names, nv.tolist()))
+        parent, depth, start = _parents.expand(parent, nv)
+        tree._fill(parent, depth, start, named)
         return tree
 
     @classmethod

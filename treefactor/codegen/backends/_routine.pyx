@@ -39,7 +39,6 @@ cdef extern from "kernels/common/subnormals.h" nogil:
 kernels = program_kernels_for(active.name)
 
 cdef enum:
-    LOCAL = 32768                # bytes of a workspace on the C stack; larger programs use malloc
     WIDEST = 64                  # most lanes; also adjacent configurations read at once
     ALIGNMENT = 64               # of workspaces, in bytes
 
@@ -144,7 +143,7 @@ cdef class Routine:
 
     cdef bint run_single(self, const char **operands, const Target *targets, int count) noexcept nogil:
         """Evaluate one configuration; return False if the general path must handle the call."""
-        cdef char local[LOCAL + ALIGNMENT]
+        cdef char local[LOCAL * sizeof(double) + ALIGNMENT]
         cdef char *raw = local
         cdef char *workspace
         cdef const Width *width = &self.width[WIDTHS - 1]
@@ -153,7 +152,7 @@ cdef class Routine:
         cdef Operand source[ARGUMENTS]
         cdef uint64_t state
         cdef bint good
-        if size > LOCAL:
+        if size > LOCAL * <Py_ssize_t> sizeof(double):
             raw = <char *> malloc(size + ALIGNMENT)
             if raw == NULL:
                 return False

@@ -10,12 +10,14 @@ import numpy as np
 from ..._util.validation import Sealed
 from ...exceptions import CodegenError
 from ...tolerances import UNIT_SQUARE
+from ...tree.tree import Tree
 from ..lower.lowering import lower
 from ..program.precision import REGISTER, Precision
 from ..program.program import Function, Program
 from . import numpy_
-from ._interp import Interpreter
+from ._interp import Interpreter, Solver
 from ._native import Native, second_cache
+from ._results import Results
 
 
 class Reference(Sealed):
@@ -60,18 +62,38 @@ class Reference(Sealed):
         return valid
 
 
-def interpreted(function: Function, rotations: np.ndarray, pivots: bool, precision: Precision) -> tuple:
-    """Return an interpreter routine, the slots and signs of its results, and a slot that holds 0."""
-    code, sizes = lower(function), [size for _, size in function.inputs]
-    constants = np.append(precision.dtype.type(0), precision.constants(function))
-    routine = Interpreter(sizes, code.slots, rotations, pivots, precision.dtype, constants, code.words)
-    return routine, code.output, function.sign, code.zero
+def interpreted(program: Program, precision: Precision) -> Callable:
+    """Return a function that returns the interpreter of a function of the program.
+
+    It returns the routine, the slots and signs of its results, and a slot that holds 0.
+    """
+
+    def routine(function: Function, rotations: np.ndarray, pivots: bool) -> tuple:
+        code, names = lower(function), [name for name, _ in function.inputs]
+        sizes = [size for _, size in function.inputs]
+        constants = np.append(precision.dtype.type(0), precision.constants(function))
+        given = sizes, code.slots, rotations, pivots, precision.dtype, constants, code.words
+        equation = function.equation
+        if equation is None or precision.is_single:
+            return Interpreter(*given), code.output, function.sign, code.zero
+        own, *places, _ = routine(equation, rotations, False)
+        operands = [names.index(name) for name, _ in equation.inputs]
+        forces = names.index("tau") if "tau" in names else -1
+        pattern = Tree(program.parent).pattern
+        solver = Solver(*given, own, Results(*places, equation.shape), operands, forces, pattern)
+        return solver, code.output, function.sign, code.zero
+
+    return routine
 
 
-def evaluated(function: Function, rotations: np.ndarray, pivots: bool, precision: Precision) -> tuple:
+def evaluated(program: Program, precision: Precision) -> Callable:
     """Return the same as `interpreted` for evaluation by NumPy."""
-    size = function.output.size
-    return Reference(function, rotations, pivots, precision), np.arange(size), np.ones(size), size
+
+    def routine(function: Function, rotations: np.ndarray, pivots: bool) -> tuple:
+        size = function.output.size
+        return Reference(function, rotations, pivots, precision), np.arange(size), np.ones(size), size
+
+    return routine
 
 
 def _cc(program: Program, precision: Precision) -> Callable:
@@ -97,7 +119,7 @@ def groups_in_cache(slots: int) -> int:
 def machine_code(code) -> Callable:
     """Return a function like `interpreted` for compiled code."""
 
-    def routine(function: Function, rotations: np.ndarray, pivots: bool, precision: Precision) -> tuple:
+    def routine(function: Function, rotations: np.ndarray, pivots: bool) -> tuple:
         sizes = [size for _, size in function.inputs]
         first, size = sum(sizes), function.output.size
         forms = code.one(function.name), code.lanes(function.name)
@@ -105,7 +127,7 @@ def machine_code(code) -> Callable:
         slots, (groups, live) = first + size + 1, code.groups(function.name)
         together = groups_in_cache(slots + live) if groups else 1
         several = (groups, live, together) if together > 1 else (0, 0, 1)
-        native = Native(sizes, slots, rotations, pivots, precision.dtype, *forms, to_u, code, *several)
+        native = Native(sizes, slots, rotations, pivots, code.precision.dtype, *forms, to_u, code, *several)
         return native, first + np.arange(size), np.ones(size), first + size
 
     return routine
@@ -114,10 +136,10 @@ def machine_code(code) -> Callable:
 MOST_GROUPS = 8  # more are slower on the robots that were measured
 CACHE = 2**19  # bytes assumed where the size of the second-level cache is unknown
 BACKENDS = {  # maps each name to a function that makes a function like `interpreted` for a program
-    "interp": lambda program, precision: interpreted,
+    "interp": interpreted,
     "cc": _cc,
     "llvm": _llvm,
-    "numpy": lambda program, precision: evaluated,
+    "numpy": evaluated,
 }
 
 
@@ -127,4 +149,4 @@ def made_by(name: str, program: Program, precision: Precision) -> tuple[str, Cal
         return name, BACKENDS[name](program, precision)
     except CodegenError as error:
         warnings.warn(f"{error}; the interpreter takes the place of {name}", RuntimeWarning, stacklevel=5)
-        return "interp", interpreted
+        return "interp", interpreted(program, precision)

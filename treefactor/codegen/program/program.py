@@ -23,6 +23,7 @@ from .function import Function as Function
 from .function import operation_count as operation_count
 from .names import ARGUMENTS as ARGUMENTS
 from .names import CLOSURES as CLOSURES
+from .names import EQUATIONS as EQUATIONS
 from .names import FUNCTIONS as FUNCTIONS
 from .names import LOOP_FUNCTIONS as LOOP_FUNCTIONS
 from .names import REACTIONS as REACTIONS
@@ -177,9 +178,12 @@ class Program(ReadOnly):
         head |= {"format": FORMAT, "functions": []}
         arrays: dict[str, Any] = {"parent": self.parent}
         for k, function in enumerate(self.functions.values()):
-            plain = {name: getattr(function, name) for name in ("name", "inputs", "shape", "variant")}
-            plain |= {"group": function.group} if function.group else {}
+            plain = _head(function)
             plain |= {"alternatives": [alternative.variant for alternative in function.alternatives]}
+            equation = function.equation
+            if equation is not None:
+                plain |= {"equation": _head(equation)}
+                arrays |= _columns(f"{k}.equation", equation)
             head["functions"].append(plain)
             arrays |= _columns(f"{k}", function)
             for j, alternative in enumerate(function.alternatives):
@@ -249,6 +253,7 @@ class Program(ReadOnly):
             for alternative in function.alternatives:
                 self._require_valid(name, alternative)
             self._require_valid(name, function)
+            self._require_equation(name, function)
 
     def _require_valid(self, name: str, function: Function) -> None:
         """Raise CodegenError unless the statements of a function are valid and fit the model."""
@@ -261,6 +266,15 @@ class Program(ReadOnly):
         closed = function.b[function.op == SQRT]
         if ((closed < 1) | (closed > len(self.loops))).any():
             raise CodegenError(f"{name}: a square root does not belong to a loop")
+
+    def _require_equation(self, name: str, function: Function) -> None:
+        """Raise CodegenError unless the equation of a function is valid, and one from which it follows."""
+        equation = function.equation
+        if equation is None:
+            return
+        if equation.parts != EQUATIONS.get(name):
+            raise CodegenError(f"{name}: it does not follow from {equation.name}")
+        self._require_valid(equation.name, equation)
 
     def _require_fitting(self, name: str, function: Function) -> None:
         """Raise CodegenError unless the name, arguments and shape of a function fit the model."""
@@ -279,13 +293,21 @@ class Program(ReadOnly):
         return name in ARGUMENTS if function is None else function.frame in dict(self.frames)
 
 
+def _head(function: Function) -> dict[str, Any]:
+    """Return what a file stores of a function beside its columns."""
+    plain = {name: getattr(function, name) for name in ("name", "inputs", "shape", "variant")}
+    return plain | ({"group": function.group} if function.group else {})
+
+
 def _columns(prefix: str, function: Function) -> dict[str, np.ndarray]:
     """Return the columns of a function by their names in a file."""
     return {f"{prefix}.{column}": getattr(function, column) for column in COLUMNS}
 
 
-def _function(file, prefix: str, name, inputs, shape, variant, group=(), alternatives=()) -> Function:
-    """Read a function and its alternatives, the columns of which have names with a prefix."""
+def _function(
+    file, prefix: str, name, inputs, shape, variant, group=(), alternatives=(), equation=None
+) -> Function:
+    """Read a function, its alternatives and its equation, the columns of which have names with a prefix."""
     columns: dict[str, Any] = {column: np.ascontiguousarray(file[f"{prefix}.{column}"]) for column in COLUMNS}
     for column, dtype in COLUMNS.items():
         if columns[column].dtype != dtype or columns[column].ndim != 1:
@@ -297,4 +319,5 @@ def _function(file, prefix: str, name, inputs, shape, variant, group=(), alterna
         _function(file, f"{prefix}.{j}", *same, variant_of_alternative, group)
         for j, variant_of_alternative in enumerate(alternatives)
     ]
-    return replace(made, group=tuple(map(str, group)), alternatives=tuple(others))
+    equation = _function(file, f"{prefix}.equation", **equation) if equation else None
+    return replace(made, group=tuple(map(str, group)), alternatives=tuple(others), equation=equation)

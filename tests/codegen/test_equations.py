@@ -1,0 +1,142 @@
+"""Check functions that the interpreter solves from H and the bias: inverses of H, and accelerations."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from helpers.codegen_models import model, random_model, states
+from helpers.dynamics_cases import EXACT, PER_CONDITION, error
+
+import treefactor as tf
+from treefactor.codegen import Program, generate
+from treefactor.codegen.choices import MANY
+from treefactor.codegen.program.names import EQUATIONS
+
+pytestmark = pytest.mark.isa
+
+KINDS = ("freeflyer", "revolute", "spherical", "prismatic", "revolute", "continuous", "revolute", "helical")
+NAMES = ("solo12", "talos32", "random", "mimic")
+
+
+@cache
+def robot(name):
+    if name in ("random", "mimic"):
+        leaders = {4: 1, 6: 7} if name == "mimic" else None
+        return random_model(np.random.default_rng(5), KINDS, 0.1, leaders)
+    return model(name)
+
+
+@cache
+def kernels(name, parameters=None):
+    return tf.compile(robot(name), list(EQUATIONS), parameters=parameters)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_single_calls_equal_batches_and_the_recursions(name):
+    q, v, tau = states(robot(name), 5)
+    own, H = kernels(name), tf.crba(robot(name), q)
+    allowed = max(EXACT, PER_CONDITION * np.linalg.cond(H).max())
+    assert {one.name: one.equation.parts for one in own.program.functions.values()} == EQUATIONS
+    inverses, accelerations = own.minv(q), own.forward_dynamics(q, v, tau)
+    assert error(inverses, np.linalg.inv(H)) < allowed
+    assert error(accelerations, tf.forward_dynamics(robot(name), q, v, tau)) < allowed
+    out, a = np.empty_like(inverses[0]), np.empty_like(accelerations[0])
+    for k in range(5):
+        one = own.minv(q[k])
+        assert error(one, inverses[k]) < allowed
+        np.testing.assert_array_equal(one, own.bind("minv", q[k], out=out)())
+        solved = own.forward_dynamics(q[k], v[k], tau[k])
+        assert error(solved, accelerations[k]) < allowed
+        np.testing.assert_array_equal(solved, own.bind("forward_dynamics", q[k], v[k], tau[k], out=a)())
+
+
+def test_single_calls_with_inertial_parameters():
+    q, v, tau = (x[0] for x in states(robot("solo12"), 1))
+    own, other = kernels("solo12", "base"), robot("solo12").with_parameters(1.5 * robot("solo12").parameters)
+    pi = own.program.parameters(other)
+    H = tf.crba(other, q)
+    allowed = max(EXACT, PER_CONDITION * np.linalg.cond(H))
+    for computed in (own.minv(q, pi), own.minv(q[None], pi)[0]):
+        assert error(computed, np.linalg.inv(H)) < allowed
+    expected = tf.forward_dynamics(other, q, v, tau)
+    assert error(own.forward_dynamics(q, v, tau, pi), expected) < allowed
+    for name, given in (("minv", (q, pi)), ("forward_dynamics", (q, v, tau, pi))):  # not by the general path
+        routine, results = own._find(name, "dense")
+        assert routine.fast_path(given, None, results, 1) is not None
+
+
+def test_statements_solve_for_few_freedoms():
+    for count in (MANY - 1, MANY):
+        robot = random_model(np.random.default_rng(1), ("revolute",) * count)
+        functions = generate(robot, ["minv", "crba"]).functions
+        assert list(functions) == ["minv", "crba"]
+        assert (functions["minv"].equation is None) == (count < MANY)
+        assert functions["crba"].equation is None
+
+
+def test_results_may_overlap_forces():
+    q, v, tau = (x[0] for x in states(robot("solo12"), 1))
+    own = kernels("solo12")
+    expected = own.forward_dynamics(q, v, tau)
+    memory = np.append(tau, 0.0)
+    assert own.forward_dynamics(q, v, memory[:-1], out=memory[1:]) is not None
+    np.testing.assert_array_equal(memory[1:], expected)
+
+
+def test_numbers_that_are_not_finite():
+    q, v, tau = (x[0] for x in states(robot("solo12"), 1))
+    own, zeros = kernels("solo12"), np.zeros(18)
+    for given in ((q * np.nan, v, tau), (q, np.where(zeros == v, v, np.inf), tau), (q, v, tau + np.nan)):
+        with pytest.raises(tf.NonFiniteError):
+            own.forward_dynamics(*given)
+    with pytest.raises(tf.NonFiniteError):
+        own.minv(q * np.nan)
+    with pytest.raises(tf.ConfigurationError):
+        own.minv(2.0 * q)
+
+
+def massless():
+    """Return a chain that ends in an arm with all its mass at the tip: stretched, its shoulder moves none."""
+    rod = tf.Inertia(1.0, [0.5, 0, 0], np.diag([0.1, 0.2, 0.3]))
+    joints = [
+        tf.Joint(f"joint{k}", "revolute", k - 1, p=[0.3, 0, 0], axis=np.eye(3)[k % 3], inertia=rod)
+        for k in range(MANY)
+    ]
+    point = tf.Inertia(1.0, [1.0, 0, 0], np.zeros((3, 3)))
+    joints.append(tf.Joint("shoulder", "revolute", MANY - 1, axis=[0, 0, 1.0]))
+    joints.append(tf.Joint("elbow", "revolute", MANY, p=[1.0, 0, 0], axis=[0, 0, 1.0], inertia=point))
+    return tf.Model(joints)
+
+
+def test_errors_name_the_joint_without_mass():
+    robot, q, rest = massless(), np.full(MANY + 2, 0.3), np.zeros(MANY + 2)
+    own = tf.compile(robot, list(EQUATIONS))
+    assert np.isfinite(own.minv(q)).all()
+    q[-1] = 0.0  # stretched
+    for call in (lambda: own.minv(q), lambda: own.forward_dynamics(q, rest, rest)):
+        with pytest.raises(tf.NotPositiveDefiniteError) as caught:
+            call()
+        assert caught.value.name == "shoulder"
+
+
+def test_saved_loaded_and_altered(tmp_path):
+    program, path = generate(robot("solo12"), ["minv", "crba", "forward_dynamics"]), tmp_path / "solo12.npz"
+    program.save(path)
+    loaded = Program.load(path)
+    q = states(robot("solo12"), 1)[0][0]
+    np.testing.assert_array_equal(tf.compile(loaded).minv(q), tf.compile(program).minv(q))
+    for name, function in program.functions.items():
+        own, other = function.equation, loaded.functions[name].equation
+        assert (own is None) == (other is None) == (name == "crba")
+        assert own is None or (own.name, own.alternatives) == (other.name, other.alternatives)
+    functions = dict(program.functions)
+    for wrong in (functions["forward_dynamics"].equation, functions["minv"]):
+        altered = functions | {"minv": replace(functions["minv"], equation=wrong)}
+        with pytest.raises(tf.CodegenError, match="minv: it does not follow from"):
+            replace(program, functions=altered).validate()
+    equation = functions["minv"].equation
+    broken = replace(equation, output=np.full_like(equation.output, -1))
+    altered = functions | {"minv": replace(functions["minv"], equation=broken)}
+    with pytest.raises(tf.CodegenError, match="crba: an entry of the result is not a statement"):
+        replace(program, functions=altered).validate()
