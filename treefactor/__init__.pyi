@@ -15,13 +15,9 @@ from .dynamics.rollouts import step as step
 from .exceptions import TreefactorError as TreefactorError
 from .identification.base_parameters import base_parameters as base_parameters
 from .identification.identification import Identification as Identification
-from .kinematics.delassus_of_frames import delassus as delassus
 from .kinematics.fused import Kinematics as Kinematics
 from .kinematics.tasks import OperationalSpace as OperationalSpace
-from .kinematics.tasks import operational_bias as operational_bias
-from .kinematics.tasks import operational_inertia as operational_inertia
 from .kinematics.tasks import operational_space as operational_space
-from .kinematics.tasks import task_bias as task_bias
 from .linalg.bound_factor import BoundFactor as BoundFactor
 from .linalg.damped_least_squares import damped_least_squares as damped_least_squares
 from .linalg.factorization import factor as factor
@@ -52,6 +48,7 @@ from .quantities.functions import centroidal_momentum_rate as centroidal_momentu
 from .quantities.functions import com_derivatives as com_derivatives
 from .quantities.functions import coriolis_matrix as coriolis_matrix
 from .quantities.functions import crba as crba
+from .quantities.functions import delassus as delassus
 from .quantities.functions import difference as difference
 from .quantities.functions import difference_derivatives as difference_derivatives
 from .quantities.functions import distance as distance
@@ -83,6 +80,8 @@ from .quantities.functions import kinetic_energy_regressor as kinetic_energy_reg
 from .quantities.functions import mechanical_energy as mechanical_energy
 from .quantities.functions import momentum_regressor as momentum_regressor
 from .quantities.functions import normalize as normalize
+from .quantities.functions import operational_bias as operational_bias
+from .quantities.functions import operational_inertia as operational_inertia
 from .quantities.functions import potential_energy as potential_energy
 from .quantities.functions import potential_energy_regressor as potential_energy_regressor
 from .quantities.functions import regressor as regressor
@@ -95,6 +94,7 @@ from .quantities.functions import rnea_jvp as rnea_jvp
 from .quantities.functions import rnea_vjp as rnea_vjp
 from .quantities.functions import squared_distance as squared_distance
 from .quantities.functions import static_torque as static_torque
+from .quantities.functions import task_bias as task_bias
 from .streams import stream as stream
 from .tree.tree import Tree as Tree
 

@@ -74,6 +74,7 @@ class Case(NamedTuple):
             else:
                 shape = [self.length(axis) for axis in array.shape]
                 drawn = rng.normal(size=(*size, *shape))
+                drawn = np.abs(drawn) + 0.5 if array.name == "damping" else drawn  # tasks may be singular
                 arrays[array.name] = np.asarray(drawn) if optional or not array.optional else None
         return arrays
 

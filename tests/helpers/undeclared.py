@@ -30,22 +30,6 @@ def rollout(model, q0, v0, tau, **options):
     return tf.rollout(model, q0, v0, tau, 0.01, 3, "rk4", **options)
 
 
-def operational_inertia(model, q, **options):
-    return tf.operational_inertia(model, q, tip(model), damping=1.0, **options)
-
-
-def operational_bias(model, q, v, **options):
-    return tf.operational_bias(model, q, v, tip(model), damping=1.0, **options)
-
-
-def task_bias(model, q, v, **options):
-    return tf.task_bias(model, q, v, tip(model), **options)
-
-
-def delassus(model, q, **options):
-    return tf.delassus(model, q, tip(model), **options)
-
-
 def kinematics(model, q, v, a, **options):
     """Return several results of one request, in a plain tuple."""
     request = tf.Kinematics(
@@ -76,10 +60,6 @@ FUNCTIONS = [
     of_model(
         rollout, Q._replace(name="q0"), V._replace(name="v0"), NO_TAU, inertias=True, fails="singular H"
     ),
-    of_model(operational_inertia, Q),
-    of_model(delassus, Q, fails="singular H"),
-    of_model(operational_bias, Q, V, has_out=False),
-    of_model(task_bias, Q, V, has_out=False),
     of_model(
         kinematics,
         Q,

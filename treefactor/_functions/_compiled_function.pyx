@@ -52,6 +52,11 @@ cdef cnp.npy_intp no_axes[1]
 cdef cnp.ndarray A_NUMBER = cnp.PyArray_SimpleNew(0, no_axes, cnp.NPY_DOUBLE)  # NumPy's type of scalars
 
 
+cdef inline Py_ssize_t single_size(const Array *result) noexcept nogil:
+    """Return the entries that `compute` writes for one configuration."""
+    return result.size if result.form == SPARSE else result.computed
+
+
 cdef inline bint read_number(const Array *array, object x, double *number) noexcept:
     """Set number to a float or int of Python if the argument may be one; false for anything else."""
     if not array.number:
@@ -151,7 +156,7 @@ cdef class CompiledFunction:
         for k in range(self.results):
             lanes += LANES * (self.result[k].computed + 1)
             if self.is_apart(k):
-                self.need_apart += self.result[k].computed
+                self.need_apart += single_size(&self.result[k])
         for k in range(self.inputs):
             lanes += LANES * self.input[k].size
         if type(self.unit_entries) is list:
@@ -222,6 +227,9 @@ cdef class CompiledFunction:
     def require_valid(self, dict arrays):
         """Raise the error about arguments of one configuration, finite arrays by name, that are not valid."""
 
+    def require_regular(self, Py_ssize_t failed):
+        """Raise the error about one configuration that failed, unless it is a freedom with a bad pivot."""
+
     def number(self, double value):
         """Return the only result, a number, as the function returns it."""
         return self.as_number(value)
@@ -286,7 +294,7 @@ cdef class CompiledFunction:
                 y[k] = out[k]
                 if self.is_apart(k):
                     y[k] = end
-                    end += self.result[k].computed
+                    end += single_size(&self.result[k])
             self.compute(self.model, 1, x, y, &failed, align(end))
             if failed == FACTORIZED:
                 for k in range(self.results):

@@ -700,3 +700,47 @@ def centroidal_derivatives(
     out: tuple[np.ndarray, ...] | None = None,
     num_threads: int = 1,
 ) -> Any: ...
+
+# declared in quantities; compiled class kinematics._task_functions:Delassus
+def delassus(
+    model: Model,
+    q: ArrayLike,
+    frame: Any,
+    reference: Any = "LOCAL",
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics._task_functions:OperationalInertia
+def operational_inertia(
+    model: Model,
+    q: ArrayLike,
+    frame: Any,
+    reference: Any = "LOCAL",
+    damping: ArrayLike = 0.0,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics._task_functions:TaskBias
+def task_bias(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: Any,
+    reference: Any = "LOCAL",
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics._task_functions:OperationalBias
+def operational_bias(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: Any,
+    reference: Any = "LOCAL",
+    damping: ArrayLike = 0.0,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
