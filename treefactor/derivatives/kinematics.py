@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -81,19 +80,15 @@ class CentroidalDerivatives(NamedTuple):
 
 def of_frames(model: Model, frame, reference: str, classical: bool) -> Request:
     """Return the compiled function of derivatives of frames."""
-    gather = partial(tuple.__new__, MotionDerivatives)
+    gather = MotionDerivatives
     return requests.of_frames(model, "frame_derivatives", frame, reference, classical, gather=gather)
 
 
 def of_center(model: Model, root) -> Request:
     """Return the compiled function of derivatives of a centre of mass."""
-    return requests.of_masses(
-        model, "com_derivatives", root, gather=partial(tuple.__new__, MotionDerivatives)
-    )
+    return requests.of_masses(model, "com_derivatives", root, gather=MotionDerivatives)
 
 
 def of_momentum(model: Model) -> Request:
     """Return the compiled function of derivatives of the momentum about the centre of mass."""
-    return requests.of_masses(
-        model, "centroidal_derivatives", gather=partial(tuple.__new__, CentroidalDerivatives)
-    )
+    return requests.of_masses(model, "centroidal_derivatives", gather=CentroidalDerivatives)

@@ -1,6 +1,6 @@
 """Types of the compiled functions of kinematics."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ class Request(CompiledFunction):
         nv: int,
         units: np.ndarray,
         results: Sequence[tuple[Any, ...]],
-        gather: Callable[[tuple[Any, ...]], Any] | None = None,
+        gather: type | None = None,
     ) -> None: ...
     @property
     def outputs(self) -> np.ndarray: ...

@@ -17,9 +17,9 @@ declaration.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import accumulate, chain, count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -148,7 +148,7 @@ class Layout:
         for item in items:
             self.add(item)
 
-    def request(self, needs: np.ndarray, gather: Callable[[tuple], Any] | None) -> Request:
+    def request(self, needs: np.ndarray, gather: type | None) -> Request:
         """Return the compiled request, given the largest `NEEDS`."""
         structs = (np.array(self.outputs, OUTPUT), np.array(self.columns, COLUMN))
         size = self.model.nq, self.model.nv
@@ -251,8 +251,8 @@ class Layout:
         )
 
 
-def request_of(model: Model, items: list[Item], gather: Callable[[tuple], Any] | None = None) -> Request:
-    """Return the compiled request of items; `gather` makes what is returned from the tuple of the results."""
+def request_of(model: Model, items: list[Item], gather: type | None = None) -> Request:
+    """Return the compiled request of items; `gather` is the named tuple of the results, if any."""
     return Layout(model, items).request(np.max([NEEDS[item.kind] for item in items], axis=0), gather)
 
 

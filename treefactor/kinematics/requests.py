@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import Any
 
 from .._functions.general_path import forget_oldest
 from ..model.frames import Frame, body_number, frame_of, frame_of_joint
@@ -23,7 +22,7 @@ def of_frames(
     classical: bool = False,
     layout: str = "dense",
     placement: bool = False,
-    gather: Callable[[tuple], Any] | None = None,
+    gather: type | None = None,
 ) -> Request:
     """Return the request of results of a frame, or of a list of frames."""
 
