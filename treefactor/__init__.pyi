@@ -74,6 +74,7 @@ from .quantities.functions import inverse_inertia as inverse_inertia
 from .quantities.functions import is_same_configuration as is_same_configuration
 from .quantities.functions import joint_forces as joint_forces
 from .quantities.functions import joint_jacobian as joint_jacobian
+from .quantities.functions import joint_jacobians as joint_jacobians
 from .quantities.functions import joint_placements as joint_placements
 from .quantities.functions import kinetic_energy as kinetic_energy
 from .quantities.functions import kinetic_energy_regressor as kinetic_energy_regressor

@@ -9,7 +9,7 @@ from .._functions.general_path import forget_oldest
 from ..model.frames import Frame, body_number, frame_of, frame_of_joint
 from ..model.model import Model
 from ._request import Request, turn_of
-from .plans import item_of, item_of_joints, items_of_masses, request_of
+from .plans import item_of, item_of_jacobians, item_of_joints, items_of_masses, request_of
 
 _changing = Lock()
 
@@ -83,6 +83,11 @@ def joint_jacobian(model: Model, joint, reference: str) -> Request:
 def joint_placements(model: Model) -> Request:
     """Return the request of the placements of all joints."""
     return request_of(model, [item_of_joints(model)])
+
+
+def joint_jacobians(model: Model) -> Request:
+    """Return the request of the columns of all joints."""
+    return request_of(model, [item_of_jacobians(model)])
 
 
 def center_of_mass(model: Model, root, v, a) -> Request:

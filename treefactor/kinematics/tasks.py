@@ -123,11 +123,7 @@ class OperationalSpace(Sealed):
     def nullspace(self) -> np.ndarray:
         """Return N."""
         inverse, J = (np.ascontiguousarray(x, np.float64) for x in (self.inverse, self.J))
-        m, n = J.shape[-2:]
-        N = np.empty((*inverse.shape[:-2], n, n))
-        count, jacobians = math.prod(N.shape[:-2]), math.prod(J.shape[:-2])
-        nullspace(inverse.reshape(count, n, m), J.reshape(jacobians, m, n), N.reshape(count, n, n))
-        return N
+        return nullspace(inverse, J)
 
     def bias(self, h, jacobian_dot_v) -> np.ndarray:
         """Return mu = J_bar^T h - Lambda J-dot v, shape (..., m).
@@ -208,7 +204,7 @@ def operational_space(
     Lambda, inverse, J, H, row = run(model, function, (q, damping), None, num_threads)
     task = OperationalSpace.__new__(OperationalSpace)
     status = row.astype(np.intp) if row.ndim else ONE_REGULAR
-    task._keep(inertia=Lambda, inverse=inverse, J=J, status=status, _inertia_matrix=(H, model.tree))
+    vars(task).update(J=J, inertia=Lambda, inverse=inverse, status=status, _inertia_matrix=(H, model.tree))
     return task
 
 

@@ -106,19 +106,26 @@ cdef void project(Py_ssize_t n, Py_ssize_t m, const double *B, const double *J, 
     kernels.project(n, m, B, J, N)
 
 
-def nullspace(cnp.ndarray B not None, cnp.ndarray J not None, cnp.ndarray N not None):
-    """N[b] <- 1 - B[b] J[b] of float64, C-contiguous.
-
-    B, J and N are (count, n, m), (count or 1, m, n) and (count, n, n).
-    """
-    cdef Py_ssize_t n = B.shape[1], m = B.shape[2], count = B.shape[0], b
-    cdef Py_ssize_t to_next = m * n if len(J) > 1 else 0
+def nullspace(cnp.ndarray B not None, cnp.ndarray J not None):
+    """Return 1 - B J of float64, C-contiguous: B is (..., n, m), J has the same leading axes or none."""
+    cdef int axes = B.ndim, k
+    cdef Py_ssize_t n = B.shape[axes - 2], m = B.shape[axes - 1], count = 1, b
+    cdef Py_ssize_t to_next = m * n if J.ndim > 2 else 0
     cdef const double *from_B = <const double *> B.data
     cdef const double *from_J = <const double *> J.data
-    cdef double *to_N = <double *> N.data
+    cdef cnp.npy_intp shape[64]      # NumPy has no arrays of more axes
+    cdef cnp.ndarray N
+    cdef double *to_N
+    for k in range(axes - 2):
+        shape[k] = B.shape[k]
+        count *= B.shape[k]
+    shape[axes - 2] = shape[axes - 1] = n
+    N = new_result(axes, shape)
+    to_N = <double *> N.data
     with nogil:
         for b in range(count):
             kernels.project(n, m, from_B + b * n * m, from_J + b * to_next, to_N + b * n * n)
+    return N
 
 
 cdef Py_ssize_t compute(SingleKernel f, Py_ssize_t m, const double *J, double *G, const Memory *w,

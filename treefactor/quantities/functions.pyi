@@ -582,6 +582,14 @@ def joint_jacobian(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
+# declared in quantities; compiled class kinematics.requests:joint_jacobians
+def joint_jacobians(
+    model: Model,
+    q: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
 # declared in quantities; compiled class kinematics.requests:frame_jacobian_dot
 def frame_jacobian_dot(
     model: Model,

@@ -281,20 +281,58 @@ joint_jacobian = Quantity(
     errors=(NO_FRAME, NO_JOINT),
     counterparts=(
         Counterpart("computeJointJacobian", note="whose joint i + 1 is joint i here"),
-        *of_wrapper("computeJointJacobian", "getJointJacobian", "computeJointJacobians"),
+        *of_wrapper("computeJointJacobian", "getJointJacobian"),
     ),
     timed=(
         Timed(
             "pin.computeJointJacobian(model, data, q, joint + 1)",
-            names="computeJointJacobian, getJointJacobian, computeJointJacobians",
+            names="computeJointJacobian, getJointJacobian",
             note="by name or number",
             convention="ratios of mimic joints included",
         ),
     ),
-    other_names="computejointjacobians getjointjacobian",
+    other_names="getjointjacobian",
     source=FEATHERSTONE,
     examples=f"""{SLIDER}>>> tf.joint_jacobian(slider, [0.5], "slider").T
 array([[0., 0., 1., 0., 0., 0.]])
+""",
+)
+joint_jacobians = Quantity(
+    "joint_jacobians",
+    "Compute one matrix of the Jacobians of all joints: column k is the motion that freedom k gives.",
+    (Q,),
+    (
+        Array(
+            "jacobians",
+            (6, "nv"),
+            "m, rad per unit of v",
+            "Linear rows before angular ones, at the origin of the world and in its axes. Column k is that of every "
+            "joint and frame that freedom k moves: `frame_jacobian` of one in WORLD has the columns of "
+            "``model.support(frame)``, and zeros.",
+        ),
+    ),
+    f"{REQUESTS}:joint_jacobians",
+    counterparts=(
+        Counterpart("computeJointJacobians", "data.J"),
+        *of_wrapper("computeJointJacobians"),
+    ),
+    timed=(
+        Timed(
+            "pin.computeJointJacobians(model, data, q)",
+            names="computeJointJacobians, Data.J",
+            note="one matrix; of one joint it has the columns of `Model.support`",
+            convention="motions in world axes, linear parts at the origin of the world; ratios of mimic joints included",
+        ),
+    ),
+    source=FEATHERSTONE,
+    notes="The columns of mimic joints are added to that of their leader.",
+    examples="""
+>>> import treefactor as tf
+>>> hinge = tf.Joint("hinge", "revolute", p=[0, 2, 0], axis=[0, 0, 1])
+>>> slider = tf.Joint("slider", "prismatic", "hinge", axis=[1, 0, 0])
+>>> tf.joint_jacobians(tf.Model([hinge, slider]), [0.0, 0.0]).T
+array([[2., 0., 0., 0., 0., 1.],
+       [1., 0., 0., 0., 0., 0.]])
 """,
 )
 frame_jacobian_dot = Quantity(
@@ -809,7 +847,7 @@ operational_inertia = Quantity(
 >>> slider = tf.Joint("slide", "prismatic", axis=[1, 0, 0], inertia=tf.Inertia(2.0))
 >>> inertia = tf.operational_inertia(tf.Model([slider]), [0.0], "slide", damping=0.5)
 >>> inertia.diagonal()
-array([2., 2., 1., 2., 2., 2.])
+array([1., 2., 2., 2., 2., 2.])
 """,
     section="Operational space",
 )
@@ -859,7 +897,7 @@ operational_bias = Quantity(
 >>> slider = tf.Joint("slide", "prismatic", axis=[0, 0, 1], inertia=tf.Inertia(2.0))
 >>> mu = tf.operational_bias(tf.Model([slider]), [0.0], [0.0], "slide", damping=0.5)
 >>> mu.round(3)
-array([0.   , 0.   , 9.81, 0.   , 0.   , 0.   ])
+array([0.  , 0.  , 9.81, 0.  , 0.  , 0.  ])
 """,
     section="Operational space",
 )
