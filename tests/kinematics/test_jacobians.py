@@ -168,7 +168,7 @@ def test_the_base_stays():
 
 def in_the_world(model, q):
     """Return the columns of all joints, from the kinematics records of the dynamics."""
-    at = tf.BodyMotions(model, q)
+    at = tf.kinematics.BodyMotions(model, q)
     columns = np.zeros((6, model.nv))
     leader = np.arange(model.nv) if model.coupling is None else np.argmax(model.coupling.G != 0, axis=1)
     joints = np.repeat(range(model.njoints), [SIZES[joint.kind][1] for joint in model.joints])
