@@ -15,7 +15,6 @@ from .._util.validation import as_real, flatten
 from .._util.xml import as_path, fault_of_xml, file_error
 from ..exceptions import AdapterError, ShapeError
 from ..linalg.bound_factor import BoundFactor
-from ..linalg.foreign_factor import mirrored
 from . import _pinocchio_cholesky as cholesky
 from ._pinocchio_arguments import require_data, require_model
 from ._pinocchio_mimic import constraints, coupled_configuration, coupling, leading, mimic_joints
@@ -94,11 +93,11 @@ def mass_matrix(model: pin.Model, data: pin.Data, q) -> np.ndarray:
     Returns
     -------
     ndarray, shape (..., nv, nv)
-        Symmetric copies.
+        Symmetric copies: Pinocchio's Python fills both triangles.
     """
     if type(q) is np.ndarray and q.ndim == 1:
         try:
-            return mirrored(_crba(model, data, q))
+            return _crba(model, data, q)
         except (TypeError, ValueError):  # below raises an error that names the argument
             pass
     require_model(model)
@@ -108,7 +107,7 @@ def mass_matrix(model: pin.Model, data: pin.Data, q) -> np.ndarray:
         raise ShapeError(f"q must have shape (..., {model.nq}), got {q.shape}", q.shape, (model.nq,))
     H = np.empty((*q.shape[:-1], model.nv, model.nv))
     for configuration, to in zip(flatten(q, 1), flatten(H, 2), strict=True):
-        to[...] = mirrored(_crba(model, data, configuration))
+        to[...] = _crba(model, data, configuration)
     return H
 
 

@@ -13,13 +13,9 @@ from .dynamics.recursions import bind as bind
 from .exceptions import TreefactorError as TreefactorError
 from .identification.identification import Identification as Identification
 from .identification.parameter_bases import base_parameters as base_parameters
-from .kinematics.delassus_of_frames import delassus as delassus
 from .kinematics.fused import Kinematics as Kinematics
 from .kinematics.tasks import OperationalSpace as OperationalSpace
-from .kinematics.tasks import operational_bias as operational_bias
-from .kinematics.tasks import operational_inertia as operational_inertia
 from .kinematics.tasks import operational_space as operational_space
-from .kinematics.tasks import task_bias as task_bias
 from .linalg.bound_factor import BoundFactor as BoundFactor
 from .linalg.damped_least_squares import damped_least_squares as damped_least_squares
 from .linalg.factorization import factor as factor
@@ -50,6 +46,7 @@ from .quantities.functions import centroidal_momentum_rate as centroidal_momentu
 from .quantities.functions import com_derivatives as com_derivatives
 from .quantities.functions import coriolis_matrix as coriolis_matrix
 from .quantities.functions import crba as crba
+from .quantities.functions import delassus as delassus
 from .quantities.functions import difference as difference
 from .quantities.functions import difference_derivatives as difference_derivatives
 from .quantities.functions import distance as distance
@@ -75,12 +72,15 @@ from .quantities.functions import inverse_inertia as inverse_inertia
 from .quantities.functions import is_same_configuration as is_same_configuration
 from .quantities.functions import joint_forces as joint_forces
 from .quantities.functions import joint_jacobian as joint_jacobian
+from .quantities.functions import joint_jacobians as joint_jacobians
 from .quantities.functions import joint_placements as joint_placements
 from .quantities.functions import kinetic_energy as kinetic_energy
 from .quantities.functions import kinetic_energy_regressor as kinetic_energy_regressor
 from .quantities.functions import mechanical_energy as mechanical_energy
 from .quantities.functions import momentum_regressor as momentum_regressor
 from .quantities.functions import normalize as normalize
+from .quantities.functions import operational_bias as operational_bias
+from .quantities.functions import operational_inertia as operational_inertia
 from .quantities.functions import potential_energy as potential_energy
 from .quantities.functions import potential_energy_regressor as potential_energy_regressor
 from .quantities.functions import regressor as regressor
@@ -95,6 +95,7 @@ from .quantities.functions import rollout as rollout
 from .quantities.functions import squared_distance as squared_distance
 from .quantities.functions import static_torque as static_torque
 from .quantities.functions import step as step
+from .quantities.functions import task_bias as task_bias
 from .streams import stream as stream
 from .tree.tree import Tree as Tree
 

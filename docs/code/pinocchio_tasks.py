@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pinocchio as pin
-from pinocchio_turns import BATCH, CALL, rows
+from pinocchio_turns import BATCH, CALL, WAYS, rows
 
 import treefactor as tf
 from treefactor import bench
@@ -60,9 +60,10 @@ def tasks(case: Case, frame: int) -> Iterator[bench.Comparison]:
         "request": tf.Kinematics(robot, [chosen.name], jacobians=[chosen.name], center_of_mass=True),
         "everything": lambda task: (task.inertia, task.inverse, task.nullspace),
     }
-    regular = robot.nv >= 6  # else the task is singular
+    regular = len(robot.support(chosen.name)) >= 6  # else the task is singular
     for what, ours, theirs in (FUSED, *(TASKS if regular else TASKS[:1])):
-        yield from rows(case, what, ours, theirs, arrays, TWO, out=False, **names)
+        plain = ours.startswith("tf.")  # others return objects of several arrays
+        yield from rows(case, what, ours, theirs, arrays, WAYS if plain else TWO, plain, **names)
 
 
 def simulation(case: Case) -> Iterator[bench.Comparison]:

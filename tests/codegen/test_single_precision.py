@@ -10,7 +10,9 @@ import pytest
 from helpers.generated_models import robot
 
 import treefactor as tf
+from treefactor.codegen.backends import build
 from treefactor.codegen.backends._routine import atan2_address, sincos_address
+from treefactor.codegen.program.precision import PRECISIONS
 from treefactor.exceptions import CodegenError, DtypeError, NonFiniteError, NotPositiveDefiniteError
 
 BACKENDS = ("interp", "cc", "llvm", "numpy")
@@ -129,6 +131,20 @@ def test_a_configuration_has_the_same_bits_wherever_it_stands(model, kernels):
     call = kernels.bind("forward_dynamics", q[5], v[5], tau[5], out=a)
     call()
     np.testing.assert_array_equal(a, whole[5])
+
+
+def test_several_groups_of_lanes_of_a_large_program():
+    model, program = robot("talos_reduced")
+    kernels = tf.compile(program, ["rnea"], "cc", dtype=np.float32)
+    _, live = build.compiled(kernels.program, precision=PRECISIONS[np.dtype(np.float32)]).groups("rnea")
+    assert live > 0, "rnea is one block: the test needs a larger program"
+    q, v, a = states(model, 300)
+    v[::70] = np.nan
+    whole = kernels.rnea(q, v, a)
+    np.testing.assert_array_equal(np.flatnonzero(np.isnan(whole).any(axis=1)), np.arange(0, 300, 70))
+    for first, stop in ((1, 17), (130, 131), (250, 290)):
+        given = (x[first:stop] for x in (q, v, a))
+        np.testing.assert_array_equal(kernels.rnea(*given), whole[first:stop])
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

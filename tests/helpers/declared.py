@@ -89,6 +89,7 @@ class Case(NamedTuple):
                 arrays[array.name] = TURNED[array.shape](se3.exp(rng.normal(size=(*size, 6))))
             else:
                 drawn = rng.normal(size=(*size, *self.shape(array)))
+                drawn = np.abs(drawn) + 0.5 if array.name == "damping" else drawn  # tasks may be singular
                 arrays[array.name] = np.asarray(drawn) if optional or not self.may_be_absent(array) else None
         return arrays
 

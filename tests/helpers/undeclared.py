@@ -19,22 +19,6 @@ def tip(model):
     return tf.Frame("tip", model.njoints - 1, p=[0.1, 0.2, 0.3])
 
 
-def operational_inertia(model, q, **options):
-    return tf.operational_inertia(model, q, tip(model), damping=1.0, **options)
-
-
-def operational_bias(model, q, v, **options):
-    return tf.operational_bias(model, q, v, tip(model), damping=1.0, **options)
-
-
-def task_bias(model, q, v, **options):
-    return tf.task_bias(model, q, v, tip(model), **options)
-
-
-def delassus(model, q, **options):
-    return tf.delassus(model, q, tip(model), **options)
-
-
 def kinematics(model, q, v, a, **options):
     """Return several results of one request, in a plain tuple."""
     request = tf.Kinematics(
@@ -61,10 +45,6 @@ def of_model(function, *inputs, **further):
 
 
 FUNCTIONS = [
-    of_model(operational_inertia, Q),
-    of_model(delassus, Q, fails="singular H"),
-    of_model(operational_bias, Q, V, has_out=False),
-    of_model(task_bias, Q, V, has_out=False),
     of_model(
         kinematics,
         Q,

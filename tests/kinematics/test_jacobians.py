@@ -164,3 +164,51 @@ def test_the_base_stays():
     R, p = placement(model, q, -1, p=[1, 2, 3])
     assert np.array_equal(R, np.eye(3))
     assert np.array_equal(p, [1, 2, 3])
+
+
+def in_the_world(model, q):
+    """Return the columns of all joints, from the kinematics records of the dynamics."""
+    at = tf.kinematics.BodyMotions(model, q)
+    columns = np.zeros((6, model.nv))
+    leader = np.arange(model.nv) if model.coupling is None else np.argmax(model.coupling.G != 0, axis=1)
+    joints = np.repeat(range(model.njoints), [SIZES[joint.kind][1] for joint in model.joints])
+    for joint, column, motion in zip(joints, leader, at.S, strict=True):
+        columns[:3, column] += motion[:3] - np.cross(motion[3:], at.origin[joint])
+        columns[3:, column] += motion[3:]
+    return columns
+
+
+TREES = random_model([-1, -1, 0, 1, -1, 2, 4, 3], ["revolute", "planar", *["helical", "spherical"] * 3], 5)
+SEVERAL = {
+    **MODELS,
+    "trees": TREES,
+    "far": random_model([-1, 0, -1], ["freeflyer", "prismatic", "revolute"], 1),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_columns_of_all_joints(name):
+    model = SEVERAL[name]
+    q = arguments(model, 2, (11,))[0]
+    if name == "far":
+        q[:, :3] *= 1e4
+    columns = tf.joint_jacobians(model, q)
+    for k in range(11):
+        expected = in_the_world(model, q[k])
+        for own in (columns[k], tf.joint_jacobians(model, q[k])):
+            assert error(own, expected) < EXACT
+    for joint in model.joints if model.coupling is None else ():
+        J, support = tf.frame_jacobian(model, q, joint.name, "WORLD"), model.support(joint.name)
+        assert error(columns[..., support], J[..., support]) < EXACT
+
+
+@pytest.mark.parametrize("name", ["panda", "talos_reduced"])
+def test_columns_of_all_joints_are_those_of_pinocchio(name):
+    pin = pytest.importorskip("pinocchio", reason="Pinocchio is the reference")
+    from treefactor.adapters import pinocchio_
+
+    theirs = pinocchio_.load(robots.find(name).path, name != "panda")
+    model, data = pinocchio_.model(theirs), theirs.createData()
+    q = arguments(model, 3)[0]
+    pin.computeJointJacobians(theirs, data, q)
+    assert error(tf.joint_jacobians(model, q), data.J.copy()) < EXACT

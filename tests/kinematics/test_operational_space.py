@@ -207,3 +207,69 @@ def test_the_bias_of_one_task_takes_many_h():
     np.testing.assert_allclose(task.bias(h[0], rate), expected[0], rtol=1e-12, atol=1e-12)
     with pytest.raises(tf.ShapeError, match=r"h must have shape \(..., 3\)"):
         task.bias(h[..., :2], rate)
+
+
+def test_a_negative_damping_is_refused_alone_and_gives_nan_in_a_batch():
+    body = tf.Inertia(2.0, [0.1, 0.0, 0.2], np.eye(3))
+    model = tf.Model([tf.Joint("joint2", "freeflyer", inertia=body)])
+    q, v = states(model, 10)
+    damping = np.linspace(0.1, 1.0, 10)
+    damping[[3, 9]] = -1e-9, np.nan  # the sum may still be positive definite
+    own = tf.operational_inertia(model, q, "joint2", damping=damping)
+    mu = tf.operational_bias(model, q, v, "joint2", damping=damping)
+    for k in range(10):
+        if k in (3, 9):
+            assert np.isnan(own[k]).all()
+            assert np.isnan(mu[k]).all()
+            continue
+        expected = tf.operational_inertia(model, q[k], "joint2", damping=damping[k])
+        np.testing.assert_allclose(own[k], expected, rtol=1e-12, atol=1e-12)
+        expected = tf.operational_bias(model, q[k], v[k], "joint2", damping=damping[k])
+        np.testing.assert_allclose(mu[k], expected, rtol=1e-10, atol=1e-10)
+    for call in (
+        lambda: tf.operational_inertia(model, q[0], "joint2", damping=-0.1),
+        lambda: tf.operational_bias(model, q[0], v[0], "joint2", damping=-0.1),
+        lambda: tf.operational_space(model, q[0], "joint2", damping=-0.1),
+    ):
+        with pytest.raises(ValueError, match=r"damping must not be negative, got -0\.1"):
+            call()
+
+
+@pytest.mark.parametrize("frames", [2, 4])  # tasks of one strip of right-hand sides, and of two
+def test_tasks_of_many_rows(frames):
+    model = random_model(np.random.default_rng(9), ["freeflyer", "spherical", "revolute"] * 3)
+    names = [joint.name for joint in model.joints[:: 9 // frames]][:frames]
+    q, v = states(model, 9)
+    tasks = tf.operational_space(model, q, names, damping=1.0)
+    G = tf.delassus(model, q, names) + np.eye(6 * frames)
+    np.testing.assert_allclose(tasks.inertia @ G, np.broadcast_to(np.eye(6 * frames), G.shape), atol=1e-9)
+    expected = np.linalg.solve(tf.crba(model, q), transposed(tasks.J)) @ tasks.inertia
+    np.testing.assert_allclose(tasks.inverse, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(tasks.nullspace, np.eye(model.nv) - expected @ tasks.J, rtol=1e-9, atol=1e-9)
+    mu = tf.operational_bias(model, q, v, names, damping=1.0)
+    rate = tf.task_bias(model, q, v, names)
+    right = tasks.bias(tf.bias(model, q, v), rate)
+    np.testing.assert_allclose(mu, right, rtol=1e-9, atol=1e-9 * np.abs(right).max())
+    for k in range(3):
+        one = tf.operational_space(model, q[k], names, damping=1.0)
+        for name in ("J", "inertia", "inverse", "nullspace"):
+            own, other = getattr(tasks, name)[k], getattr(one, name)
+            np.testing.assert_allclose(own, other, rtol=1e-9, atol=1e-10 * np.abs(other).max())
+        np.testing.assert_allclose(one.factor.solve(v[k]), tasks.factor.solve(v)[k], rtol=1e-9, atol=1e-9)
+
+
+def test_elements_of_a_batch_that_are_not_valid_are_nan():
+    """J and H of singular tasks stay; of configurations that are not valid nothing does."""
+    model = random_model(np.random.default_rng(10), ["freeflyer", "revolute"])
+    q, _ = states(model, 9)
+    q[2, 0], q[5, 3:7] = np.nan, 2.0
+    task = tf.operational_space(model, q, ["joint0", "joint1"])  # 12 rows of 7 freedoms
+    np.testing.assert_array_equal(task.status[[2, 5]], 0)
+    assert np.isnan(task.J[[2, 5]]).any(axis=(1, 2)).all()
+    assert np.isnan(task.inertia).all()
+    good = [0, 1, 3, 4, 6, 7, 8]
+    assert (task.status[good] == 6).all()
+    expected = tf.frame_jacobian(model, q[good], ["joint0", "joint1"]).reshape(7, 12, 7)
+    np.testing.assert_array_equal(task.J[good], expected)
+    solved = task.factor.solve(np.ones((9, 7)))[good]
+    np.testing.assert_allclose((tf.crba(model, q[good]) @ solved[..., None])[..., 0], 1.0, rtol=1e-9)

@@ -16,7 +16,7 @@ cdef enum:
 cdef class CompiledFunction:
     # Set by subclasses, in __init__
     cdef readonly tuple names    # of the arguments
-    cdef object gather           # makes what is returned from a tuple of results; None: the only result
+    cdef object gather           # tuple, named tuple or function of a tuple of results; None: the only one
     cdef readonly bint may_fail  # there are pivots
     cdef bint writes_last        # single results are written when all pivots are known to be good
     cdef readonly bint in_lanes  # the user's results have the layout "lanes"

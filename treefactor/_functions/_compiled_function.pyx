@@ -47,10 +47,29 @@ cdef extern from *:
                          double tolerance) noexcept nogil
     const Validity *validity_for(const char *name) nogil
 
+cdef extern from *:
+    """
+    /* Return a named tuple of these entries. Its constructor in Python takes ten times as long. */
+    static inline PyObject *named_tuple(PyObject *kind, PyObject *entries)
+    {
+        const Py_ssize_t count = PyTuple_GET_SIZE(entries);
+        PyObject *made = ((PyTypeObject *)kind)->tp_alloc((PyTypeObject *)kind, count);
+        for (Py_ssize_t k = 0; made != NULL && k < count; k++)
+            PyTuple_SET_ITEM(made, k, Py_NewRef(PyTuple_GET_ITEM(entries, k)));
+        return made;
+    }
+    """
+    object named_tuple(object kind, tuple entries)
+
 cdef const Validity *validity = validity_for(active.name)
 cdef double unit_square = UNIT_SQUARE
 cdef cnp.npy_intp no_axes[1]
 cdef cnp.ndarray A_NUMBER = cnp.PyArray_SimpleNew(0, no_axes, cnp.NPY_DOUBLE)  # NumPy's type of scalars
+
+
+cdef inline Py_ssize_t single_size(const Array *result) noexcept nogil:
+    """Return the entries that `compute` writes for one configuration."""
+    return result.size if result.form == SPARSE else result.computed
 
 
 cdef inline bint read_number(const Array *array, object x, double *number) noexcept:
@@ -152,7 +171,7 @@ cdef class CompiledFunction:
         for k in range(self.results):
             lanes += LANES * (self.result[k].computed + 1)
             if self.is_apart(k):
-                self.need_apart += self.result[k].computed
+                self.need_apart += single_size(&self.result[k])
         for k in range(self.inputs):
             lanes += LANES * self.input[k].size
         if type(self.unit_entries) is list:
@@ -223,6 +242,9 @@ cdef class CompiledFunction:
     def require_valid(self, dict arrays):
         """Raise the error about arguments of one configuration, finite arrays by name, that are not valid."""
 
+    def require_regular(self, Py_ssize_t failed):
+        """Raise the error about one configuration that failed, unless it is a freedom with a bad pivot."""
+
     def number(self, double value):
         """Return the only result, a number, as the function returns it."""
         return self.as_number(value)
@@ -261,9 +283,11 @@ cdef class CompiledFunction:
 
     cpdef object make(self, tuple results):
         """Return the results as the function returns them."""
+        if self.gather is None:
+            return results[0]
         if self.gather is tuple:
             return results
-        return results[0] if self.gather is None else self.gather(results)
+        return named_tuple(self.gather, results) if isinstance(self.gather, type) else self.gather(results)
 
     cdef bint is_apart(self, int k) noexcept nogil:
         """Return whether a single result is computed in the workspace: a packed one, or one that may fail."""
@@ -309,7 +333,7 @@ cdef class CompiledFunction:
                 y[k] = out[k]
                 if self.is_apart(k):
                     y[k] = end
-                    end += self.result[k].computed
+                    end += single_size(&self.result[k])
             self.compute(self.model, 1, x, y, &failed, align(end))
             if failed == FACTORIZED:
                 for k in range(self.results):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from .._util.bindable import register
 from .._util.validation import as_number, check_choice, require_apart, require_bindable
 from ..model.model import Model
@@ -25,10 +27,13 @@ def _bind(entry: Entry, function, model: Model, given: dict[str, Any], out) -> B
     for option in entry.quantity.options:
         if "lanes" in option.choices:
             check_choice(option.name, given[option.name], tuple(x for x in option.choices if x != "lanes"))
+    validated = partial(function, model, **given, out=out)
+    for array in entry.quantity.inputs:  # a number that may be left out holds for all calls
+        if type(array.default) is float and isinstance(given[array.name], float | int):
+            given = given | {array.name: np.array(given[array.name], np.float64)}
     options = tuple(given[option.name] for option in entry.quantity.choosing)
     if entry.counted:
         options = (*options, entry.count_by_name(model, given))
-    validated = partial(function, model, **given, out=out)
     return bound(compiled_function(entry, model, options), given, out, validated)
 
 

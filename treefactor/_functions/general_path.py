@@ -186,6 +186,7 @@ def _run_batch(model, function, rows, batch, targets, arrays, threads) -> tuple[
     entries = sum(math.prod(shape) for shape in function.shapes) * count
     spread(work, blocks, threads, function.effort * entries)
     if not batch:
+        function.require_regular(failed[0])
         require_pivots(model, failed[0])
     if function.in_lanes:
         return tuple(results)

@@ -11,8 +11,6 @@ from ..tree._pattern cimport (
 from .._functions._compiled_function cimport PAIR, SYMMETRIC
 from ..dynamics._model_function cimport ModelFunction
 
-from functools import partial
-
 from . import first_order_results as made
 
 cdef extern from "kernels/derivatives/first_order_table.h" nogil:
@@ -93,8 +91,7 @@ cdef class RneaDerivatives(ModelFunction):
     def __init__(self, model, str layout="dense", bint with_value=False):
         cdef Py_ssize_t n = self.bodies.nv, nnz = self.bodies.nnz
         self.add_arguments(("q", "v", "a", "fext"))
-        self.gather = partial(
-            tuple.__new__, made.RneaDerivativesWithValue if with_value else made.RneaDerivatives)
+        self.gather = made.RneaDerivativesWithValue if with_value else made.RneaDerivatives
         self.with_value, self.in_lanes = with_value, layout == "lanes"
         if layout == "packed":
             self.add_result((2 * nnz - n,))
@@ -132,8 +129,9 @@ cdef class ForwardDynamicsDerivatives(ModelFunction):
     def __init__(self, model, bint with_value=False):
         cdef Py_ssize_t n = self.bodies.nv
         self.add_arguments(("q", "v", "tau", "fext"))
-        self.gather = partial(tuple.__new__, made.ForwardDynamicsDerivativesWithValue if with_value
-                              else made.ForwardDynamicsDerivatives)
+        self.gather = made.ForwardDynamicsDerivatives
+        if with_value:
+            self.gather = made.ForwardDynamicsDerivativesWithValue
         self.with_value, self.may_fail = with_value, True
         for _ in range(3):
             self.add_result((n, n))

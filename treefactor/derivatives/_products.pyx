@@ -8,8 +8,6 @@ from ..tree._pattern cimport (
     FACTORIZED, SOLVE, Shape, Workspace, active, carve_workspace, workspace_size as factor_workspace_size)
 from ..dynamics._model_function cimport ModelFunction
 
-from functools import partial
-
 from .product_results import (
     ForwardDynamicsGradients, ForwardDynamicsJvpWithValue, RneaGradients, RneaJvpWithValue, gradients_with)
 
@@ -66,7 +64,7 @@ cdef class Product(ModelFunction):
         if value:
             self.add_result((self.bodies.nv,))
         made = gradients_with(kind, (*fields, *fext_field, *inertia_field, *value_field))
-        self.gather = partial(tuple.__new__, made)
+        self.gather = made
 
     cdef void declare_derivative(self, type kind, tuple fields, bint value):
         """Declare the arguments and results of a derivative along directions."""
@@ -80,7 +78,7 @@ cdef class Product(ModelFunction):
         self.add_result((*self.axis, self.bodies.nv))
         if value:
             self.add_result((self.bodies.nv,))
-            self.gather = partial(tuple.__new__, kind)
+            self.gather = kind
 
     cdef const ProductKernels *kernels(self, int lanes) noexcept nogil:
         return &products.one if lanes == 1 else &products.lanes

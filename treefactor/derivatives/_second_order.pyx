@@ -165,7 +165,7 @@ cdef class RneaHvp(ModelFunction):
 
     def __init__(self, model, bint symmetric=True):
         self.add_arguments(("q", "v", "a", "w", "dq", "dv", "da", "dw", "fext"), OPTIONAL)
-        self.symmetric, self.gather = symmetric, RneaVectors._make
+        self.symmetric, self.gather = symmetric, RneaVectors
         for _ in range(3):
             self.add_result((self.bodies.nv,))
 
@@ -195,7 +195,7 @@ cdef class RneaHessian(ModelFunction):
     def __init__(self, model, bint symmetric=True, str layout="dense"):
         cdef Py_ssize_t n = self.bodies.nv, nnz = self.bodies.nnz
         self.add_arguments(("q", "v", "a", "w", "fext"))
-        self.symmetric, self.gather, self.in_lanes = symmetric, RneaBlocks._make, layout == "lanes"
+        self.symmetric, self.gather, self.in_lanes = symmetric, RneaBlocks, layout == "lanes"
         for one in (SYMMETRIC if symmetric else PAIR, PAIR, SYMMETRIC, PAIR):
             if layout == "packed":
                 self.add_result((nnz if one == SYMMETRIC else 2 * nnz - n,))
@@ -227,7 +227,7 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
     def __init__(self, model, bint symmetric=True):
         self.set_vectors(-1)
         self.add_arguments(("q", "v", "tau", "w", "dq", "dv", "dtau", "dw", "fext"), OPTIONAL)
-        self.symmetric, self.gather, self.may_fail = symmetric, ForwardDynamicsVectors._make, True
+        self.symmetric, self.gather, self.may_fail = symmetric, ForwardDynamicsVectors, True
         for _ in range(3):
             self.add_result((self.bodies.nv,))
 
@@ -315,7 +315,7 @@ cdef class ForwardDynamicsHessian(ModelFunction):
     def __init__(self, model, bint symmetric=True):
         cdef Py_ssize_t n = self.bodies.nv
         self.add_arguments(("q", "v", "tau", "w", "fext"))
-        self.symmetric, self.gather, self.may_fail = symmetric, ForwardDynamicsBlocks._make, True
+        self.symmetric, self.gather, self.may_fail = symmetric, ForwardDynamicsBlocks, True
         self.first = ForwardDynamicsDerivatives(model, True)
         for _ in range(4):
             self.add_result((n, n))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -81,15 +80,14 @@ class CentroidalDerivatives(NamedTuple):
 
 def of_frames(model: Model, name: str, frame, reference: str, classical: bool) -> Request:
     """Return the compiled function of derivatives of frames."""
-    gather = partial(tuple.__new__, MotionDerivatives)
-    return requests.of_frames(model, name, frame, reference, classical, gather=gather)
+    return requests.of_frames(model, name, frame, reference, classical, gather=MotionDerivatives)
 
 
 def of_center(model: Model, name: str, root) -> Request:
     """Return the compiled function of derivatives of a centre of mass."""
-    return requests.of_masses(model, name, root, gather=partial(tuple.__new__, MotionDerivatives))
+    return requests.of_masses(model, name, root, gather=MotionDerivatives)
 
 
 def of_momentum(model: Model, name: str) -> Request:
     """Return the compiled function of derivatives of the momentum about the centre of mass."""
-    return requests.of_masses(model, name, gather=partial(tuple.__new__, CentroidalDerivatives))
+    return requests.of_masses(model, name, gather=CentroidalDerivatives)

@@ -12,4 +12,7 @@ the class `Support`, which lists the freedoms with an entry in a row.
 from .._util.lazy_names import lazy_names
 from ..quantities.table import section
 
-__all__, _, __getattr__ = lazy_names(__name__, __file__, [one.name for one in section("Kinematics")])
+SECTIONS = ("Kinematics", "Operational space")
+__all__, _, __getattr__ = lazy_names(
+    __name__, __file__, [one.name for title in SECTIONS for one in section(title)]
+)

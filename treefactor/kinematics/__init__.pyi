@@ -1,11 +1,7 @@
 """List the names of the package, each with its module, for type checkers and for the package."""
 
 from ..quantities.functions import *  # noqa: F403  # those of the section are there
-from .delassus_of_frames import delassus as delassus
 from .fused import Kinematics as Kinematics
 from .jacobians import BodyMotions as BodyMotions
 from .tasks import OperationalSpace as OperationalSpace
-from .tasks import operational_bias as operational_bias
-from .tasks import operational_inertia as operational_inertia
 from .tasks import operational_space as operational_space
-from .tasks import task_bias as task_bias

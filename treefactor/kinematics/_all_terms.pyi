@@ -1,10 +1,9 @@
 """Types of the terms of the equation of motion."""
 
-from collections.abc import Callable
 from typing import Any
 
 from .._functions._compiled_function import CompiledFunction
 from ._request import Request
 
 class Terms(CompiledFunction):
-    def __init__(self, model: Any, request: Request, gather: Callable[[tuple[Any, ...]], Any]) -> None: ...
+    def __init__(self, model: Any, request: Request, gather: type) -> None: ...

@@ -23,8 +23,8 @@ cdef class Terms(ModelFunction):
     model : Model
     request : Request
         Of joint placements, centre of mass, its velocity and Jacobian, and what else comes after them.
-    gather : callable
-        Makes what is returned from the tuple of all results.
+    gather : type
+        Named tuple that holds all results.
     """
 
     cdef EquationOfMotion motion

@@ -1,6 +1,6 @@
 """Types of the compiled functions of kinematics."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,6 @@ class Request(CompiledFunction):
         nv: int,
         units: np.ndarray,
         results: Sequence[tuple[Any, ...]],
-        gather: Callable[[tuple[Any, ...]], Any] | None = None,
+        gather: type | None = None,
     ) -> None: ...
     def moved(self, R: np.ndarray, p: np.ndarray) -> Request: ...

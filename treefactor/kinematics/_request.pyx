@@ -165,8 +165,8 @@ cdef class Request(CompiledFunction):
     results : sequence of tuple
         For every result its shape for one configuration; and, if it has entries that are zero for every q,
         the number of the others, and for every entry the place among these, or their number: C ints.
-    gather : callable, optional
-        Makes what is returned of a tuple of arrays; by default several results are a tuple.
+    gather : type, optional
+        Named tuple that holds the results; by default several results are a tuple.
     """
 
     def __init__(self, cnp.ndarray bodies not None, cnp.ndarray turns not None, cnp.ndarray freedoms not None,

@@ -1,11 +1,8 @@
-"""Compute the rows of tasks: stacked Jacobians of frames, and J-dot v."""
+"""Name the rows of tasks in messages."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..model.model import Model
-from ..quantities.functions import frame_acceleration, frame_jacobian
+from ..exceptions import NotPositiveDefiniteError
 
 COMPONENTS = ("linear x", "linear y", "linear z", "angular x", "angular y", "angular z")
 
@@ -16,20 +13,12 @@ def row_name(frame, row: int) -> str:
     return f"{COMPONENTS[row % 6]} of frame {str(getattr(one, 'name', one))!r}"
 
 
-def jacobian_of(model: Model, q, frame, reference, num_threads: int) -> np.ndarray:
-    """Return the Jacobian of a frame, or those of a list of frames stacked, shape (..., 6 k, nv)."""
-    if not isinstance(frame, list | tuple):
-        return frame_jacobian(model, q, frame, reference, num_threads=num_threads)
-    J = frame_jacobian(model, q, list(frame), reference, num_threads=num_threads)
-    return J.reshape(*J.shape[:-3], 6 * len(frame), model.nv)
-
-
-def jacobian_dot_v(model: Model, q, v, frame, reference, num_threads: int) -> np.ndarray:
-    """Return J-dot v of the stacked Jacobian, shape (..., 6 k): only the aligned axes do not move."""
-    name = getattr(reference, "name", reference)
-    aligned = type(name) is str and name == "LOCAL_WORLD_ALIGNED"  # frame_acceleration refuses other types
-    many = isinstance(frame, list | tuple)
-    a = frame_acceleration(
-        model, q, v, None, list(frame) if many else frame, reference, aligned, num_threads=num_threads
+def singular(row: int, name: str | None = None) -> NotPositiveDefiniteError:
+    """Return the error about a row of J that depends on rows before it."""
+    where = f"row {row}" if name is None else f"row {row} ({name})"
+    return NotPositiveDefiniteError(
+        f"the task is singular: {where} of J is zero or depends on the rows before it. Leave the row out, or "
+        "give a damping > 0",
+        row=row,
+        name=name,
     )
-    return a.reshape(*a.shape[:-2], 6 * len(frame)) if many else a

@@ -17,8 +17,9 @@ declaration.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -70,7 +71,8 @@ class Item(NamedTuple):
     views : tuple of View
     many : bool
         The result has an axis for the frames.
-    layout : str
+    layout : {"dense", "packed", "joints"}
+        Of Jacobians; or one matrix has the columns of all joints.
     """
 
     kind: str
@@ -153,7 +155,7 @@ class Layout:
         for item in items:
             self.add(item)
 
-    def request(self, needs: np.ndarray, gather: Callable[[tuple], Any] | None) -> Request:
+    def request(self, needs: np.ndarray, gather: type | None) -> Request:
         """Return the compiled request, given the largest `NEEDS`."""
         structs = (np.array(self.outputs, OUTPUT), np.array(self.columns, COLUMN))
         size = self.model.nq, self.model.nv
@@ -190,6 +192,9 @@ class Layout:
             add_masses(self, item)
             return
         tail, count = results_of(item.kind)
+        if item.layout == "joints":
+            self._add_motions_of_joints(item)
+            return
         if "nv" in tail:
             self._add_jacobians(item, count)
             return
@@ -215,6 +220,18 @@ class Layout:
         dense = item.layout == "dense"
         shape = (*lead, 6, nv) if dense else (6, len(support))
         self.items += [(shape, packed, places(to, len(item.views) * 6 * nv) if dense else None)] * count
+
+    def _add_motions_of_joints(self, item: Item) -> None:
+        """Place one matrix of the columns of all joints; those of a tree are measured from its root body."""
+        nv = self.model.nv
+        view_of = {self._path(view.frame)[-1]: view for view in reversed(item.views)}
+        entries, _ = self._entries(self.kept)
+        roots = [self.tables.path(self.kept[body])[-1] for body in self.freedoms["body"].tolist()]
+        for root, own in groupby(entries, lambda entry: roots[entry[0]]):
+            columns = [(freedom, again, (column, column)) for freedom, again, column in own]
+            self._output(item, view_of[root], (0, 0), (nv, nv), len(columns))
+            self.columns += columns
+        self.items.append(((6, nv), 6 * nv, None))
 
     def _entries(self, bodies: list[int]) -> tuple[list[tuple[int, int, int]], list[int]]:
         """Return the freedoms of bodies (number, whether to add, place), and their columns of v."""
@@ -247,8 +264,8 @@ class Layout:
         )
 
 
-def request_of(model: Model, items: list[Item], gather: Callable[[tuple], Any] | None = None) -> Request:
-    """Return the compiled request of items; `gather` makes what is returned from the tuple of the results."""
+def request_of(model: Model, items: list[Item], gather: type | None = None) -> Request:
+    """Return the compiled request of items; `gather` is the named tuple of the results, if any."""
     return Layout(model, items).request(np.max([NEEDS[item.kind] for item in items], axis=0), gather)
 
 
@@ -270,6 +287,12 @@ def item_of_joints(model: Model) -> Item:
     """Return the item of the placements of all joints."""
     joints = [frame_of_joint(model, number) for number in range(model.njoints)]
     return item_of(model, "frame_placement", joints, "LOCAL")
+
+
+def item_of_jacobians(model: Model) -> Item:
+    """Return the item of the columns of all joints, as their Jacobians in the world have them."""
+    joints = [frame_of_joint(model, number) for number in range(model.njoints)]
+    return item_of(model, "frame_jacobian", joints, "WORLD")._replace(layout="joints")
 
 
 def items_of_masses(model: Model, kind: str, root, order: int = 0) -> list[Item]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import Any
 
 from .._functions.general_path import forget_oldest
 from ..model.frames import Frame, body_number, frame_of, frame_of_joint
 from ..model.model import Model
 from ._request import Request
-from .plans import item_of, item_of_joints, items_of_masses, request_of
+from .plans import item_of, item_of_jacobians, item_of_joints, items_of_masses, request_of
 
 _changing = Lock()
 
@@ -23,7 +22,7 @@ def of_frames(
     classical: bool = False,
     layout: str = "dense",
     placement: bool = False,
-    gather: Callable[[tuple], Any] | None = None,
+    gather: type | None = None,
 ) -> Request:
     """Return the request of results of a frame, or of a list of frames."""
 
@@ -57,6 +56,11 @@ def joint_jacobian(model: Model, name: str, joint, reference: str) -> Request:
 def joint_placements(model: Model, name: str) -> Request:
     """Return the request of the placements of all joints."""
     return request_of(model, [item_of_joints(model)])
+
+
+def joint_jacobians(model: Model, name: str) -> Request:
+    """Return the request of the columns of all joints."""
+    return request_of(model, [item_of_jacobians(model)])
 
 
 def of_masses(model: Model, kind: str, root=None, v=None, a=None, gather=None) -> Request:

@@ -15,21 +15,28 @@ tau_0 is.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cached_property, partial
 
 import numpy as np
 
-from .._util.validation import Sealed, as_array, as_output, as_real
-from ..exceptions import NotPositiveDefiniteError, ShapeError
-from ..linalg.delassus import ONE_REGULAR, REGULAR, inertia, require_damping
+from .._functions._compiled_function import CompiledFunction
+from .._functions._entry import kept_function
+from .._functions.binding import bound
+from .._functions.general_path import run
+from .._util.bindable import register
+from .._util.validation import Sealed, as_array, as_number, as_real
+from ..exceptions import ShapeError
+from ..linalg._delassus import nullspace
+from ..linalg.delassus import ONE_REGULAR, REGULAR, inertia
+from ..linalg.factorization import factor
 from ..linalg.factors import Factor
-from ..model.model import Model
-from ..quantities.functions import bias
-from ._task_rows import jacobian_dot_v, row_name
-from .delassus_of_frames import compute, parts
+from ..model.model import Model, require_model
+from ._task_functions import OperationalSpace as SpaceFunction
+from ._task_functions import TaskMatrices
+from ._task_rows import singular
+from .plans import reference_name
 
-__all__ = ["OperationalSpace", "operational_bias", "operational_inertia", "operational_space", "task_bias"]
+__all__ = ["OperationalSpace", "operational_space"]
 
 
 class OperationalSpace(Sealed):
@@ -73,7 +80,8 @@ class OperationalSpace(Sealed):
     -----
     Thread-compatible.
 
-    `inverse` and `nullspace` are computed when they are first read, from the factor as it is then.
+    `nullspace` is computed when it is first read, and so is what `operational_space` does not need: `factor`.
+    Of an object that is made from a factor so is `inverse`, from the factor as it is then.
 
     Khatib (1987), A unified approach for motion and force control of robot manipulators: the operational
     space formulation, IEEE Journal on Robotics and Automation 3(1), 43-53.
@@ -88,22 +96,22 @@ class OperationalSpace(Sealed):
     (array([[1.33333333]]), array([0.66666667, 0.33333333]))
     """
 
-    factor: Factor
     J: np.ndarray
     inertia: np.ndarray
     status: np.ndarray
+    _inertia_matrix: tuple  # the packed rows of H and its tree, until the factor is needed
 
     def __init__(self, factor: Factor, J, support=None, damping: float = 0.0):
-        self._fill(factor, _dense(J, support, factor.tree.n), damping, None)
-
-    def _fill(
-        self, factor: Factor, J: np.ndarray, damping: float, name: Callable[[int], str] | None
-    ) -> OperationalSpace:
-        """Set the attributes; `name` gives rows a name in messages."""
+        J = _dense(J, support, factor.tree.n)
         Lambda, status = inertia(factor, J, damping)
-        _require_regular(status, name)
+        if status is not ONE_REGULAR and not status.ndim and status != REGULAR:
+            raise singular(int(status))
         self._keep(factor=factor, J=J, inertia=Lambda, status=status)
-        return self
+
+    @cached_property
+    def factor(self) -> Factor:
+        """Return the factor of H."""
+        return factor(*self._inertia_matrix, layout="packed")
 
     @cached_property
     def inverse(self) -> np.ndarray:
@@ -114,7 +122,8 @@ class OperationalSpace(Sealed):
     @cached_property
     def nullspace(self) -> np.ndarray:
         """Return N."""
-        return np.eye(self.J.shape[-1]) - self.inverse @ self.J
+        inverse, J = (np.ascontiguousarray(x, np.float64) for x in (self.inverse, self.J))
+        return nullspace(inverse, J)
 
     def bias(self, h, jacobian_dot_v) -> np.ndarray:
         """Return mu = J_bar^T h - Lambda J-dot v, shape (..., m).
@@ -137,21 +146,6 @@ class OperationalSpace(Sealed):
         else:  # many h for one task
             free = self.factor.solve(h.reshape(math.prod(h.shape[:-1]), n).T).T.reshape(h.shape)
         return (self.inertia @ ((self.J @ free[..., None])[..., 0] - rate)[..., None])[..., 0]
-
-
-def _require_regular(status: np.ndarray, name: Callable[[int], str] | None) -> None:
-    """Raise if a single task is singular."""
-    if status is ONE_REGULAR or status.ndim or status == REGULAR:
-        return
-    row = int(status)
-    called = None if name is None else name(row)
-    where = f"row {row}" if name is None else f"row {row} ({called})"
-    raise NotPositiveDefiniteError(
-        f"the task is singular: {where} of J is zero or depends on the rows before it. Leave the row out, or "
-        "give a damping > 0",
-        row=row,
-        name=called,
-    )
 
 
 def _dense(J, support, n: int) -> np.ndarray:
@@ -192,6 +186,7 @@ def operational_space(
     Returns
     -------
     OperationalSpace
+        A bound call writes (inertia, inverse, nullspace) into the tuple ``out`` instead.
 
     Raises
     ------
@@ -205,96 +200,38 @@ def operational_space(
     -----
     Khatib (1987). In Pinocchio, J H^-1 J^T is ``computeDelassusMatrix``.
     """
-    f, J = parts(model, q, frame, reference, num_threads)
-    return OperationalSpace.__new__(OperationalSpace)._fill(f, J, damping, partial(row_name, frame))
+    function = _compiled(model, SpaceFunction, frame, reference)
+    Lambda, inverse, J, H, row = run(model, function, (q, damping), None, num_threads)
+    task = OperationalSpace.__new__(OperationalSpace)
+    status = row.astype(np.intp) if row.ndim else ONE_REGULAR
+    vars(task).update(J=J, inertia=Lambda, inverse=inverse, status=status, _inertia_matrix=(H, model.tree))
+    return task
 
 
-def operational_inertia(
-    model: Model, q, frame, reference="LOCAL", damping: float = 0.0, out=None, num_threads: int = 1
-) -> np.ndarray:
-    """Compute the operational-space inertia of one or several frames, Lambda = (J H^-1 J^T)^-1.
+def _compiled(model: Model, kind: type, frame, reference) -> CompiledFunction:
+    """Return the compiled function of a model for frames, which it keeps."""
+    require_model(model)
+    options = tuple(frame) if isinstance(frame, list) else frame, reference_name(reference)
+    try:
+        return kept_function(model, kind, options)
+    except TypeError:  # not hashable, so not a frame
+        return kind(model, *options)
 
-    Parameters
-    ----------
-    model, q, frame, reference, damping, num_threads
-        As for `operational_space`.
-    out : ndarray, shape (..., 6 k, 6 k), optional
 
-    Returns
-    -------
-    ndarray, shape (..., 6 k, 6 k)
-        kg, kg m, kg m^2. In a batch, NaN where the task is singular: ``status`` of `operational_space`
-        has the row.
+def _bind(function, model: Model, given: dict, out):
+    """Return the bound call of `operational_space`, into the tuple (inertia, inverse, nullspace)."""
+    compiled = _compiled(model, TaskMatrices, given["frame"], given["reference"])
+    damping = np.array(as_number(given["damping"], "damping"))
+    validated = partial(_compute_into, out, model, **given)
+    return bound(compiled, {"q": given["q"], "damping": damping}, out, validated)
 
-    Raises
-    ------
-    ShapeError, NonFiniteError, ConfigurationError, InvalidModelError, NotPositiveDefiniteError
-        As for `operational_space`.
 
-    Notes
-    -----
-    Khatib (1987).
-    """
-    damping = require_damping(damping)
-    Lambda = compute(model, q, frame, reference, out, num_threads, damping)
-    if Lambda is not None:
-        return Lambda
-    f, J = parts(model, q, frame, reference, num_threads)
-    Lambda, status = inertia(f, J, damping, out if f.batch else None)
-    _require_regular(status, partial(row_name, frame))
-    if out is None or Lambda is out:
-        return Lambda
-    as_output(out, Lambda.shape)[...] = Lambda
+def _compute_into(out: tuple, model: Model, **given) -> tuple:
+    """Write the matrices of `operational_space` into arrays; raise the error that names what is wrong."""
+    task = operational_space(model, **given)
+    for array, result in zip(out, (task.inertia, task.inverse, task.nullspace), strict=True):
+        array[...] = result
     return out
 
 
-def task_bias(model: Model, q, v, frame, reference="LOCAL", num_threads: int = 1) -> np.ndarray:
-    """Compute J-dot v of frames: the change of their velocity J v while the joints do not accelerate.
-
-    Parameters
-    ----------
-    model, q, frame, reference, num_threads
-        As for `operational_space`.
-    v : array_like, shape (..., nv)
-
-    Returns
-    -------
-    ndarray, shape (..., 6 k)
-        m/s^2, then rad/s^2, for each frame. It is the derivative of J v: a spatial acceleration for LOCAL and
-        WORLD, the classical one for LOCAL_WORLD_ALIGNED.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, ConfigurationError, InvalidModelError
-    """
-    return jacobian_dot_v(model, q, v, frame, reference, num_threads)
-
-
-def operational_bias(
-    model: Model, q, v, frame, reference="LOCAL", damping: float = 0.0, num_threads: int = 1
-) -> np.ndarray:
-    """Compute mu = J_bar^T h - Lambda J-dot v, the force at the task that lets it move without acceleration.
-
-    Parameters
-    ----------
-    model, q, frame, reference, damping, num_threads
-        As for `operational_space`.
-    v : array_like, shape (..., nv)
-
-    Returns
-    -------
-    ndarray, shape (..., 6 k)
-        N, N m. Gravity is included: h is ``bias(model, q, v)``.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, ConfigurationError, InvalidModelError, NotPositiveDefiniteError
-        As for `operational_space`.
-
-    Notes
-    -----
-    Khatib (1987), with the sign of F = Lambda x-ddot + mu + p; here mu + p.
-    """
-    task = operational_space(model, q, frame, reference, damping, num_threads)
-    h = bias(model, q, v, num_threads=num_threads)
-    return task.bias(h, task_bias(model, q, v, frame, reference, num_threads))
+register(_bind, [operational_space])

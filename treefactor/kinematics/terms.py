@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from functools import partial
 
 from ..model.model import Model
 from ..quantities.kinematics import all_terms
@@ -23,4 +22,4 @@ def compiled(model: Model, name: str) -> Terms:
     items = [item_of_joints(model)]
     for kind in filter(MASSES.__contains__, FIELDS):
         items += items_of_masses(model, kind, -1)
-    return Terms(model, request_of(model, items), partial(tuple.__new__, AllTerms))
+    return Terms(model, request_of(model, items), AllTerms)

@@ -35,6 +35,12 @@ cdef extern from *:
         void (*invert)(Py_ssize_t m, double damping, double *G, double *X, Py_ssize_t *failed) noexcept nogil
         void (*invert_lanes)(Py_ssize_t m, double damping, double *G, double *X,
                              Py_ssize_t *failed) noexcept nogil
+        void (*multiply)(Py_ssize_t n, Py_ssize_t m, const double *K, Py_ssize_t stride, const double *A,
+                         double *B) noexcept nogil
+        void (*multiply_lanes)(Py_ssize_t n, Py_ssize_t m, const double *K, const double *A,
+                               const double *squares, double *B) noexcept nogil
+        void (*project)(Py_ssize_t n, Py_ssize_t m, const double *B, const double *J,
+                        double *N) noexcept nogil
 
     const DelassusTable *delassus_for(const char *name) nogil
 
@@ -44,14 +50,23 @@ cdef enum:
     LANES = 8
 
 
-cdef Memory allocate_memory(Py_ssize_t n, Py_ssize_t m) except *:
+cdef Py_ssize_t memory_size(Py_ssize_t n, Py_ssize_t m) noexcept nogil:
+    """Return the doubles of the workspaces for J of shape (m, n); numbers and pointers are no larger."""
+    return m * n + m + (m * sizeof(Group)) // sizeof(double) + m * n + 2 * n
+
+
+cdef Memory carve_memory(Py_ssize_t n, Py_ssize_t m, double *memory) noexcept nogil:
     """Return workspaces for J of shape (m, n)."""
     cdef Memory w
-    cdef Py_ssize_t X = m * n + m
-    w.X = <double *> allocate(X * sizeof(double) + m * sizeof(Group) + (m * n + 2 * n) * sizeof(Py_ssize_t))
-    w.group = w.X + X
+    w.X = memory
+    w.group = w.X + m * n + m
     w.list = <Py_ssize_t *> (<Group *> w.group + m)
     return w
+
+
+cdef Memory allocate_memory(Py_ssize_t n, Py_ssize_t m) except *:
+    """Return workspaces for J of shape (m, n); free X."""
+    return carve_memory(n, m, <double *> allocate(memory_size(n, m) * sizeof(double)))
 
 
 cdef Py_ssize_t multiply(const Shape *t, const double *L, const double *inverse, bint ltdl, Py_ssize_t m,
@@ -72,6 +87,45 @@ cdef void invert_lanes(Py_ssize_t m, double damping, double *G, double *X,
                        Py_ssize_t *failed) noexcept nogil:
     """G <- (G + damping I)^-1 of 8 matrices side by side; X: workspace of m entries."""
     kernels.invert_lanes(m, damping, G, X, failed)
+
+
+cdef void multiply_inverse(Py_ssize_t n, Py_ssize_t m, const double *K, Py_ssize_t stride, const double *A,
+                           double *B) noexcept nogil:
+    """B <- K A, for K of shape (n, m) with rows `stride` entries apart and A of shape (m, m)."""
+    kernels.multiply(n, m, K, stride, A, B)
+
+
+cdef void multiply_inverse_lanes(Py_ssize_t n, Py_ssize_t m, const double *K, const double *A,
+                                 const double *squares, double *B) noexcept nogil:
+    """B <- K A of 8 matrices side by side, their row k times the root of squares[k]."""
+    kernels.multiply_lanes(n, m, K, A, squares, B)
+
+
+cdef void project(Py_ssize_t n, Py_ssize_t m, const double *B, const double *J, double *N) noexcept nogil:
+    """N <- 1 - B J, for B of shape (n, m) and J of shape (m, n)."""
+    kernels.project(n, m, B, J, N)
+
+
+def nullspace(cnp.ndarray B not None, cnp.ndarray J not None):
+    """Return 1 - B J of float64, C-contiguous: B is (..., n, m), J has the same leading axes or none."""
+    cdef int axes = B.ndim, k
+    cdef Py_ssize_t n = B.shape[axes - 2], m = B.shape[axes - 1], count = 1, b
+    cdef Py_ssize_t to_next = m * n if J.ndim > 2 else 0
+    cdef const double *from_B = <const double *> B.data
+    cdef const double *from_J = <const double *> J.data
+    cdef cnp.npy_intp shape[64]      # NumPy has no arrays of more axes
+    cdef cnp.ndarray N
+    cdef double *to_N
+    for k in range(axes - 2):
+        shape[k] = B.shape[k]
+        count *= B.shape[k]
+    shape[axes - 2] = shape[axes - 1] = n
+    N = new_result(axes, shape)
+    to_N = <double *> N.data
+    with nogil:
+        for b in range(count):
+            kernels.project(n, m, from_B + b * n * m, from_J + b * to_next, to_N + b * n * n)
+    return N
 
 
 cdef Py_ssize_t compute(SingleKernel f, Py_ssize_t m, const double *J, double *G, const Memory *w,

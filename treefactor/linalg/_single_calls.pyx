@@ -249,19 +249,3 @@ cdef class ForeignCalls(Calls):
             if e < last:
                 even += x[at[e]] * (<const double *> (row + at[e] * step))[0]
             x[k] += even + odd if multiply else -even - odd
-
-
-def mirrored(M):
-    """Return a square C-contiguous matrix whose lower triangle it overwrites with the upper one; or None."""
-    cdef Py_ssize_t n, i, j
-    cdef double *x
-    if not is_array(M, 2, cnp.NPY_DOUBLE):
-        return None
-    n = cnp.PyArray_DIM(<cnp.ndarray> M, 0)
-    if not is_plain_matrix(M, n, n) or not cnp.PyArray_ISWRITEABLE(<cnp.ndarray> M):
-        return None
-    x = <double *> cnp.PyArray_DATA(<cnp.ndarray> M)
-    for i in range(n):
-        for j in range(i):
-            x[i * n + j] = x[j * n + i]
-    return M

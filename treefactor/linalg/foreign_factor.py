@@ -6,7 +6,6 @@ import numpy as np
 
 from ..tree.tree import Tree
 from . import _single_calls  # type: ignore[attr-defined]  # compiled
-from ._single_calls import mirrored as mirrored
 from .factors import Factor
 
 

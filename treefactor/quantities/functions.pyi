@@ -611,6 +611,14 @@ def joint_jacobian(
     num_threads: int = 1,
 ) -> np.ndarray: ...
 
+# declared in quantities; compiled class kinematics.requests:joint_jacobians
+def joint_jacobians(
+    model: Model,
+    q: ArrayLike,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
 # declared in quantities; compiled class kinematics.requests:of_frames
 def frame_jacobian_dot(
     model: Model,
@@ -729,3 +737,47 @@ def centroidal_derivatives(
     out: tuple[np.ndarray, ...] | None = None,
     num_threads: int = 1,
 ) -> Any: ...
+
+# declared in quantities; compiled class kinematics._task_functions:Delassus
+def delassus(
+    model: Model,
+    q: ArrayLike,
+    frame: Any,
+    reference: Any = "LOCAL",
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics._task_functions:OperationalInertia
+def operational_inertia(
+    model: Model,
+    q: ArrayLike,
+    frame: Any,
+    reference: Any = "LOCAL",
+    damping: ArrayLike = 0.0,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics._task_functions:TaskBias
+def task_bias(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: Any,
+    reference: Any = "LOCAL",
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...
+
+# declared in quantities; compiled class kinematics._task_functions:OperationalBias
+def operational_bias(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: Any,
+    reference: Any = "LOCAL",
+    damping: ArrayLike = 0.0,
+    out: np.ndarray | None = None,
+    num_threads: int = 1,
+) -> np.ndarray: ...

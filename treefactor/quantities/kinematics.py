@@ -281,20 +281,58 @@ joint_jacobian = Quantity(
     errors=(NO_FRAME, NO_JOINT),
     counterparts=(
         Counterpart("computeJointJacobian", note="whose joint i + 1 is joint i here"),
-        *of_wrapper("computeJointJacobian", "getJointJacobian", "computeJointJacobians"),
+        *of_wrapper("computeJointJacobian", "getJointJacobian"),
     ),
     timed=(
         Timed(
             "pin.computeJointJacobian(model, data, q, joint + 1)",
-            names="computeJointJacobian, getJointJacobian, computeJointJacobians",
+            names="computeJointJacobian, getJointJacobian",
             note="by name or number",
             convention="ratios of mimic joints included",
         ),
     ),
-    other_names="computejointjacobians getjointjacobian",
+    other_names="getjointjacobian",
     source=FEATHERSTONE,
     examples=f"""{SLIDER}>>> tf.joint_jacobian(slider, [0.5], "slider").T
 array([[0., 0., 1., 0., 0., 0.]])
+""",
+)
+joint_jacobians = Quantity(
+    "joint_jacobians",
+    "Compute one matrix of the Jacobians of all joints: column k is the motion that freedom k gives.",
+    (Q,),
+    (
+        Array(
+            "jacobians",
+            (6, "nv"),
+            "m, rad per unit of v",
+            "Linear rows before angular ones, at the origin of the world and in its axes. Column k is that of every "
+            "joint and frame that freedom k moves: `frame_jacobian` of one in WORLD has the columns of "
+            "``model.support(frame)``, and zeros.",
+        ),
+    ),
+    f"{REQUESTS}:joint_jacobians",
+    counterparts=(
+        Counterpart("computeJointJacobians", "data.J"),
+        *of_wrapper("computeJointJacobians"),
+    ),
+    timed=(
+        Timed(
+            "pin.computeJointJacobians(model, data, q)",
+            names="computeJointJacobians, Data.J",
+            note="one matrix; of one joint it has the columns of `Model.support`",
+            convention="motions in world axes, linear parts at the origin of the world; ratios of mimic joints included",
+        ),
+    ),
+    source=FEATHERSTONE,
+    notes="The columns of mimic joints are added to that of their leader.",
+    examples="""
+>>> import treefactor as tf
+>>> hinge = tf.Joint("hinge", "revolute", p=[0, 2, 0], axis=[0, 0, 1])
+>>> slider = tf.Joint("slider", "prismatic", "hinge", axis=[1, 0, 0])
+>>> tf.joint_jacobians(tf.Model([hinge, slider]), [0.0, 0.0]).T
+array([[2., 0., 0., 0., 0., 1.],
+       [1., 0., 0., 0., 0., 0.]])
 """,
 )
 frame_jacobian_dot = Quantity(
@@ -738,4 +776,128 @@ centroidal_derivatives = Quantity(
 array([[-12.,   0.,   0.,   0.,   0.,   0.]])
 """,
     section="Derivatives",
+)
+TASKS = "kinematics._task_functions"
+TASK = FRAME._replace(
+    text="As for `frame_jacobian`. k frames are one task of 6 k rows, linear before angular for each frame."
+)
+DAMPING = Array(
+    "damping",
+    unit="1/kg, 1/(kg m^2)",
+    axes="Added to the diagonal of J H^-1 J^T, so that singular tasks have a finite result. Not negative: in "
+    "a batch the result is NaN where it is.",
+    role="number",
+    type="float or array_like",
+    default=0.0,
+)
+SINGULAR = (
+    "If a single task is singular without damping, as that of 6 rows of an arm with fewer joints: names the row "
+    "and frame; or if H has no factor."
+)
+KHATIB = "Khatib (1987), A unified approach for motion and force control of robot manipulators"
+ROW_COUNT = "6 k"
+delassus = Quantity(
+    "delassus",
+    "Compute the Delassus matrix J H^-1 J^T of one or several frames, the inverse of `operational_inertia`.",
+    (Q,),
+    (
+        Array(
+            "delassus",
+            (ROW_COUNT, ROW_COUNT),
+            "1/kg, 1/(kg m), 1/(kg m^2)",
+            "Positive semidefinite: of lower rank where rows of J depend on others.",
+        ),
+    ),
+    f"{TASKS}:Delassus",
+    (TASK, REFERENCE),
+    fails="If H of a single configuration has no factor.",
+    errors=(NO_FRAME, NO_NUMBER),
+    counterparts=(Counterpart("computeDelassusMatrix"),),
+    source=KHATIB,
+    notes="H, its factor and J stay in one compiled call. `Factor.delassus` takes any J.",
+    examples="""
+>>> import treefactor as tf
+>>> slider = tf.Joint("slide", "prismatic", axis=[1, 0, 0], inertia=tf.Inertia(2.0))
+>>> float(tf.delassus(tf.Model([slider]), [0.0], "slide")[0, 0])
+0.5
+""",
+    section="Operational space",
+)
+operational_inertia = Quantity(
+    "operational_inertia",
+    "Compute the operational-space inertia of one or several frames, Lambda = (J H^-1 J^T)^-1.",
+    (Q, DAMPING),
+    (
+        Array(
+            "inertia",
+            (ROW_COUNT, ROW_COUNT),
+            "kg, kg m, kg m^2",
+            "In a batch NaN where the task is singular: ``status`` of `operational_space` has the row.",
+        ),
+    ),
+    f"{TASKS}:OperationalInertia",
+    (TASK, REFERENCE),
+    parameters=("q", "frame", "reference", "damping", "out"),
+    fails=SINGULAR,
+    errors=(NO_FRAME, NO_NUMBER),
+    invalid=("if the damping of a single configuration is negative",),
+    source=KHATIB,
+    examples="""
+>>> import treefactor as tf
+>>> slider = tf.Joint("slide", "prismatic", axis=[1, 0, 0], inertia=tf.Inertia(2.0))
+>>> inertia = tf.operational_inertia(tf.Model([slider]), [0.0], "slide", damping=0.5)
+>>> inertia.diagonal()
+array([1., 2., 2., 2., 2., 2.])
+""",
+    section="Operational space",
+)
+task_bias = Quantity(
+    "task_bias",
+    "Compute J-dot v of frames: the change of their velocity J v while the joints do not accelerate.",
+    (Q, V),
+    (
+        Array(
+            "bias",
+            (ROW_COUNT,),
+            "m/s^2, then rad/s^2, for each frame",
+            "The derivative of J v: a spatial acceleration for LOCAL and WORLD, the classical one for "
+            "LOCAL_WORLD_ALIGNED.",
+        ),
+    ),
+    f"{TASKS}:TaskBias",
+    (TASK, REFERENCE),
+    errors=(NO_FRAME, NO_NUMBER),
+    source=FEATHERSTONE,
+    examples=f"""{ARM}>>> tf.task_bias(arm, [0.0], [2.0], "tip", "LOCAL_WORLD_ALIGNED")
+array([-4.,  0.,  0.,  0.,  0.,  0.])
+""",
+    section="Operational space",
+)
+operational_bias = Quantity(
+    "operational_bias",
+    "Compute mu = J_bar^T h - Lambda J-dot v, the force at the task that lets it move without acceleration.",
+    (Q, V, DAMPING),
+    (
+        Array(
+            "bias",
+            (ROW_COUNT,),
+            "N, N m",
+            "Gravity is included: h is ``bias(model, q, v)``. In a batch NaN where the task is singular.",
+        ),
+    ),
+    f"{TASKS}:OperationalBias",
+    (TASK, REFERENCE),
+    parameters=("q", "v", "frame", "reference", "damping", "out"),
+    fails=SINGULAR,
+    errors=(NO_FRAME, NO_NUMBER),
+    invalid=("if the damping of a single configuration is negative",),
+    source=f"{KHATIB}, with the sign of F = Lambda x-ddot + mu + p; here mu + p",
+    examples="""
+>>> import treefactor as tf
+>>> slider = tf.Joint("slide", "prismatic", axis=[0, 0, 1], inertia=tf.Inertia(2.0))
+>>> mu = tf.operational_bias(tf.Model([slider]), [0.0], [0.0], "slide", damping=0.5)
+>>> mu.round(3)
+array([0.  , 0.  , 9.81, 0.  , 0.  , 0.  ])
+""",
+    section="Operational space",
 )

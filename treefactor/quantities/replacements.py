@@ -196,7 +196,7 @@ GROUPS: dict[str, tuple[Replacement, ...]] = {
         Replacement(
             "crba",
             "adapters.pinocchio_.mass_matrix",
-            "calls Pinocchio's `crba` and makes the result symmetric",
+            "calls Pinocchio's `crba`, also for batches",
             what="mass_matrix",
             shape="(nv, nv)",
         ),

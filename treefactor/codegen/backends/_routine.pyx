@@ -40,6 +40,7 @@ kernels = program_kernels_for(active.name)
 
 cdef enum:
     WIDEST = 64                  # most lanes; also adjacent configurations read at once
+    TOGETHER = 128               # most configurations of workspaces that are evaluated together
     ALIGNMENT = 64               # of workspaces, in bytes
 
 cdef double unit_square = UNIT_SQUARE
@@ -143,8 +144,8 @@ cdef class Routine:
 
     cdef bint run_single(self, const char **operands, const Target *targets, int count) noexcept nogil:
         """Evaluate one configuration; return False if the general path must handle the call."""
-        cdef char local[LOCAL * sizeof(double) + ALIGNMENT]
-        cdef char *raw = local
+        cdef double local[LOCAL + ALIGNMENT]
+        cdef char *raw = <char *> local
         cdef char *workspace
         cdef const Width *width = &self.width[WIDTHS - 1]
         cdef Py_ssize_t k, size = self.slots * width.lanes * self.bytes
@@ -173,7 +174,7 @@ cdef class Routine:
                             targets[k].data, 0, self.bytes)
         if self.kind == cnp.NPY_FLOAT:
             restore_subnormals(state)
-        if raw != local:
+        if raw != <char *> local:
             free(raw)
         return good
 
@@ -340,7 +341,7 @@ cdef class Routine:
                               const StridedOutput *target, Py_ssize_t at) noexcept nogil:
         """Compute and store the results of configurations at .. at + count - 1 from loaded arguments."""
         cdef Py_ssize_t to_workspace = (self.slots + self.live) * width.lanes * self.bytes, r = 0, k
-        cdef int64_t invalid[WIDEST]
+        cdef int64_t invalid[TOGETHER]
         cdef bint any_invalid = False
         cdef int some
         while r * width.lanes < count:

@@ -1,4 +1,5 @@
-/* Declare the kernels of J H^-1 J^T and of its inverse: one table for every instruction set. */
+/* Declare the kernels of J H^-1 J^T, of its inverse and of what follows from that: one table for every instruction
+ * set. */
 #ifndef TREEFACTOR_DELASSUS_H
 #define TREEFACTOR_DELASSUS_H
 
@@ -26,6 +27,13 @@ typedef struct {
     void (*invert)(ptrdiff_t m, double damping, double *G, double *X, ptrdiff_t *failed);
     /* the same for 8 matrices side by side, with a row of `failed` for each; 64-byte aligned */
     void (*invert_lanes)(ptrdiff_t m, double damping, double *G, double *X, ptrdiff_t *failed);
+    /* B <- K A, for K of (n, m) entries with rows `stride` entries apart and A of (m, m) entries */
+    void (*multiply)(ptrdiff_t n, ptrdiff_t m, const double *K, ptrdiff_t stride, const double *A, double *B);
+    /* the same for 8 matrices side by side, row k times the root of squares[k]; B may not be K */
+    void (*multiply_lanes)(ptrdiff_t n, ptrdiff_t m, const double *K, const double *A, const double *squares,
+                           double *B);
+    /* N <- 1 - B J, (n, n) entries, for B of (n, m) and J of (m, n) entries */
+    void (*project)(ptrdiff_t n, ptrdiff_t m, const double *B, const double *J, double *N);
 } DelassusTable;
 
 #endif

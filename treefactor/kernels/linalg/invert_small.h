@@ -1,4 +1,4 @@
-/* Invert small symmetric matrices; `real` is a double or a register, see common/spatial.h. */
+/* Invert small symmetric matrices, and multiply by them; `real` is a double or a register, see common/spatial.h. */
 #include "small_factor.h"
 
 /* G = M E M^T with M unit lower triangular, Z = M^-1:  G^-1 = Z^T E^-1 Z.
@@ -28,4 +28,30 @@ static void NAME(invert)(ptrdiff_t m, double damping, double *G, double *X, ptrd
     for (ptrdiff_t r = 0; r < m; r++)
         for (ptrdiff_t c = 0; c <= r; c++) G_(r, c) = G_(c, r) = NAME(blank)(G_(r, c), failed);
 #undef G_
+}
+
+/* Return the square root of every lane. */
+INLINE real NAME(root)(real x)
+{
+    double a[sizeof(real) / 8];
+    memcpy(a, &x, sizeof x);
+    for (size_t l = 0; l < sizeof(real) / 8; l++) a[l] = sqrt(a[l]);
+    memcpy(&x, a, sizeof x);
+    return x;
+}
+
+/* B <- K A, for K of (n, m) entries whose rows are `stride` entries apart and A of (m, m) entries; rows of B are scaled
+ * by the roots of the squares, unless these are NULL. */
+static void NAME(multiply)(ptrdiff_t n, ptrdiff_t m, const double *K, ptrdiff_t stride, const double *A,
+                           const double *squares, double *B)
+{
+    for (ptrdiff_t k = 0; k < n; k++) {
+        const double *row = K + k * stride * LANES;
+        const real scale = squares ? NAME(root)(READ(squares, k)) : (real){0} + 1.0;
+        for (ptrdiff_t c = 0; c < m; c++) {
+            real sum = {0};
+            for (ptrdiff_t e = 0; e < m; e++) sum += READ(row, e) * READ(A, e * m + c);
+            AT(B, k * m + c) = scale * sum;
+        }
+    }
 }
