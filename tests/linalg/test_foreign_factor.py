@@ -6,7 +6,7 @@ from oracles.dense import OPERATIONS, Dense
 
 import treefactor as tf
 from treefactor._util._by_identity import ByIdentity
-from treefactor.linalg.foreign_factor import ForeignFactor, mirrored
+from treefactor.linalg.foreign_factor import ForeignFactor
 
 TREE = tf.families.random_tree(12, np.random.default_rng(0))
 H = np.where(TREE.mask(), np.random.default_rng(1).normal(size=(12, 12)), 0.0)
@@ -85,15 +85,6 @@ def test_the_fast_path_gives_the_bits_of_the_general_path(kind, layout):
             tf.multiply(own, TREE, b, layout=layout),
             tf.multiply(own.tolist(), TREE, b.tolist(), layout=layout),
         )
-
-
-@pytest.mark.parametrize("order", "CF")
-def test_mirrored_writes_the_lower_triangle(order):
-    M = np.array(np.triu(H) + np.tril(np.full((12, 12), np.nan), -1), order=order)
-    found = mirrored(M)
-    assert found is (M if order == "C" else None)
-    if order == "C":
-        np.testing.assert_array_equal(M, H)
 
 
 class Thing:

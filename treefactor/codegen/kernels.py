@@ -14,6 +14,7 @@ from .._util.messages import not_a_model
 from .._util.threads import spread
 from .._util.validation import (
     as_float,
+    as_output,
     as_tuple,
     check_choice,
     fill_outputs,
@@ -344,6 +345,14 @@ class Kernels(DerivativeCalls, LoopCalls):
         given, lanes = dict(zip(tails, arguments, strict=True)), self._precision.lanes
         self._require_dtype(given)
         arrays, batch = states(given, tails, self._model, dtype=self.dtype)
+        if not batch:  # the bits are those of contiguous vectors, whatever the form of the arrays
+            vectors = tuple(map(np.ascontiguousarray, arrays.values()))
+            computed = routine.fast_path(vectors, None, results, 1)
+            if computed is not None and out is None:
+                return np.asarray(computed)
+            if computed is not None:
+                as_output(out, results.shape, self.dtype)[...] = computed
+                return out
         count = math.prod(batch)
         lead, last = (-(-count // lanes),), (lanes,)
         shape = (*lead, *results.shape, *last) if layout == "lanes" else (*batch, *results.shape)
