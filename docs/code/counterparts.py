@@ -24,7 +24,6 @@ CALLS_THEIRS = "calls Pinocchio's function, too"
 NEW_ARRAY = "makes a new array where Pinocchio fills its data; the bound call does not"
 CHECKS = "checks its arguments and makes a new array: about 0.1 microseconds more"
 REASONS = {  # why functions take longer than Pinocchio's, by the name of the measurement
-    "buildModelFromUrdf": "reads the file in Python, with checks of every number",
     "drop-in decompose": f"{CALLS_THEIRS}, which alone writes data.Dinv, after a search for bad pivots: "
     "0.3 microseconds more on two joints, 0.5 on nine; an Accelerator takes a fourth of Pinocchio's time",
     "mass_matrix": f"{CALLS_THEIRS} and checks its arguments: 0.2 microseconds more",
@@ -36,7 +35,6 @@ REASONS = {  # why functions take longer than Pinocchio's, by the name of the me
     "randomConfiguration": "locks NumPy's generator, which threads may share",
     "randomConfiguration of the model": "locks NumPy's generator, which threads may share",
     "forwardKinematics": NEW_ARRAY,
-    "computeMinverse": "a program is interpreted; inverse_inertia is faster on robots of many joints",
     "isSameConfiguration of different ones": "compares all joints; Pinocchio stops at a difference",
     "distance": "checks two configurations: about 0.02 microseconds more on robots of few joints",
     "normalize": "checks the configuration: about 0.02 microseconds more",

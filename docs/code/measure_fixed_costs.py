@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable
 from datetime import date
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter_ns
 
@@ -25,6 +27,7 @@ FULL = {
     "turns": 200,
     "processes": 20,
 }
+ENGINES = ("mujoco", "pybullet")  # whose models are converted, where they are installed
 REPEATED = 50  # calls that are timed together
 SMALL = {"names": ("double_pendulum",), "turns": 3, "processes": 1}
 SCRIPT = """
@@ -94,6 +97,7 @@ def costs(robot: robots.Robot, turns: int) -> dict:
         "pinocchio_.model": partial(pinocchio_.model, theirs),
         "with_parameters": partial(ours.with_parameters, ours.parameters),
         "pickle": partial(pickle.loads, stored),
+        **conversions(robot),
     }
     repeated: dict[str, Callable] = {
         "rnea": partial(tf.rnea, ours, q, v, v),
@@ -113,6 +117,15 @@ def costs(robot: robots.Robot, turns: int) -> dict:
         for name, call in first.items():
             least[name] = min(least[name], seconds(partial(call, pinocchio_.model(theirs))))
     return {"joints": ours.njoints, "frames": len(ours.frames), "seconds": least}
+
+
+def conversions(robot: robots.Robot) -> dict[str, Callable]:
+    """Return the conversions of the robot as other engines have it."""
+    calls: dict[str, Callable] = {}
+    for engine in filter(find_spec, ENGINES):
+        adapter = import_module(f"treefactor.adapters.{engine}_")
+        calls[f"{engine}_.model"] = partial(adapter.model, adapter.load(robot.path, robot.floating))
+    return calls
 
 
 def seconds(call: Callable, count: int = 1) -> float:
