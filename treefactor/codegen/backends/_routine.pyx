@@ -194,13 +194,14 @@ cdef class Routine:
         cdef const char *x[ARGUMENTS]
         cdef Target target
         cdef double number = 0
+        cdef float single = 0
         if results.grouped or not self.find_operands(operands, x):
             return None
         if out is None and not results.axes:
-            target = results.at(&number)
+            target = results.at(<void *> &number if self.kind == cnp.NPY_DOUBLE else <void *> &single)
             if not self.run_single(x, &target, 1):
                 return None
-            return number if self.kind == cnp.NPY_DOUBLE else (<float *> &number)[0]
+            return number if self.kind == cnp.NPY_DOUBLE else single
         if out is None:
             out = results.allocate(-1)
         elif not results.is_fast_output(out):
