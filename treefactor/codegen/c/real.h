@@ -35,9 +35,6 @@ typedef long long integer;
 #ifdef SINGLE
 #define tf_sincos tf_sincos_single
 #define tf_atan2_vector tf_atan2_single
-#if defined(__FMA__) || defined(__aarch64__)
-#define FUSED
-#endif
 static void tf_sincos(ptrdiff_t n, const number *x, number *s, number *c) __attribute__((unused));
 #include "sincos_single.h"
 #else

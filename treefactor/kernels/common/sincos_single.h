@@ -11,9 +11,9 @@ typedef int ISA(I_single) __attribute__((vector_size(4 * WIDTH)));
 /* m ? a : b, bit by bit */
 INLINE V ISA(choose_single)(I m, V a, V b) { return (V)(((I)a & m) | ((I)b & ~m)); }
 
-/* Cody & Waite (1980): x = k pi/2 + r, |r| <= pi/4. With fused multiply-adds pi/2 in three parts: m * first and x
- * are multiples of 2^-23, and their difference is less than 1, so that the first step is exact. Without them in
- * four parts of few bits. Then the polynomials of Cephes (Moshier, 1989) on r. */
+/* Cody & Waite (1980): x = k pi/2 + r, |r| <= pi/4, pi/2 in four parts, the first three of so few bits that their
+ * products with m are exact, with and without fused multiply-adds; then the polynomials of Cephes (Moshier, 1989)
+ * on r. */
 INLINE void ISA(sincos_registers_single)(int registers, const V *x, V *s, V *c)
 {
     const float shift = 0x1.8p23f;   /* x + shift has the nearest integer to x in its last bits */
@@ -24,14 +24,8 @@ INLINE void ISA(sincos_registers_single)(int registers, const V *x, V *s, V *c)
         V t = x[k] * 0x1.45f306p-1f + shift;
         V m = t - shift;
         quarter[k] = (I)t;
-#if defined(FUSED)
-        r[k] = x[k] - m * 0x1.921fb6p+0f;
-        r[k] = r[k] + m * 0x1.777a5cp-25f;
-        r[k] = r[k] + m * 0x1.ee59dap-50f;
-#else
         r[k] = ((x[k] - m * 0x1.92p+0f) - m * 0x1.fap-12f) - m * 0x1.54p-20f;
         r[k] = r[k] - m * 0x1.10b462p-30f;
-#endif
         z[k] = r[k] * r[k];
     }
     TOGETHER sine[k] = 0x1.11073cp-7f - z[k] * 0x1.9943f2p-13f;

@@ -102,11 +102,7 @@ INLINE void ISA(store_tile)(ISA(row) *T, char *to, ptrdiff_t to_lane)
 
 /* the same in single precision */
 #define WIDTH (REGISTER / 4)
-#if REGISTER > 16
-#define FUSED
-#endif
 #include "../common/sincos_single.h"
-#undef FUSED
 
 static void ISA(sines_single)(ptrdiff_t n, const void *x, void *sine, void *cosine)
 {
