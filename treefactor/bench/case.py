@@ -64,7 +64,7 @@ class Moving:
         rng, n = np.random.default_rng(0), ours.nv
         self.q = integrate(ours, neutral(ours), rng.normal(size=(COUNT, n)))
         self.v, self.a, self.tau = rng.normal(size=(3, COUNT, n))
-        self._kernels: dict[tuple[str, str], Kernels] = {}
+        self._kernels: dict[tuple, Kernels] = {}
 
     @cached_property
     def pin(self):
@@ -90,17 +90,17 @@ class Moving:
         """Return the arguments of a function for one configuration."""
         return [array[0] for array in self.states(name)]
 
-    def kernels(self, how: str, name: str) -> Kernels:
+    def kernels(self, how: str, name: str, dtype=np.float64) -> Kernels:
         """Return the program of a function, interpreted or compiled; it is made once for this robot."""
-        if (how, name) not in self._kernels:
-            self._kernels[how, name] = self._compile(program_backends()[how], name)
-        return self._kernels[how, name]
+        if (how, name, dtype) not in self._kernels:
+            self._kernels[how, name, dtype] = self._compile(program_backends()[how], name, dtype)
+        return self._kernels[how, name, dtype]
 
-    def _compile(self, backend: str, name: str) -> Kernels:
+    def _compile(self, backend: str, name: str, dtype) -> Kernels:
         """Return the program of a function for a backend."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            kernels = compile(self.ours, name, backend)
+            kernels = compile(self.ours, name, backend, dtype=dtype)
         if kernels.backend != backend:
             raise CodegenError(f"{self.name}: {name} could not be compiled as C")
         return kernels
@@ -121,6 +121,12 @@ class Moving:
         function = self.kernels(how, name) if how else partial(getattr(dynamics, name), self.ours)
         run = getattr(function, name) if how else function
         return Call(partial(run, *self.states(name), **results), count)
+
+    def single_precision(self, name: str, how: str) -> Call:
+        """Return a function of a program in float32 for COUNT configurations, on preallocated arrays."""
+        run = getattr(self.kernels(how, name, np.float32), name)
+        states = [array.astype(np.float32) for array in self.states(name)]
+        return Call(partial(run, *states, out=np.empty_like(self.v, np.float32)), len(self.q))
 
     def peer(self, name: str) -> Call:
         """Return Pinocchio's function for one configuration."""

@@ -25,6 +25,7 @@ def loops(case: Moving) -> Iterator[Comparison]:
         yield from batches(case, "S6", ("crba", "rnea", "aba", "forward_dynamics"), "", 9.0)
         yield from batches(case, "S6", ("crba", *BATCHES), "interpreter", 9.0)
         yield from single(case, "S6", SINGLE, "interpreter", 1.0)
+    yield from single_precision(case, "S6", "interpreter")
     if isinstance(case, Case) and case.body is not None:
         ours = partial(case.bound, "crba")
         yield Comparison("S6", case.name, "crba", "MuJoCo", ours, partial(mujocos_crba, case), 1.0)
@@ -36,6 +37,7 @@ def compiled(case: Moving) -> Iterator[Comparison]:
         return
     if case.model is not None:
         yield from batches(case, "S7", BATCHES, "cc", 40.0 if case.ours.nv < MANY else 25.0)
+    yield from single_precision(case, "S7", "cc")
     for name in BATCHES:
         ours, peak = partial(case.batch, name, "cc"), partial(peak_of_program, case, name)
         what = what_is_timed(name, "cc", many=True)
@@ -71,6 +73,14 @@ def batches(
         ours, theirs = partial(case.batch, name, how), partial(case.peers, name)
         what = what_is_timed(name, how, many=True)
         yield Comparison(target, case.name, what, "Pinocchio", ours, theirs, goal)
+
+
+def single_precision(case: Moving, target: str, how: str) -> Iterator[Comparison]:
+    """Compare batches of programs in float32 with the same in float64."""
+    for name in BATCHES:
+        ours, theirs = partial(case.single_precision, name, how), partial(case.batch, name, how)
+        what = f"{what_is_timed(name, how, many=True)}, float32"
+        yield Comparison(target, case.name, what, "float64", ours, theirs, 1.6)
 
 
 def what_is_timed(name: str, how: str, many: bool = False) -> str:
