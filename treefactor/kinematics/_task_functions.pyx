@@ -1,4 +1,14 @@
-"""Compiled functions of tasks: what follows from the factor of H and the Jacobian J of frames."""
+"""Compiled functions of tasks: what follows from the factor of H and the Jacobian J of frames.
+
+Khatib (1987), with H = L^T D L:
+
+    W = D^-1/2 L^-T J^T                     half-solved columns
+    G = W^T W = J H^-1 J^T
+    Lambda = (G + damping 1)^-1             inertia of the task
+    J_bar = H^-1 J^T Lambda                 inverse of J that is consistent with H
+    N = 1 - J_bar J                         projects motions into those that leave the task at rest
+    mu + p = Lambda (J H^-1 bias - J-dot v)
+"""
 
 from libc.math cimport NAN, isfinite
 from libc.string cimport memcpy, memset
