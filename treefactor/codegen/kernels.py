@@ -99,7 +99,10 @@ def compile(
     Raises
     ------
     CodegenError
-        If a function is not available, the program is not valid, or NVRTC is missing for "cuda".
+        If a function is not available, the program is not valid, NVRTC is missing for "cuda", or float32 does
+        not suffice: for functions that close loops, and constants beyond its range.
+    DtypeError
+        If dtype is neither float64 nor float32.
 
     Notes
     -----
@@ -396,7 +399,7 @@ def _require_single(program: Program, precision: Precision) -> None:
             f"{', '.join(fragile)}: functions that close loops need float64; leave out them, or dtype="
         )
     for function in program.functions.values():
-        precision.constants(function)
+        precision.require_constants(function)
 
 
 class ParameterKernels(ParameterCalls, Kernels):  # type: ignore[misc]  # the signatures differ by pi

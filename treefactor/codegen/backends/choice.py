@@ -71,7 +71,7 @@ def interpreted(program: Program, precision: Precision) -> Callable:
     def routine(function: Function, rotations: np.ndarray, pivots: bool) -> tuple:
         code, names = lower(function), [name for name, _ in function.inputs]
         sizes = [size for _, size in function.inputs]
-        constants = np.append(precision.dtype.type(0), precision.constants(function))
+        constants = code.constants.astype(precision.dtype)
         given = sizes, code.slots, rotations, pivots, precision.dtype, constants, code.words
         equation = function.equation
         if equation is None or precision.is_single:

@@ -41,26 +41,17 @@ class Precision:
         """Return a number as C writes it."""
         return f"{self.dtype.type(value)!s}f" if self.is_single else repr(value)
 
-    def constants(self, function) -> np.ndarray:
-        """Return the constants of a function in this precision.
-
-        Raises
-        ------
-        CodegenError
-            If one is too large or too small for it.
-        """
+    def require_constants(self, function) -> None:
+        """Raise CodegenError if a constant of a function is too large or too small for this precision."""
         exact = function.value[function.op == CONST]
-        if not self.is_single:
-            return exact
         with np.errstate(over="ignore", under="ignore"):
             rounded = exact.astype(self.dtype)
         lost = (exact != 0) & ~((rounded >= np.finfo(self.dtype).tiny) & np.isfinite(rounded))
-        if lost.any():
+        if self.is_single and lost.any():
             raise CodegenError(
                 f"{function.name} has the constant {exact[lost][0]:.3g}, which {self.dtype} cannot hold: "
                 "compile it with dtype=float64"
             )
-        return rounded
 
 
 DOUBLE = Precision(np.dtype(np.float64), "double")

@@ -55,19 +55,13 @@ INLINE void ISA(store_tile)(ISA(row) *T, char *to, ptrdiff_t to_lane)
 #define LANES 64
 #define NAME(f) ISA(f##_64)
 #include "interp_lanes.h"
-#undef LANES
-#undef NAME
 #define LANES 16
 #define NAME(f) ISA(f##_16)
 #include "interp_lanes.h"
-#undef LANES
-#undef NAME
 #define LANES 8
 #define NAME(f) ISA(f##_8)
 #include "interp_lanes.h"
 #undef REAL
-#undef LANES
-#undef NAME
 #undef WIDTH
 #undef FLAGS
 #undef AS_FLAGS
@@ -80,8 +74,6 @@ INLINE void ISA(store_tile)(ISA(row) *T, char *to, ptrdiff_t to_lane)
 #define AS_FLAGS(condition) (-(int64_t)(condition))
 #include "interp_lanes.h"
 #undef REAL
-#undef LANES
-#undef NAME
 #undef WIDTH
 #undef FLAGS
 #undef AS_FLAGS
@@ -144,19 +136,13 @@ typedef long long ISA(Flags_single) __attribute__((vector_size(2 * REGISTER)));
 #define LANES 64
 #define NAME(f) ISA(f##_64_single)
 #include "interp_lanes.h"
-#undef LANES
-#undef NAME
 #define LANES 32
 #define NAME(f) ISA(f##_32_single)
 #include "interp_lanes.h"
-#undef LANES
-#undef NAME
 #define LANES 16
 #define NAME(f) ISA(f##_16_single)
 #include "interp_lanes.h"
 #undef REAL
-#undef LANES
-#undef NAME
 #undef WIDTH
 #undef ELEMENT
 #undef FLOATS

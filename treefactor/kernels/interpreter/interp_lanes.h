@@ -2,6 +2,7 @@
  *     ELEMENT    type of a number
  *     MASK       result of comparing two REALs, FLAGS the same with 64 bits for each, AS_FLAGS(mask) converts
  *     SINCOS, ARCTANGENT, VECTOR   of sincos.h and arctan.h, or of sincos_single.h
+ *     LANES and NAME(f), f for this precision, instruction set and number of lanes: undefined at the end
  *
  *
  * The plain scalar loop that `run` computes, for one configuration:
@@ -169,3 +170,5 @@ static const Width NAME(width) = {LANES, NAME(run), NAME(load), NAME(store), NAM
 #undef EACH_PART
 #undef CASE
 #undef SUM
+#undef LANES
+#undef NAME
