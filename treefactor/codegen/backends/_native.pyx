@@ -9,7 +9,7 @@ from libc.string cimport memset
 from ..._util._fast_arrays cimport all_finite
 from ...tolerances import UNIT_SQUARE
 from ._results cimport Target
-from ._routine cimport WIDTHS, Routine, Width
+from ._routine cimport TOGETHER, WIDTHS, Routine, Width
 
 cnp.import_array()
 
@@ -76,7 +76,8 @@ cdef class Native(Routine):
         self.keeps_arguments = True
         self.widest = WIDTHS - 2     # the last two widths are that of the layout "lanes" and that of one
         self.one_form, self.lanes_form, self.to_u = <Function> one, <Function> lanes, to_u
-        self.groups_form, self.live, self.together = <GroupsFunction> groups, live, together
+        self.groups_form, self.live = <GroupsFunction> groups, live
+        self.together = min(together, TOGETHER // self.width[self.widest].lanes)
         self.separate = len(sizes) <= 2 or (len(sizes) == 3 and to_u == sizes[0] + sizes[1])
 
     cdef void prepare(self, const Width *width, char *workspace) noexcept nogil:

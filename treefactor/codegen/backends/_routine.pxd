@@ -40,6 +40,7 @@ cdef const ProgramKernels *kernels
 
 cdef enum:
     ARGUMENTS = 7                # most arguments of a function
+    TOGETHER = 128               # most configurations in workspaces that are evaluated together
     LOCAL = 4096                 # doubles of a workspace on the C stack; larger programs use malloc
 
 cdef class Routine:

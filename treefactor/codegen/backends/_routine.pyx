@@ -40,7 +40,6 @@ kernels = program_kernels_for(active.name)
 
 cdef enum:
     WIDEST = 64                  # most lanes; also adjacent configurations read at once
-    TOGETHER = 128               # most configurations of workspaces that are evaluated together
     ALIGNMENT = 64               # of workspaces, in bytes
 
 cdef double unit_square = UNIT_SQUARE
