@@ -109,6 +109,18 @@ def test_packed_results_go_where_they_belong(backend, layout, stride):
         np.testing.assert_array_equal(big[guard], before)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_valid_vectors_and_rows_take_the_fast_path(backend, name):
+    own = kernels(name, backend)
+    for size in ((), (20,)):
+        given = states(name, size)
+        for function in FUNCTIONS:
+            fast_path, results = own._fast[function, "dense"]
+            arguments = tuple(given[argument] for argument, _ in own.program.functions[function].inputs)
+            took_it = fast_path(arguments, None, results, 1) is not None
+            assert took_it == (backend != "numpy"), (function, size)  # which has none
+
+
 def test_a_single_result_in_the_memory_of_an_argument(backend):
     own = kernels("ur5", backend)
     for function, key in {"rnea": "a", "forward_dynamics": "v"}.items():

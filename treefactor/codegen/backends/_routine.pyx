@@ -7,12 +7,13 @@ from cpython.tuple cimport PyTuple_SET_ITEM
 from libc.math cimport NAN
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 from ..._functions._arrays cimport Leading, describe_shape, fits, read_rows
 from ...tree._operands cimport Operand, describe, describe_vector
 from ...tree._pattern cimport active
 from ..._util._bound_call cimport BoundCall
-from ..._util._fast_arrays cimport is_array, may_overlap
+from ..._util._fast_arrays cimport all_finite, is_array, may_overlap
 from ..._util._thread_count cimport is_thread_count
 from ._results cimport PARTS, Results, StridedOutput, Target, are_fast_outputs
 
@@ -147,7 +148,7 @@ cdef class Routine:
         cdef char *raw = <char *> local
         cdef char *workspace
         cdef const Width *width = &self.width[WIDTHS - 1]
-        cdef Py_ssize_t k, size = self.slots * width.lanes * self.bytes
+        cdef Py_ssize_t k, at = 0, size = self.slots * width.lanes * self.bytes
         cdef int64_t invalid[WIDEST]
         cdef Operand source[ARGUMENTS]
         cdef uint64_t state
@@ -157,12 +158,20 @@ cdef class Routine:
             if raw == NULL:
                 return False
         workspace = align(raw)
-        for k in range(self.arguments):
-            describe_vector(operands[k], self.input[k].size, &source[k])
-            source[k].to_entry = self.bytes
         state = flush_subnormals() if self.kind == cnp.NPY_FLOAT else 0
-        self.load_arguments(width, source, 0, 1, workspace)
-        good = not width.find_invalid(self.inputs, self.units, self.unit, unit_square, workspace, invalid)
+        if width.lanes == 1:         # small programs take as long as the calls of the other branch
+            for k in range(self.arguments):
+                memcpy(workspace + at, operands[k], self.input[k].size * sizeof(double))
+                at += self.input[k].size * sizeof(double)
+            good, invalid[0] = all_finite(self.inputs, <const double *> workspace), 0
+            if good and self.units:
+                good = not width.find_invalid(0, self.units, self.unit, unit_square, workspace, invalid)
+        else:
+            for k in range(self.arguments):
+                describe_vector(operands[k], self.input[k].size, &source[k])
+                source[k].to_entry = self.bytes
+            self.load_arguments(width, source, 0, 1, workspace)
+            good = not width.find_invalid(self.inputs, self.units, self.unit, unit_square, workspace, invalid)
         if good:
             self.prepare(width, workspace)
             self.evaluate(width, workspace)

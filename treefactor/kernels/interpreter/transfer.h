@@ -41,6 +41,13 @@ static void NAME(load)(ptrdiff_t size, int count, const char *from, ptrdiff_t to
                        void *memory, ptrdiff_t to_workspace)
 {
     ELEMENT *workspace = memory;
+    if (count == 1) {                /* one for all lanes */
+        for (ptrdiff_t e = 0; e < size; e++) {
+            const ELEMENT x = ENTRY(from, 0, to_lane, e, to_entry);
+            for (int l = 0; l < LANES; l++) workspace[e * LANES + l] = x;
+        }
+        return;
+    }
     for (; count > 0; count -= LANES, from += LANES * to_lane, workspace += to_workspace) {
 #if LANES > 1
         if (count >= LANES && to_entry == sizeof(ELEMENT) && size >= TILE_ENTRIES) {
