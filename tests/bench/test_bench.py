@@ -58,6 +58,12 @@ def test_what_takes_long_gets_fewer_turns():
     assert len(bench.times_in_turns([Call(lambda: None)], patience=0.0)) == 2
 
 
+def test_a_clock_that_stands_still_gives_no_time_of_zero():
+    times = bench.times_in_turns([Call(lambda: None), Call(lambda: None)], clock=lambda: 0.0)
+    assert (times > 0).all()
+    assert bench.outcome("S1", "robot", "factor", "peer", *times.T, None).ratio == 1.0
+
+
 def test_ratio_is_the_median_of_the_turns():
     ours, theirs = np.array([1.0, 2.0, 4.0]), np.array([2.0, 8.0, 12.0])
     result = bench.outcome("S1", "robot", "factor", "peer", ours, theirs, 2.5)

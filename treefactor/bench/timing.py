@@ -15,6 +15,7 @@ from timeit import Timer
 import numpy as np
 
 RUN = 1e-3  # seconds of one run, or one call; shorter than what a scheduler gives to others
+CLOCK_STEP = 1e-8  # seconds; clocks of virtual machines sometimes stand still for a short call
 TURNS = 25
 PATIENCE = 4.0  # seconds
 FEWEST = 5
@@ -184,7 +185,7 @@ def times_in_turns(
     return np.array(
         [
             [
-                timer.timeit(count) / (count * call.items)
+                _seconds(timer, count) / (count * call.items)
                 for timer, count, call in zip(timers, counts, calls, strict=True)
             ]
             for _ in range(turns)
@@ -206,13 +207,18 @@ def median_times(
 def _warm(timer: Timer, seconds: float) -> float:
     """Call ``PASSES`` times, or until `seconds` have passed; return the seconds of the last call."""
     timer.timeit(1)  # the first call also does work that is done only once
-    spent = last = timer.timeit(1)
+    spent = last = _seconds(timer)
     for _ in range(PASSES - 2):
         if spent > seconds:
             break
-        last = timer.timeit(1)
+        last = _seconds(timer)
         spent += last
     return last
+
+
+def _seconds(timer: Timer, count: int = 1) -> float:
+    """Return the seconds of `count` calls, at least ``CLOCK_STEP``."""
+    return max(timer.timeit(count), CLOCK_STEP)
 
 
 def busy(results: Sequence[Result]) -> bool:
