@@ -69,6 +69,8 @@ class Body:
     unfelt : ndarray, shape (4, 4)
         Second moments of mass on the axis of a root body that its joint does not move; `moments` leave them
         out.
+    quarter : bool
+        Whether moments are rotated with `AxisRotation.quarter`.
     """
 
     kind: str
@@ -88,6 +90,7 @@ class Body:
     axes: np.ndarray
     origin: np.ndarray
     unfelt: np.ndarray = field(default_factory=lambda: np.zeros((4, 4)))
+    quarter: bool = False
 
 
 def bodies_of(model) -> list[Body]:
@@ -184,6 +187,27 @@ def _rounded(moments: np.ndarray) -> np.ndarray:
         part = rounded[block]
         part[np.abs(part) <= ROUNDING * np.abs(part).max()] = 0.0
     return rounded
+
+
+def with_quarter_turns(bodies: list[Body]) -> list[Body]:
+    """Choose for each turning body the form in which its rotation changes moments: see `Body.quarter`.
+
+    The moment of what the body carries about the axis of the parent loses digits where it is small: where a
+    thin body lies along that axis. One form writes it as the large moment minus a product there, the other as
+    the small moment plus a product, with as many operations. Which moment is the small one is decided in the
+    zero positions of all joints.
+    """
+    carried = [body.moments.copy() for body in bodies]
+    for i in reversed(range(len(bodies))):
+        if bodies[i].parent >= 0:
+            carried[bodies[i].parent] += _transformed(carried[i], bodies[i].R, bodies[i].p)
+    chosen = []
+    for body, moments in zip(bodies, carried, strict=True):
+        along = np.argmax(np.abs(body.R[2]))  # axis of the body that is closest to the axis of the parent
+        spread = np.diag(moments)[:3]
+        quarter = along < 2 and spread[along] < spread[1 - along]
+        chosen.append(replace(body, quarter=body.kind in TURNING and bool(quarter)))
+    return chosen
 
 
 def canonical(bodies: list[Body], meet: bool = False, by_mass: bool = True) -> list[Body]:
