@@ -48,12 +48,11 @@ def test_tables_have_the_stored_figures(made, stored):
 def test_what_the_page_says_of_errors_holds(stored):
     """All robots but those that the page names have errors of the size that it gives."""
     errors = stored["errors"]
-    assert errors["icub"]["kernel"][1] > 1e-3
     for name, one in errors.items():
-        if name != "icub":
-            assert one["kernel"][0] < (2e-6 if name == "double_pendulum" else 2.5e-7), name
-            assert one["kernel"][1] < 5e-6, name
-            assert not one["not finite"], name
+        median, rare = {"double_pendulum": (2e-6, 2e-6), "icub": (5e-5, 3e-4)}.get(name, (2.5e-7, 5e-6))
+        assert one["kernel"][0] < median, name
+        assert one["kernel"][1] < rare, name
+        assert not one["not finite"], name
     assert errors["solo12"]["kernel"][1] < 2 * errors["solo12"]["arguments"][1]
 
 

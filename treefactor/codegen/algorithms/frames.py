@@ -40,6 +40,7 @@ UNFELT = {  # rows and columns of the second moments that do not affect the forc
     "spherical": slice(3, 4),
 }
 ROUNDING = 1e-15  # smaller lengths and moments, relative to the largest of their kind, become 0
+THIN = 0.05  # ratio of the second moments across and along what is thin
 FAR = 10.0  # largest distance of the foot of a common normal, in distances of the origins; more loses digits
 
 
@@ -192,10 +193,10 @@ def _rounded(moments: np.ndarray) -> np.ndarray:
 def with_quarter_turns(bodies: list[Body]) -> list[Body]:
     """Choose for each turning body the form in which its rotation changes moments: see `Body.quarter`.
 
-    The moment of what the body carries about the axis of the parent loses digits where it is small: where a
-    thin body lies along that axis. One form writes it as the large moment minus a product there, the other as
-    the small moment plus a product, with as many operations. Which moment is the small one is decided in the
-    zero positions of all joints.
+    A body and what it carries may be thin and turn into the axis of the parent, as a shank into the axis of a hip.
+    Its moment about that axis is small there. One form writes it as the large moment minus a product, the
+    other as the small moment plus a product, with as many operations; the first loses digits. Which moment is
+    the small one is decided in the zero positions of all joints.
     """
     carried = [body.moments.copy() for body in bodies]
     for i in reversed(range(len(bodies))):
@@ -203,9 +204,10 @@ def with_quarter_turns(bodies: list[Body]) -> list[Body]:
             carried[bodies[i].parent] += _transformed(carried[i], bodies[i].R, bodies[i].p)
     chosen = []
     for body, moments in zip(bodies, carried, strict=True):
-        along = np.argmax(np.abs(body.R[2]))  # axis of the body that is closest to the axis of the parent
+        fixed = body.R @ about_z(-euler(body.R)[2])
+        along = np.argmax(np.abs(fixed[2]))  # the turned axis that is closest to the axis of the parent
         spread = np.diag(moments)[:3]
-        quarter = along < 2 and spread[along] < spread[1 - along]
+        quarter = along < 2 and spread[along] < THIN * spread[1 - along]
         chosen.append(replace(body, quarter=body.kind in TURNING and bool(quarter)))
     return chosen
 
