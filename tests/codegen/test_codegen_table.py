@@ -101,9 +101,9 @@ def test_a_table_grows(table):
     assert all(x + y == s for x, y, s in zip(inputs(table, 3000), inputs(table, 3001)[1:], sums, strict=True))
 
 
-@given(st.integers(0, 2), st.floats(-4, 4), st.lists(st.floats(-2, 2), min_size=9, max_size=9))
-def test_planar_rotation_of_matrices(axis, angle, entries):
-    turn = matrices.AxisRotation(axis, math.cos(angle), math.sin(angle))
+@given(st.integers(0, 2), st.floats(-4, 4), st.booleans(), st.lists(st.floats(-2, 2), min_size=9, max_size=9))
+def test_planar_rotation_of_matrices(axis, angle, quarter, entries):
+    turn = matrices.AxisRotation(axis, math.cos(angle), math.sin(angle), quarter)
     R = np.stack([turn.vector(e) for e in np.eye(3)], axis=1)
     A = np.reshape(entries, (3, 3))
     assert np.allclose(R, np.array(turn.inverse.matrix(np.eye(3).tolist())) @ R, atol=1e-12)
@@ -133,7 +133,12 @@ def test_rate_is_that_of_a_point(entries):
 def test_a_symmetric_matrix_stays_so(table):
     c, s, *entries = inputs(table, 8)
     A = matrices.symmetric(*entries)
-    for turned in (matrices.AxisRotation(1, c, s).matrix(A), matrices.Quaternion(c, s, c, s).matrix(A)):
+    turns = (
+        matrices.AxisRotation(1, c, s),
+        matrices.AxisRotation(1, c, s, True),
+        matrices.Quaternion(c, s, c, s),
+    )
+    for turned in (turn.matrix(A) for turn in turns):
         assert all(
             isinstance(turned[i][j], Scalar) and turned[i][j] == turned[j][i]
             for i in range(3)

@@ -15,7 +15,7 @@ from ..exceptions import CodegenError, DtypeError, InvalidModelError
 from ..model.frames import Frame, frame_of, located
 from ..model.model import require_model
 from .algorithms.closing import Closing
-from .algorithms.frames import bodies_of, canonical, regrouped, snapped
+from .algorithms.frames import bodies_of, canonical, regrouped, snapped, with_quarter_turns
 from .algorithms.inertial_inputs import InertialInputs, with_armature_of_leaders
 from .algorithms.partition import closed, dependents
 from .program.names import (
@@ -148,7 +148,8 @@ class Choice:
             bodies, change = snapped(bodies_of(model), snap)
             bodies = with_armature_of_leaders(model, bodies) if parameters else bodies
             stepped = {
-                name: reduce(lambda changed, step: step(changed), of, bodies) for name, of in steps.items()
+                name: reduce(lambda changed, step: step(changed), (*of, with_quarter_turns), bodies)
+                for name, of in steps.items()
             }
             full = bool(closing & set(LOOP_FUNCTIONS))  # inverses of J need independent rows
             samples = _closed(model, snap) if closing else []

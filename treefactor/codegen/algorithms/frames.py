@@ -40,6 +40,7 @@ UNFELT = {  # rows and columns of the second moments that do not affect the forc
     "spherical": slice(3, 4),
 }
 ROUNDING = 1e-15  # smaller lengths and moments, relative to the largest of their kind, become 0
+THIN = 0.05  # ratio of the second moments across and along what is thin
 FAR = 10.0  # largest distance of the foot of a common normal, in distances of the origins; more loses digits
 
 
@@ -69,6 +70,8 @@ class Body:
     unfelt : ndarray, shape (4, 4)
         Second moments of mass on the axis of a root body that its joint does not move; `moments` leave them
         out.
+    quarter : bool
+        Whether moments are rotated with `AxisRotation.quarter`.
     """
 
     kind: str
@@ -88,6 +91,7 @@ class Body:
     axes: np.ndarray
     origin: np.ndarray
     unfelt: np.ndarray = field(default_factory=lambda: np.zeros((4, 4)))
+    quarter: bool = False
 
 
 def bodies_of(model) -> list[Body]:
@@ -184,6 +188,28 @@ def _rounded(moments: np.ndarray) -> np.ndarray:
         part = rounded[block]
         part[np.abs(part) <= ROUNDING * np.abs(part).max()] = 0.0
     return rounded
+
+
+def with_quarter_turns(bodies: list[Body]) -> list[Body]:
+    """Choose for each turning body the form in which its rotation changes moments: see `Body.quarter`.
+
+    A body and what it carries may be thin and turn into the axis of the parent, as a shank into the axis of a hip.
+    Its moment about that axis is small there. One form writes it as the large moment minus a product, the
+    other as the small moment plus a product, with as many operations; the first loses digits. Which moment is
+    the small one is decided in the zero positions of all joints.
+    """
+    carried = [body.moments.copy() for body in bodies]
+    for i in reversed(range(len(bodies))):
+        if bodies[i].parent >= 0:
+            carried[bodies[i].parent] += _transformed(carried[i], bodies[i].R, bodies[i].p)
+    chosen = []
+    for body, moments in zip(bodies, carried, strict=True):
+        fixed = body.R @ about_z(-euler(body.R)[2])
+        along = np.argmax(np.abs(fixed[2]))  # the turned axis that is closest to the axis of the parent
+        spread = np.diag(moments)[:3]
+        quarter = along < 2 and spread[along] < THIN * spread[1 - along]
+        chosen.append(replace(body, quarter=body.kind in TURNING and bool(quarter)))
+    return chosen
 
 
 def canonical(bodies: list[Body], meet: bool = False, by_mass: bool = True) -> list[Body]:

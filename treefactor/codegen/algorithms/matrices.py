@@ -86,11 +86,18 @@ def rate(w, dw) -> tuple[list, list]:
 
 @dataclass(frozen=True)
 class AxisRotation:
-    """Rotation R about axis 0, 1 or 2 by the angle with cosine c and sine s."""
+    """Rotation R about axis 0, 1 or 2 by the angle with cosine c and sine s.
+
+    Attributes
+    ----------
+    quarter : bool
+        Whether `matrix` starts from A after a quarter turn: see `frames.with_quarter_turns`.
+    """
 
     axis: int
     c: object
     s: object
+    quarter: bool = False
 
     @property
     def inverse(self) -> AxisRotation:
@@ -109,17 +116,25 @@ class AxisRotation:
         """Return R A R^T, 4 multiplications in the plane by s^2 + c^2 = 1; a symmetric A stays symmetric.
 
         t = s (a_jj - a_ii) - c (a_ij + a_ji):  a_ii + s t,  a_jj - s t,  -(a_ji + c t),  -(a_ij + c t).
+
+        The same after a quarter turn, t = c (a_jj - a_ii) + s (a_ij + a_ji):  a_jj - c t,  a_ii + c t,
+        a_ij - s t,  a_ji - s t.
         """
         i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
         rotated = [self.vector(row) for row in transposed([self.vector(row) for row in transposed(A)])]
         if self.c == 0 or self.s == 0:
             return rotated
         same = A[i][j] == A[j][i] and not isinstance(A[i][j], float)
-        twice = (self.c + self.c) * A[i][j] if same else self.c * (A[i][j] + A[j][i])  # 2 c is shared
-        t = self.s * (A[j][j] - A[i][i]) - twice
-        st, ct = self.s * t, self.c * t
-        rotated[i][i], rotated[j][j] = A[i][i] + st, A[j][j] - st
-        rotated[i][j], rotated[j][i] = -(A[j][i] + ct), -(A[i][j] + ct)
+        c, s = (self.s, self.c) if self.quarter else (self.c, self.s)
+        twice = (c + c) * A[i][j] if same else c * (A[i][j] + A[j][i])  # 2 c is shared
+        t = s * (A[j][j] - A[i][i]) + (twice if self.quarter else -twice)
+        st, ct = s * t, c * t
+        if self.quarter:
+            rotated[i][i], rotated[j][j] = A[j][j] - st, A[i][i] + st
+            rotated[i][j], rotated[j][i] = A[i][j] - ct, A[j][i] - ct
+        else:
+            rotated[i][i], rotated[j][j] = A[i][i] + st, A[j][j] - st
+            rotated[i][j], rotated[j][i] = -(A[j][i] + ct), -(A[i][j] + ct)
         return rotated
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...model._snapping import cosine_and_sine, euler
 from ..program.expressions import sincos
@@ -97,6 +97,8 @@ def placement(body: Body, q) -> Placement:
             turns[2] = _after(turns[2], q[2], q[3])
         elif body.kind == "freeflyer":
             turns.append(Quaternion(*q[3:7]))
+    if body.quarter:
+        turns[-1] = replace(turns[-1], quarter=True)
     return Placement(p, [turn for turn in turns if turn.axis is None or (turn.c, turn.s) != (1, 0)], r)
 
 
