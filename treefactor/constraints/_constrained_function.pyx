@@ -1,7 +1,7 @@
 """Compute the dynamics with loops and rigid contacts, and derivatives, of one state or 8 side by side."""
 
 cimport numpy as cnp
-from libc.math cimport atan2
+from libc.math cimport atan2, fabs
 from libc.string cimport memcpy, memset
 
 from ..derivatives._first_order cimport parts_size, write_position_part, write_velocity_part
@@ -74,6 +74,15 @@ cdef struct States:              # of the workspace, one state after the other; 
     double *work
 
 
+cdef inline bint any_dependent(int lanes, const Parts *p) noexcept nogil:
+    """Return whether rows of any state depend on those before them."""
+    cdef int lane
+    for lane in range(lanes):
+        if p.share[lane] < 0.0:
+            return True
+    return False
+
+
 cdef class ConstrainedDynamics(ModelFunction):
     """Compute accelerations and forces of loops, drives and contacts.
 
@@ -86,8 +95,7 @@ cdef class ConstrainedDynamics(ModelFunction):
 
     Notes
     -----
-    States whose rows depend on each other are computed one by one. Those whose rank is hard to tell go to the
-    general path.
+    States whose rank is hard to tell go to the general path, one by one.
     """
 
     cdef RowKernel kernel
@@ -158,30 +166,25 @@ cdef class ConstrainedDynamics(ModelFunction):
         if self.differentiates:
             p.dq, p.dv = take(&end, lanes * pair), take(&end, lanes * pair)
             p.B, p.X = take(&end, lanes * size * r), take(&end, lanes * size * r)
-            p.first, s.E = take(&end, parts_size(self.bodies, lanes)), take(&end, n * n)
+            p.first, s.E = take(&end, parts_size(self.bodies, lanes)), take(&end, 2 * n * n)
             s.B = take(&end, lanes * size * r) if lanes == LANES else p.B
         return end - work
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef const Mechanism *m = <const Mechanism *> model
-        cdef bint compiled = lanes == 1 or self.count <= self.bodies.nv      # or some depend on each other
         cdef int lane
-        cdef double share
         cdef Parts p
         cdef States s
         self.divide(lanes, work, &p, &s)
-        memset(p.share, 0, lanes * sizeof(double))
         self.factorize(m, lanes, x, failed, &p)
         if lanes == 1 and failed[0] != FACTORIZED:
             return
-        if compiled:
-            self.find_rows(lanes, x, &p, &s)
-            self.solve(lanes, &p)
-            self.finish(m, lanes, x, &p, &s, y)
+        self.find_rows(lanes, x, &p, &s)
+        self.solve(lanes, &p)
+        self.finish(m, lanes, x, &p, &s, y)
         for lane in range(lanes):
-            share = -p.share[lane] if lanes == 1 and p.share[lane] < 0.0 else p.share[lane]
-            if failed[lane] == FACTORIZED and not share > CLEAR:
+            if failed[lane] == FACTORIZED and not fabs(p.share[lane]) > CLEAR:
                 failed[lane] = self.bodies.nv
         if lanes == 1 and failed[0] == self.bodies.nv:
             with gil:
@@ -227,7 +230,7 @@ cdef class ConstrainedDynamics(ModelFunction):
             memset(s.found, 0, 6 * m * n * sizeof(double))
             memset(s.values, 0, 3 * m * sizeof(double))
             self.kernel.state_rows(BY_V, 1, self.s != 0.0, s.frames + lane * self.record, s.v + lane * n,
-                                   NULL, NULL, s.values, s.found, NULL, s.work)
+                                   NULL, 0, NULL, s.values, s.found, NULL, s.work)
             self.prescribe(s.q + lane * self.bodies.nq, s.v + lane * n,
                            s.motion + lane * MOTION * self.drives, s)
             for i in range(m):
@@ -268,11 +271,20 @@ cdef class ConstrainedDynamics(ModelFunction):
         cdef const BorderedKernels *kernels = &bordered.one if lanes == 1 else &bordered.lanes
         cdef const Py_ssize_t *at = t.at if lanes == 1 else t.start
         cdef const double *L = carve_workspace(t, p.factor).X if lanes == 1 else p.H
-        if not self.differentiates:
-            kernels.solve(t, at, L, p.inverse, self.count, p.J, p.b, p.x, p.share, p.rest)
-        if self.differentiates or (lanes == 1 and p.share[0] < 0.0):
+        cdef Py_ssize_t size = t.n + self.count, e
+        cdef int lane
+        if self.differentiates:
             kernels.invert(t, at, L, p.inverse, self.count, p.J, p.S, p.share, p.rest)
-            kernels.apply(t.n + self.count, p.S, p.b, p.x)
+            kernels.apply(size, p.S, p.b, p.x)
+            return
+        kernels.solve(t, at, L, p.inverse, self.count, p.J, p.b, p.x, p.share, p.rest)
+        if not any_dependent(lanes, p):
+            return
+        kernels.invert(t, at, L, p.inverse, self.count, p.J, p.S, p.share, p.rest)
+        kernels.apply(size, p.S, p.b, p.rest)
+        for lane in range(lanes):        # the others keep the bits that they have beside any states
+            for e in range(size if p.share[lane] < 0.0 else 0):
+                p.x[e * lanes + lane] = p.rest[e * lanes + lane]
 
     cdef void finish(self, const Mechanism *m, int lanes, const double **x, Parts *p, States *s,
                      double **y) noexcept nogil:
@@ -298,7 +310,7 @@ cdef class ConstrainedDynamics(ModelFunction):
 
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
                          Py_ssize_t first, Py_ssize_t stop) except False:
-        """Run blocks, then one by one states whose rows depend on each other."""
+        """Run blocks, then one by one states whose rank is hard to tell."""
         cdef cnp.ndarray status = np.empty(0 if failed != NULL else stop * LANES, dtype=np.intp)
         cdef cnp.ndarray copies = np.empty(self.entries_of_inputs())
         cdef double *to[MOST_RESULTS]
@@ -380,79 +392,85 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
                      double **y) noexcept nogil:
         """y <- S times derivatives of the equations of motion and of the rows."""
         cdef const BorderedKernels *kernels = &bordered.one if lanes == 1 else &bordered.lanes
-        cdef bint dependent = lanes == 1 and p.share[0] < 0.0
         write_position_part(self.bodies, m, lanes, p.x, p.dq, p.first)
         self.differentiate_rows(lanes, p, s)
         self.subtract_forces(lanes, p)
-        if dependent:
-            self.change_errors(p, s)
         kernels.multiply(self.bodies.nv + self.count, self.columns(lanes), p.S, p.B, p.X)
-        if dependent:
-            self.change_range(m, x, p, s)
+        if any_dependent(lanes, p):
+            self.change_range(m, lanes, x, p, s)
         self.write_results(lanes, p, y)
 
-    cdef void change_errors(self, Parts *p, States *s) noexcept nogil:
-        """Add to derivatives of rows by q, in B, those of J^T (J a - wanted) = 0, for one state."""
-        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(1), size = n + m, i, j, k
-        cdef double *error = s.values
-        cdef double share
-        memset(s.E, 0, n * n * sizeof(double))
-        for i in range(m):
-            error[i] = -p.b[n + i]
-            for k in range(n):
-                error[i] += p.J[i * n + k] * p.x[k]
-        self.kernel.state_rows(BY_Q, 0, False, s.frames, s.v, p.x, error, NULL, NULL, s.E, s.work)
-        for i in range(n, size):
-            for j in range(n):
-                share = p.S[i * size + j]
-                for k in range(n):
-                    p.B[i * r + k] += share * s.E[j * n + k]
-
-    cdef void change_range(self, const Mechanism *mechanism, const double **x, Parts *p,
+    cdef void change_range(self, const Mechanism *mechanism, int lanes, const double **x, Parts *p,
                            States *s) noexcept nogil:
-        """Add to derivatives of forces by q, in X, that they stay in the range of J, for one state.
+        """Add to derivatives of forces by q, in X, that they stay in the range of J where rows are dependent.
 
         With J z = forces it changes by d(J z), of which J K d(J z) is in the range already.
         """
-        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(1), size = n + m, i, k, j
+        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), size = n + m, i, k, j
+        cdef Py_ssize_t failed[LANES]
         cdef const double *moved[2]
-        cdef double *z = p.b
-        cdef double *change
-        cdef Py_ssize_t failed = FACTORIZED
+        cdef double *z = p.b             # the same of all states in the other memory
+        cdef double *all_z = z if lanes == 1 else s.v
+        cdef const double *S
+        cdef const double *J
+        cdef double *change = s.found + m * 2 * n                # of rates
+        cdef int lane
+        memset(z, 0, lanes * n * sizeof(double))
         for i in range(n):
-            z[i] = 0.0
             for j in range(m):
-                z[i] += p.S[i * size + n + j] * p.x[n + j]
+                for lane in range(lanes):
+                    z[i * lanes + lane] += (
+                        p.S[(i * size + n + j) * lanes + lane] * p.x[(n + j) * lanes + lane])
         moved[0], moved[1] = x[0], z
-        self.frames.compute(mechanism, 1, moved, &p.frames, &failed, p.rest)
-        memset(s.found, 0, 6 * m * n * sizeof(double))
-        self.kernel.state_rows(BY_Q, 1, False, p.frames, z, NULL, NULL, NULL, s.found, NULL, s.work)
-        change = s.found + m * 2 * n         # of rates
-        for i in range(n):
-            for k in range(n):
-                s.E[i * n + k] = 0.0
-                for j in range(m):
-                    s.E[i * n + k] += p.S[i * size + n + j] * change[j * 2 * n + k]
-        for j in range(m):
-            for k in range(n):
-                for i in range(n):
-                    change[j * 2 * n + k] -= p.J[j * n + i] * s.E[i * n + k]
-                p.X[(n + j) * r + k] += change[j * 2 * n + k]
+        self.frames.compute(mechanism, lanes, moved, &p.frames, failed, p.rest)
+        if lanes == LANES:
+            to_states(self.record, p.frames, s.frames)
+            to_states(n, z, all_z)
+        for lane in range(lanes):
+            if not p.share[lane] < 0.0:
+                continue
+            S, J = p.S + lane, s.J + lane * m * n
+            memset(s.found, 0, 6 * m * n * sizeof(double))
+            self.kernel.state_rows(BY_Q, 1, False, s.frames + lane * self.record, all_z + lane * n, NULL, 0,
+                                   NULL, NULL, s.found, NULL, s.work)
+            for i in range(n):
+                for k in range(n):
+                    s.E[i * n + k] = 0.0
+                    for j in range(m):
+                        s.E[i * n + k] += S[(i * size + n + j) * lanes] * change[j * 2 * n + k]
+            for j in range(m):
+                for k in range(n):
+                    for i in range(n):
+                        change[j * 2 * n + k] -= J[j * n + i] * s.E[i * n + k]
+                    p.X[((n + j) * r + k) * lanes + lane] += change[j * 2 * n + k]
 
     cdef void differentiate_rows(self, int lanes, Parts *p, States *s) noexcept nogil:
-        """B <- derivatives by q of the forces of all rows, and of minus the rows."""
-        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), size = n + m, i, k
+        """B <- derivatives by q of the forces of all rows, and of minus the rows.
+
+        Where rows are dependent, those of J^T (J a - wanted) = 0 are added to the rows.
+        """
+        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), size = n + m, i, j, k
         cdef double *x
         cdef double *B
+        cdef const double *J
+        cdef double *error = s.values + m
+        cdef bint dependent
+        cdef double share
         cdef int lane, order = 2 if self.s == 0.0 else 0
         if lanes == LANES:
             to_states(size, p.x, s.x)
         for lane in range(lanes):
             memset(s.found, 0, 6 * m * n * sizeof(double))
-            memset(s.E, 0, n * n * sizeof(double))
-            x, B = s.x + lane * size, s.B + lane * size * r
+            memset(s.E, 0, 2 * n * n * sizeof(double))
+            x, B, J = s.x + lane * size, s.B + lane * size * r, s.J + lane * m * n
+            dependent = p.share[lane] < 0.0
+            memcpy(s.values, x + n, m * sizeof(double))
+            for i in range(m if dependent else 0):
+                error[i] = -s.wanted[lane * m + i]
+                for k in range(n):
+                    error[i] += J[i * n + k] * x[k]
             self.kernel.state_rows(BY_Q, order, self.s != 0.0, s.frames + lane * self.record, s.v + lane * n,
-                                   x, x + n, NULL, s.found, s.E, s.work)
+                                   x, 2 if dependent else 1, s.values, NULL, s.found, s.E, s.work)
             for i in range(self.drives):
                 if self.drive[i].column >= 0:
                     s.found[self.drive[i].row * 2 * n + self.drive[i].column] = 1.0
@@ -462,6 +480,11 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
             for i in range(m):
                 for k in range(n):
                     B[(n + i) * r + k] = -self.stabilized(s.found + i * 2 * n + k, m * 2 * n)
+            for i in range(n, size if dependent else n):
+                for j in range(n):
+                    share = p.S[(i * size + j) * lanes + lane]
+                    for k in range(n):
+                        B[i * r + k] += share * s.E[(n + j) * n + k]
         if lanes == LANES:
             from_states(size * r, s.B, p.B)
 

@@ -23,8 +23,8 @@ cdef class RowKernel:
 
     cdef Py_ssize_t workspace_size(self) noexcept nogil
     cdef void state_rows(self, int sides, int order, bint turns, const double *frames, const double *v,
-                         const double *a, const double *forces, double *values, double *derivatives,
-                         double *E, double *work) noexcept nogil
+                         const double *a, int loads, const double *forces, double *values,
+                         double *derivatives, double *E, double *work) noexcept nogil
     cdef void unit_motions(self, const double *frames, const double *a, double *A,
                            UnitMotion *units) noexcept nogil
     cdef void units(self, const double *frames, const double *v, const double *a, double *A,

@@ -359,7 +359,7 @@ cdef class RowKernel:
         cdef Py_ssize_t b
         with nogil:
             for b in range(frames.shape[0] if self.parts else 0):
-                self.state_rows(BY_Q | BY_V, 0, turns, &frames[b, 0], &v[b, 0], &a[b, 0], NULL,
+                self.state_rows(BY_Q | BY_V, 0, turns, &frames[b, 0], &v[b, 0], &a[b, 0], 0, NULL,
                                 &values[b, 0, 0], &derivatives[b, 0, 0, 0], NULL, work)
         free(work)
 
@@ -370,17 +370,18 @@ cdef class RowKernel:
         cdef Py_ssize_t b
         with nogil:
             for b in range(frames.shape[0] if self.parts else 0):
-                self.state_rows(BY_Q, 0, False, &frames[b, 0], &v[b, 0], &a[b, 0], &forces[b, 0], NULL, NULL,
-                                &E[b, 0, 0], work)
+                self.state_rows(BY_Q, 0, False, &frames[b, 0], &v[b, 0], &a[b, 0], 1, &forces[b, 0], NULL,
+                                NULL, &E[b, 0, 0], work)
         free(work)
 
     cdef void state_rows(self, int sides, int order, bint turns, const double *frames, const double *v,
-                         const double *a, const double *forces, double *values, double *derivatives,
-                         double *E, double *work) noexcept nogil:
+                         const double *a, int loads, const double *forces, double *values,
+                         double *derivatives, double *E, double *work) noexcept nogil:
         """Add values, derivatives and those of forces of one state to zeros; NULL: those are not wanted.
 
-        Derivatives are those of residuals (order 0), rates and accelerations, from ``order`` on; a = NULL
-        is zero. Without ``turns`` residuals of rotations of contacts are zero.
+        Loads is the number of forces (loads, rows), whose derivatives are E (loads, nv, nv). Derivatives are
+        those of residuals (order 0), rates and accelerations, from ``order`` on; a = NULL is zero. Without
+        ``turns`` residuals of rotations of contacts are zero.
         """
         cdef double log[12]
         cdef double *A = work
@@ -389,6 +390,7 @@ cdef class RowKernel:
         cdef double *errors = <double *> (d + 4 * self.m)
         cdef Frame f[2]
         cdef Py_ssize_t pair = -1, p
+        cdef int load
         cdef const Part *part
         memset(log, 0, sizeof(log))
         self.units(frames, v, a, A, units)
@@ -407,8 +409,8 @@ cdef class RowKernel:
                                 body_motion(frames, self.pair[pair].body[1]), self.n, errors)
                     drop_noise(part, self.n, errors,
                                derivatives + (self.rows + part.row) * 2 * self.n + self.n)
-            if E != NULL:
-                self.part_forces(part, f, d, forces + part.row, E)
+            for load in range(loads):
+                self.part_forces(part, f, d, forces + load * self.rows + part.row, E + load * self.n * self.n)
 
     cdef void prepare(self, int sides, Py_ssize_t pair, const double *frames, const double *A,
                       const UnitMotion *units, Frame *f, Moving *d) noexcept nogil:
