@@ -18,13 +18,12 @@ def program():
 
 def assert_same_statements(actual, expected):
     for column, value in vars(expected).items():
-        if column not in ("alternatives", "equation"):
+        if column not in ("alternatives", "equations"):
             assert np.array_equal(getattr(actual, column), value)
     for one, other in zip(actual.alternatives, expected.alternatives, strict=True):
         assert_same_statements(one, other)
-    assert (actual.equation is None) == (expected.equation is None)
-    if expected.equation is not None:
-        assert_same_statements(actual.equation, expected.equation)
+    for one, other in zip(actual.equations, expected.equations, strict=True):
+        assert_same_statements(one, other)
 
 
 def assert_equal(actual, expected):

@@ -1,4 +1,4 @@
-"""Check functions that the interpreter solves from H and the bias: inverses of H, and accelerations."""
+"""Check functions that the interpreter solves from H: its inverse, accelerations and their derivatives."""
 
 from dataclasses import replace
 from functools import cache
@@ -11,7 +11,7 @@ from helpers.dynamics_cases import EXACT, PER_CONDITION, error
 import treefactor as tf
 from treefactor.codegen import Program, generate
 from treefactor.codegen.choices import MANY
-from treefactor.codegen.program.names import EQUATIONS
+from treefactor.codegen.program.names import DERIVATIVES, EQUATIONS
 
 pytestmark = pytest.mark.isa
 
@@ -29,7 +29,9 @@ def robot(name):
 
 @cache
 def kernels(name, parameters=None):
-    return tf.compile(robot(name), list(EQUATIONS), parameters=parameters)
+    return tf.compile(
+        robot(name), [x for x in EQUATIONS if not (parameters and x in DERIVATIVES)], parameters=parameters
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -37,7 +39,8 @@ def test_single_calls_equal_batches_and_the_recursions(name):
     q, v, tau = states(robot(name), 5)
     own, H = kernels(name), tf.crba(robot(name), q)
     allowed = max(EXACT, PER_CONDITION * np.linalg.cond(H).max())
-    assert {one.name: one.equation.parts for one in own.program.functions.values()} == EQUATIONS
+    parts = {name: tuple(x.parts for x in one.equations) for name, one in own.program.functions.items()}
+    assert parts == EQUATIONS
     inverses, accelerations = own.minv(q), own.forward_dynamics(q, v, tau)
     assert error(inverses, np.linalg.inv(H)) < allowed
     assert error(accelerations, tf.forward_dynamics(robot(name), q, v, tau)) < allowed
@@ -49,6 +52,49 @@ def test_single_calls_equal_batches_and_the_recursions(name):
         solved = own.forward_dynamics(q[k], v[k], tau[k])
         assert error(solved, accelerations[k]) < allowed
         np.testing.assert_array_equal(solved, own.bind("forward_dynamics", q[k], v[k], tau[k], out=a)())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_derivatives_equal_batches_and_those_of_the_recursions(name):
+    q, v, tau = states(robot(name), 3)
+    own, function = kernels(name), "forward_dynamics_derivatives"
+    allowed = max(EXACT, PER_CONDITION * np.linalg.cond(tf.crba(robot(name), q)).max())
+    expected = tf.forward_dynamics_derivatives(robot(name), q, v, tau)
+    batch = own.forward_dynamics_derivatives(q, v, tau)
+    for k in range(3):
+        given = q[k], v[k], tau[k]
+        fast_path, locations = own._fast[function, "dense"]
+        single = fast_path(given, None, locations, 1)  # not by the general path
+        for result, of_batch, own_expected in zip(single, batch, expected, strict=True):
+            assert error(result, own_expected[k]) < allowed
+            assert error(result, of_batch[k]) < allowed
+        out = type(batch)(*map(np.empty_like, single))
+        apart = tuple(np.empty((38, 38, 2))[: own.program.nv, : own.program.nv, 0] for _ in range(3))
+        whole = np.empty(3 * own.program.nv**2)
+        forms = (
+            fast_path(given, out, locations, 1),
+            own.forward_dynamics_derivatives(*given),
+            own.forward_dynamics_derivatives(*given, out=apart),
+            own.forward_dynamics_derivatives(*map(np.ndarray.tolist, given)),
+            own.bind(function, *given, out=tuple(map(np.empty_like, single)))(),
+            own.call(function, *given, out=whole),
+            own.bind(function, *given, out=np.empty_like(whole))().reshape(np.shape(single)),
+        )
+        assert forms[0] is out
+        for form in forms:
+            np.testing.assert_array_equal(form, single)
+
+
+def test_results_of_derivatives_may_overlap_the_arguments():
+    own, nv = kernels("solo12"), 18
+    q, v, tau = (x[0] for x in states(robot("solo12"), 1))
+    expected = own.forward_dynamics_derivatives(q, v, tau)
+    for argument in range(3):
+        for result in range(3):
+            given, out = [q, v, tau], [np.empty((nv, nv)) for _ in range(3)]
+            out[result].ravel()[: given[argument].size] = given[argument]
+            given[argument] = out[result].ravel()[: given[argument].size]
+            np.testing.assert_array_equal(own.forward_dynamics_derivatives(*given, out=tuple(out)), expected)
 
 
 def test_single_calls_with_inertial_parameters():
@@ -69,10 +115,10 @@ def test_single_calls_with_inertial_parameters():
 def test_statements_solve_for_few_freedoms():
     for count in (MANY - 1, MANY):
         robot = random_model(np.random.default_rng(1), ("revolute",) * count)
-        functions = generate(robot, ["minv", "crba"]).functions
-        assert list(functions) == ["minv", "crba"]
-        assert (functions["minv"].equation is None) == (count < MANY)
-        assert functions["crba"].equation is None
+        functions = generate(robot, ["minv", "crba", "forward_dynamics_derivatives"]).functions
+        assert list(functions) == ["minv", "crba", "forward_dynamics_derivatives"]
+        equations = [len(function.equations) for function in functions.values()]
+        assert equations == ([0, 0, 0] if count < MANY else [1, 0, 2])
 
 
 def test_results_may_overlap_forces():
@@ -88,8 +134,9 @@ def test_numbers_that_are_not_finite():
     q, v, tau = (x[0] for x in states(robot("solo12"), 1))
     own, zeros = kernels("solo12"), np.zeros(18)
     for given in ((q * np.nan, v, tau), (q, np.where(zeros == v, v, np.inf), tau), (q, v, tau + np.nan)):
-        with pytest.raises(tf.NonFiniteError):
-            own.forward_dynamics(*given)
+        for function in (own.forward_dynamics, own.forward_dynamics_derivatives):
+            with pytest.raises(tf.NonFiniteError):
+                function(*given)
     with pytest.raises(tf.NonFiniteError):
         own.minv(q * np.nan)
     with pytest.raises(tf.ConfigurationError):
@@ -114,29 +161,40 @@ def test_errors_name_the_joint_without_mass():
     own = tf.compile(robot, list(EQUATIONS))
     assert np.isfinite(own.minv(q)).all()
     q[-1] = 0.0  # stretched
-    for call in (lambda: own.minv(q), lambda: own.forward_dynamics(q, rest, rest)):
+    state = q, rest, rest
+    for call in (
+        lambda: own.minv(q),
+        lambda: own.forward_dynamics(*state),
+        lambda: own.forward_dynamics_derivatives(*state),
+    ):
         with pytest.raises(tf.NotPositiveDefiniteError) as caught:
             call()
         assert caught.value.name == "shoulder"
 
 
 def test_saved_loaded_and_altered(tmp_path):
-    program, path = generate(robot("solo12"), ["minv", "crba", "forward_dynamics"]), tmp_path / "solo12.npz"
+    program, path = generate(robot("solo12"), ["crba", *EQUATIONS]), tmp_path / "solo12.npz"
     program.save(path)
     loaded = Program.load(path)
     q = states(robot("solo12"), 1)[0][0]
     np.testing.assert_array_equal(tf.compile(loaded).minv(q), tf.compile(program).minv(q))
     for name, function in program.functions.items():
-        own, other = function.equation, loaded.functions[name].equation
-        assert (own is None) == (other is None) == (name == "crba")
-        assert own is None or (own.name, own.alternatives) == (other.name, other.alternatives)
+        own, other = function.equations, loaded.functions[name].equations
+        assert len(own) == len(EQUATIONS.get(name, ()))
+        assert [(x.name, x.alternatives) for x in own] == [(x.name, x.alternatives) for x in other]
     functions = dict(program.functions)
-    for wrong in (functions["forward_dynamics"].equation, functions["minv"]):
-        altered = functions | {"minv": replace(functions["minv"], equation=wrong)}
-        with pytest.raises(tf.CodegenError, match="minv: it does not follow from"):
-            replace(program, functions=altered).validate()
-    equation = functions["minv"].equation
-    broken = replace(equation, output=np.full_like(equation.output, -1))
-    altered = functions | {"minv": replace(functions["minv"], equation=broken)}
-    with pytest.raises(tf.CodegenError, match="crba: an entry of the result is not a statement"):
+    first, second = functions["forward_dynamics_derivatives"].equations
+    wrong = {
+        "minv": ((first,), (functions["minv"],), (*functions["minv"].equations, second)),
+        "forward_dynamics_derivatives": ((first,), (second, first)),
+    }
+    for name, sources in wrong.items():
+        for equations in sources:
+            altered = functions | {name: replace(functions[name], equations=equations)}
+            with pytest.raises(tf.CodegenError, match=f"{name}: it does not follow from"):
+                replace(program, functions=altered).validate()
+    broken = replace(second, output=np.full_like(second.output, -1))
+    name = "forward_dynamics_derivatives"
+    altered = functions | {name: replace(functions[name], equations=(first, broken))}
+    with pytest.raises(tf.CodegenError, match="rnea_derivatives: an entry of the result is not a statement"):
         replace(program, functions=altered).validate()

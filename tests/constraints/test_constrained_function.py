@@ -75,6 +75,22 @@ def test_states_whose_rows_depend_on_each_other_stand_beside_others():
     q, v, tau = rng.normal(size=(3, 12, 4))
     q[3], q[9] = 0.0, 0.0  # stretched
     check_general_path(model, (q, v, tau, None), held, 0.0)
+    beside = check_bits_beside_any_states(model, (q, v, tau), held, 0.0)
+    expected = values_of_states(prepared_rows(loops_of(model), held), [q, v, tau, None], 0.0)
+    for x, y in zip(beside, expected, strict=True):
+        assert error(x, y) < BOUND
+        assert error(x[[3, 9]], y[[3, 9]]) < BOUND
+
+
+def check_bits_beside_any_states(model, given, held, s):
+    """Compare states of a batch with the same states beside copies of themselves; return the values."""
+    for function in (constraints.forward_dynamics_derivatives, constraints.forward_dynamics):
+        batch = function(model, *given, stabilization=s, contacts=held)
+        for k in range(len(given[0])):
+            alone = function(model, *(np.tile(x[k], (8, 1)) for x in given), stabilization=s, contacts=held)
+            for x, y in zip(batch, alone, strict=True):
+                np.testing.assert_array_equal(x[k], y[k % 8])
+    return batch
 
 
 @pytest.mark.parametrize("count", [1, 8, 19])

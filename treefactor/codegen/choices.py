@@ -165,10 +165,10 @@ class Choice:
         }
         return cls(ways, supports, tips, stepped, float(change), follow, free, closings, inputs)
 
-    def equations(self, nv: int) -> dict[str, tuple[str, ...]]:
+    def equations(self, nv: int) -> dict[str, tuple[tuple[str, ...], ...]]:
         """Return the equations from which functions follow, by function; none for few freedoms."""
         chosen = {parts for parts, _ in self.ways}
-        return {name: parts for name, parts in EQUATIONS.items() if nv >= MANY and (name,) in chosen}
+        return {name: groups for name, groups in EQUATIONS.items() if nv >= MANY and (name,) in chosen}
 
     def ways_of(self, variant: str) -> list:
         """Return the functions and methods that a variant can compute.

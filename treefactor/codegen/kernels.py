@@ -107,8 +107,9 @@ def compile(
     Notes
     -----
     Golubev & Yaskevich (2020). For one configuration of a robot with ten freedoms or more, "interp" computes
-    "minv" and "forward_dynamics" from the statements of H and the bias, by the factor of H: the last bits
-    differ from those of a batch, which runs all statements.
+    "minv", "forward_dynamics" and "forward_dynamics_derivatives" from the statements of H, the bias and
+    "rnea_derivatives", by the factor of H: the last bits differ from those of a batch, which runs all
+    statements.
 
     Examples
     --------

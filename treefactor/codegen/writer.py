@@ -31,6 +31,7 @@ from .program.names import (
     arguments_of,
     joint_shape,
     listing,
+    routine,
     shapes_of,
 )
 from .program.program import COLUMNS, Function, Program
@@ -134,16 +135,17 @@ def generate(
     frames = tuple((name, tuple(columns)) for name, columns in choice.supports.items())
     head = (model.name, parent, model.nq, model.nv, choice.tips, choice.snapped)
     forms, equations = dict(best), choice.equations(model.nv)
-    for name, parts in equations.items():
-        if JOINED.join(parts) not in forms:  # of the variant of the function
-            variant = _variant(best[name])
-            function = writers[variant].function(parts, (None,) * len(parts), variant, choice.supports)
-            forms[function.name] = passes.gather(function)
+    for name, groups in equations.items():
+        for parts in groups:
+            if JOINED.join(parts) not in forms:  # of the variant of the function, by the first method
+                variant, methods = _variant(best[name]), tuple(routine(part).methods[0] for part in parts)
+                function = writers[variant].function(parts, methods, variant, choice.supports)
+                forms[function.name] = passes.gather(function)
     forms, inputs = with_used_inputs(model, choice, forms)
     own = {name: forms[name] for name in best}
-    for name, parts in equations.items():
-        equation = replace(forms[JOINED.join(parts)], alternatives=())
-        own[name] = replace(own[name], equation=equation)
+    for name, groups in equations.items():
+        sources = [replace(forms[JOINED.join(parts)], alternatives=()) for parts in groups]
+        own[name] = replace(own[name], equations=tuple(sources))
     return Program(*head, own, loops, choice.independent, names, choice.branch, frames, inputs)
 
 

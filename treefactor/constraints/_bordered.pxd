@@ -1,7 +1,7 @@
-"""Kernels of equations with constraint rows, and arrays of 8 states."""
+"""Kernels of equations with constraint rows, and their workspace."""
 
-from ..tree._operands cimport ALIGNED, LANES
-from ..tree._pattern cimport Shape, active
+from ..tree._operands cimport ALIGNED
+from ..tree._pattern cimport Shape
 
 cdef extern from "kernels/constraints/bordered.h" nogil:
     ctypedef struct BorderedKernels:
@@ -21,16 +21,6 @@ cdef extern from "kernels/constraints/bordered.h" nogil:
         const char *name
         BorderedKernels one
         BorderedKernels lanes
-
-
-cdef inline void to_states(Py_ssize_t count, const double *x, double *y) noexcept nogil:
-    """y <- 8 states one after the other."""
-    active.lanes.store(count, LANES, x, <char *> y, count * sizeof(double))
-
-
-cdef inline void from_states(Py_ssize_t count, const double *x, double *y) noexcept nogil:
-    """y <- 8 states side by side."""
-    active.lanes.load(count, LANES, <const char *> x, count * sizeof(double), y)
 
 
 cdef inline double *take(double **end, Py_ssize_t count) noexcept nogil:

@@ -1,7 +1,7 @@
 """Compute the dynamics with loops and rigid contacts, and derivatives, of one state or 8 side by side."""
 
 cimport numpy as cnp
-from libc.math cimport atan2
+from libc.math cimport atan2, fabs
 from libc.string cimport memcpy, memset
 
 from ..derivatives._first_order cimport parts_size, write_position_part, write_velocity_part
@@ -14,9 +14,8 @@ from ..tree._operands cimport ALIGNED, LANES, Operand
 from ..tree._pattern cimport (
     FACTORIZED, Shape, Workspace, active, carve_workspace, clear_workspace,
     workspace_size as factor_workspace_size)
-from ._bordered cimport Bordered, BorderedKernels, from_states, take, to_states
-from ._moving_frames cimport Drive
-from ._row_kernel cimport BY_Q, BY_V, RowKernel
+from ._bordered cimport Bordered, BorderedKernels, take
+from ._row_kernel cimport BY_Q, BY_V, Drive, RowKernel
 
 import numpy as np
 
@@ -56,22 +55,28 @@ cdef struct Parts:               # of the workspace, entry e of lane l at x[e * 
     double *first                # workspace of the first derivatives of inverse dynamics
     double *share                # of independent rows; negative where others depend on them
     double *factor
+    double *values               # of the rows
+    double *found                # derivatives of the rows
+    double *E                    # derivatives of the forces of the rows
+    double *row_work
     double *rest
 
 
-cdef struct States:              # of the workspace, one state after the other; without lanes the arrays above
-    double *frames
-    double *q
-    double *v
-    double *motion               # of drives
-    double *x
-    double *wanted
-    double *J
-    double *B
-    double *values               # of the state at hand
-    double *found
-    double *E
-    double *work
+cdef inline void add_products(int lanes, double sign, const double *a, const double *b,
+                              double *y) noexcept nogil:
+    """y <- y + sign a b of every state."""
+    cdef int lane
+    for lane in range(lanes):
+        y[lane] += sign * a[lane] * b[lane]
+
+
+cdef inline bint any_dependent(int lanes, const Parts *p) noexcept nogil:
+    """Return whether rows of any state depend on those before them."""
+    cdef int lane
+    for lane in range(lanes):
+        if p.share[lane] < 0.0:
+            return True
+    return False
 
 
 cdef class ConstrainedDynamics(ModelFunction):
@@ -86,8 +91,7 @@ cdef class ConstrainedDynamics(ModelFunction):
 
     Notes
     -----
-    States whose rows depend on each other are computed one by one. Those whose rank is hard to tell go to the
-    general path.
+    States whose rank is hard to tell go to the general path, one by one.
     """
 
     cdef RowKernel kernel
@@ -126,10 +130,9 @@ cdef class ConstrainedDynamics(ModelFunction):
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         cdef Parts p
-        cdef States s
-        return self.divide(lanes, NULL, &p, &s)
+        return self.divide(lanes, NULL, &p)
 
-    cdef Py_ssize_t divide(self, int lanes, double *work, Parts *p, States *s) noexcept nogil:
+    cdef Py_ssize_t divide(self, int lanes, double *work, Parts *p) noexcept nogil:
         """Divide the workspace, and return its size."""
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Py_ssize_t n = t.n, m = self.count, size = n + m, nnz = self.bodies.nnz
@@ -146,42 +149,28 @@ cdef class ConstrainedDynamics(ModelFunction):
         p.share = take(&end, lanes)
         p.factor = take(&end, factor_workspace_size(t) if lanes == 1 else lanes * t.scratch)
         p.rest = take(&end, last + ALIGNED)
-        s.frames, s.x, s.wanted, s.J = p.frames, p.x, p.b + n, p.J
-        if lanes == LANES:
-            s.frames, s.v = take(&end, lanes * self.record), take(&end, lanes * n)
-            s.q = take(&end, lanes * self.bodies.nq if self.drives else 0)
-            s.motion = take(&end, lanes * MOTION * self.drives)
-            s.x, s.wanted = take(&end, lanes * size), take(&end, lanes * m)
-            s.J = take(&end, lanes * m * n)
-        s.values, s.found = take(&end, 3 * m), take(&end, 6 * m * n)
-        s.work = take(&end, self.kernel.workspace_size())
+        p.values, p.found = take(&end, lanes * 3 * m), take(&end, lanes * 6 * m * n)
+        p.row_work = take(&end, self.kernel.of(lanes).workspace_size(&self.kernel.c))
         if self.differentiates:
             p.dq, p.dv = take(&end, lanes * pair), take(&end, lanes * pair)
             p.B, p.X = take(&end, lanes * size * r), take(&end, lanes * size * r)
-            p.first, s.E = take(&end, parts_size(self.bodies, lanes)), take(&end, n * n)
-            s.B = take(&end, lanes * size * r) if lanes == LANES else p.B
+            p.first, p.E = take(&end, parts_size(self.bodies, lanes)), take(&end, lanes * 2 * n * n)
         return end - work
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef const Mechanism *m = <const Mechanism *> model
-        cdef bint compiled = lanes == 1 or self.count <= self.bodies.nv      # or some depend on each other
         cdef int lane
-        cdef double share
         cdef Parts p
-        cdef States s
-        self.divide(lanes, work, &p, &s)
-        memset(p.share, 0, lanes * sizeof(double))
+        self.divide(lanes, work, &p)
         self.factorize(m, lanes, x, failed, &p)
         if lanes == 1 and failed[0] != FACTORIZED:
             return
-        if compiled:
-            self.find_rows(lanes, x, &p, &s)
-            self.solve(lanes, &p)
-            self.finish(m, lanes, x, &p, &s, y)
+        self.find_rows(lanes, x, &p)
+        self.solve(lanes, &p)
+        self.finish(m, lanes, x, &p, y)
         for lane in range(lanes):
-            share = -p.share[lane] if lanes == 1 and p.share[lane] < 0.0 else p.share[lane]
-            if failed[lane] == FACTORIZED and not share > CLEAR:
+            if failed[lane] == FACTORIZED and not fabs(p.share[lane]) > CLEAR:
                 failed[lane] = self.bodies.nv
         if lanes == 1 and failed[0] == self.bodies.nv:
             with gil:
@@ -209,54 +198,42 @@ cdef class ConstrainedDynamics(ModelFunction):
         active.single.load_packed(t, <const char *> p.H, sizeof(double), t.whole, w.X)
         failed[0] = active.single.factor(t, 0, t.supernodes, p.H, t.whole, w.path, w.X, w.D, p.inverse)
 
-    cdef void find_rows(self, int lanes, const double **x, Parts *p, States *s) noexcept nogil:
-        """J, wanted accelerations in b, derivatives by v in B <- rows of all states."""
-        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), size = n + m, i, k
-        cdef const double *by_v = s.found + n
+    cdef void find_rows(self, int lanes, const double **x, Parts *p) noexcept nogil:
+        """J, wanted accelerations in b, derivatives by v in B <- rows."""
+        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), i, e
+        cdef const double *by_v
         cdef double *B
-        cdef int lane
-        if lanes == 1:
-            s.q, s.v, s.motion = <double *> x[0], <double *> x[1], <double *> x[4] if self.drives else NULL
-        else:
-            to_states(self.record, p.frames, s.frames)
-            to_states(n, x[1], s.v)
-            if self.drives:
-                to_states(self.bodies.nq, x[0], s.q)
-                to_states(MOTION * self.drives, x[4], s.motion)
-        for lane in range(lanes):
-            memset(s.found, 0, 6 * m * n * sizeof(double))
-            memset(s.values, 0, 3 * m * sizeof(double))
-            self.kernel.state_rows(BY_V, 1, self.s != 0.0, s.frames + lane * self.record, s.v + lane * n,
-                                   NULL, NULL, s.values, s.found, NULL, s.work)
-            self.prescribe(s.q + lane * self.bodies.nq, s.v + lane * n,
-                           s.motion + lane * MOTION * self.drives, s)
-            for i in range(m):
-                s.wanted[lane * m + i] = -self.stabilized(s.values + i, m)
-                memcpy(s.J + (lane * m + i) * n, by_v + (m + i) * 2 * n, n * sizeof(double))
-                if not self.differentiates:
-                    continue
-                B = s.B + (lane * size + n + i) * r + n
-                for k in range(n):
-                    B[k] = -self.stabilized(by_v + i * 2 * n + k, m * 2 * n)
-        if lanes == LANES:
-            from_states(m, s.wanted, p.b + lanes * n)
-            from_states(m * n, s.J, p.J)
+        memset(p.values, 0, lanes * 3 * m * sizeof(double))
+        memset(p.found, 0, lanes * 6 * m * n * sizeof(double))
+        self.kernel.of(lanes).rows(&self.kernel.c, BY_V, 1, self.s != 0.0, p.frames, x[1], NULL, 0, NULL,
+                                   p.values, p.found, NULL, p.row_work)
+        self.prescribe(lanes, x, p)
+        for e in range(lanes * m):
+            p.b[lanes * n + e] = -self.stabilized(p.values + e, lanes * m)
+        for i in range(m):
+            by_v, B = p.found + lanes * (2 * i + 1) * n, p.B + lanes * ((n + i) * r + n)
+            memcpy(p.J + lanes * i * n, by_v + lanes * m * 2 * n, lanes * n * sizeof(double))
+            for e in range(lanes * n if self.differentiates else 0):
+                B[e] = -self.stabilized(by_v + e, lanes * m * 2 * n)
 
-    cdef void prescribe(self, const double *q, const double *v, const double *motion,
-                        States *s) noexcept nogil:
+    cdef void prescribe(self, int lanes, const double **x, Parts *p) noexcept nogil:
         """Write values of the rows of driven joints, and derivatives of rates; subtract motions of drives."""
-        cdef Py_ssize_t n = self.bodies.nv, m = self.count, k
+        cdef Py_ssize_t n = self.bodies.nv, m = self.count, k, e
         cdef const Drive *drive
+        cdef const double *motion
         cdef double *y
+        cdef int lane
         for k in range(self.drives):
-            drive, y = self.drive + k, s.values + self.drive[k].row
-            if drive.column >= 0:
-                y[0] = atan2(q[drive.q + 1], q[drive.q]) if drive.circle else q[drive.q]
-                y[m], y[2 * m] = v[drive.column], 0.0
-                s.found[(m + drive.row) * 2 * n + n + drive.column] = 1.0
-            y[0] -= motion[MOTION * k]
-            y[m] -= motion[MOTION * k + 1]
-            y[2 * m] -= motion[MOTION * k + 2]
+            drive, motion = self.drive + k, x[4] + lanes * MOTION * k
+            for lane in range(lanes):
+                y, e = p.values + lanes * drive.row + lane, lanes * drive.q + lane
+                if drive.column >= 0:
+                    y[0] = atan2(x[0][e + lanes], x[0][e]) if drive.circle else x[0][e]
+                    y[lanes * m], y[lanes * 2 * m] = x[1][lanes * drive.column + lane], 0.0
+                    p.found[lanes * ((m + drive.row) * 2 * n + n + drive.column) + lane] = 1.0
+                y[0] -= motion[lane]
+                y[lanes * m] -= motion[lanes + lane]
+                y[lanes * 2 * m] -= motion[lanes * 2 + lane]
 
     cdef inline double stabilized(self, const double *x, Py_ssize_t step) noexcept nogil:
         """Return acceleration + 2 s rate + s^2 residual, which stand `step` apart in opposite order."""
@@ -268,13 +245,22 @@ cdef class ConstrainedDynamics(ModelFunction):
         cdef const BorderedKernels *kernels = &bordered.one if lanes == 1 else &bordered.lanes
         cdef const Py_ssize_t *at = t.at if lanes == 1 else t.start
         cdef const double *L = carve_workspace(t, p.factor).X if lanes == 1 else p.H
-        if not self.differentiates:
-            kernels.solve(t, at, L, p.inverse, self.count, p.J, p.b, p.x, p.share, p.rest)
-        if self.differentiates or (lanes == 1 and p.share[0] < 0.0):
+        cdef Py_ssize_t size = t.n + self.count, e
+        cdef int lane
+        if self.differentiates:
             kernels.invert(t, at, L, p.inverse, self.count, p.J, p.S, p.share, p.rest)
-            kernels.apply(t.n + self.count, p.S, p.b, p.x)
+            kernels.apply(size, p.S, p.b, p.x)
+            return
+        kernels.solve(t, at, L, p.inverse, self.count, p.J, p.b, p.x, p.share, p.rest)
+        if not any_dependent(lanes, p):
+            return
+        kernels.invert(t, at, L, p.inverse, self.count, p.J, p.S, p.share, p.rest)
+        kernels.apply(size, p.S, p.b, p.rest)
+        for lane in range(lanes):        # the others keep the bits that they have beside any states
+            for e in range(size if p.share[lane] < 0.0 else 0):
+                p.x[e * lanes + lane] = p.rest[e * lanes + lane]
 
-    cdef void finish(self, const Mechanism *m, int lanes, const double **x, Parts *p, States *s,
+    cdef void finish(self, const Mechanism *m, int lanes, const double **x, Parts *p,
                      double **y) noexcept nogil:
         """y <- the results that are accelerations and forces."""
         memcpy(y[0], p.x, lanes * self.bodies.nv * sizeof(double))
@@ -298,7 +284,7 @@ cdef class ConstrainedDynamics(ModelFunction):
 
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
                          Py_ssize_t first, Py_ssize_t stop) except False:
-        """Run blocks, then one by one states whose rows depend on each other."""
+        """Run blocks, then one by one states whose rank is hard to tell."""
         cdef cnp.ndarray status = np.empty(0 if failed != NULL else stop * LANES, dtype=np.intp)
         cdef cnp.ndarray copies = np.empty(self.entries_of_inputs())
         cdef double *to[MOST_RESULTS]
@@ -376,94 +362,100 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
             self.add_result((n,))
             self.add_result((self.count,))
 
-    cdef void finish(self, const Mechanism *m, int lanes, const double **x, Parts *p, States *s,
+    cdef void finish(self, const Mechanism *m, int lanes, const double **x, Parts *p,
                      double **y) noexcept nogil:
         """y <- S times derivatives of the equations of motion and of the rows."""
         cdef const BorderedKernels *kernels = &bordered.one if lanes == 1 else &bordered.lanes
-        cdef bint dependent = lanes == 1 and p.share[0] < 0.0
         write_position_part(self.bodies, m, lanes, p.x, p.dq, p.first)
-        self.differentiate_rows(lanes, p, s)
+        self.differentiate_rows(lanes, x, p)
         self.subtract_forces(lanes, p)
-        if dependent:
-            self.change_errors(p, s)
         kernels.multiply(self.bodies.nv + self.count, self.columns(lanes), p.S, p.B, p.X)
-        if dependent:
-            self.change_range(m, x, p, s)
+        if any_dependent(lanes, p):
+            self.change_range(m, lanes, x, p)
         self.write_results(lanes, p, y)
 
-    cdef void change_errors(self, Parts *p, States *s) noexcept nogil:
-        """Add to derivatives of rows by q, in B, those of J^T (J a - wanted) = 0, for one state."""
-        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(1), size = n + m, i, j, k
-        cdef double *error = s.values
-        cdef double share
-        memset(s.E, 0, n * n * sizeof(double))
-        for i in range(m):
-            error[i] = -p.b[n + i]
-            for k in range(n):
-                error[i] += p.J[i * n + k] * p.x[k]
-        self.kernel.state_rows(BY_Q, 0, False, s.frames, s.v, p.x, error, NULL, NULL, s.E, s.work)
-        for i in range(n, size):
-            for j in range(n):
-                share = p.S[i * size + j]
-                for k in range(n):
-                    p.B[i * r + k] += share * s.E[j * n + k]
-
-    cdef void change_range(self, const Mechanism *mechanism, const double **x, Parts *p,
-                           States *s) noexcept nogil:
-        """Add to derivatives of forces by q, in X, that they stay in the range of J, for one state.
+    cdef void change_range(self, const Mechanism *mechanism, int lanes, const double **x,
+                           Parts *p) noexcept nogil:
+        """Add to derivatives of forces by q, in X, that they stay in the range of J where rows are dependent.
 
         With J z = forces it changes by d(J z), of which J K d(J z) is in the range already.
         """
-        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(1), size = n + m, i, k, j
+        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), size = n + m, i, j, k
+        cdef Py_ssize_t failed[LANES]
         cdef const double *moved[2]
         cdef double *z = p.b
-        cdef double *change
-        cdef Py_ssize_t failed = FACTORIZED
+        cdef double *change = p.found + lanes * m * 2 * n        # of rates
+        cdef double *step = p.E                                  # K d(J z)
+        cdef int lane
+        memset(z, 0, lanes * n * sizeof(double))
         for i in range(n):
-            z[i] = 0.0
             for j in range(m):
-                z[i] += p.S[i * size + n + j] * p.x[n + j]
+                add_products(lanes, 1.0, p.S + lanes * (i * size + n + j), p.x + lanes * (n + j),
+                             z + lanes * i)
         moved[0], moved[1] = x[0], z
-        self.frames.compute(mechanism, 1, moved, &p.frames, &failed, p.rest)
-        memset(s.found, 0, 6 * m * n * sizeof(double))
-        self.kernel.state_rows(BY_Q, 1, False, p.frames, z, NULL, NULL, NULL, s.found, NULL, s.work)
-        change = s.found + m * 2 * n         # of rates
+        self.frames.compute(mechanism, lanes, moved, &p.frames, failed, p.rest)
+        memset(p.found, 0, lanes * 6 * m * n * sizeof(double))
+        self.kernel.of(lanes).rows(&self.kernel.c, BY_Q, 1, False, p.frames, z, NULL, 0, NULL, NULL, p.found,
+                                   NULL, p.row_work)
+        memset(step, 0, lanes * n * n * sizeof(double))
         for i in range(n):
-            for k in range(n):
-                s.E[i * n + k] = 0.0
-                for j in range(m):
-                    s.E[i * n + k] += p.S[i * size + n + j] * change[j * 2 * n + k]
-        for j in range(m):
-            for k in range(n):
-                for i in range(n):
-                    change[j * 2 * n + k] -= p.J[j * n + i] * s.E[i * n + k]
-                p.X[(n + j) * r + k] += change[j * 2 * n + k]
-
-    cdef void differentiate_rows(self, int lanes, Parts *p, States *s) noexcept nogil:
-        """B <- derivatives by q of the forces of all rows, and of minus the rows."""
-        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), size = n + m, i, k
-        cdef double *x
-        cdef double *B
-        cdef int lane, order = 2 if self.s == 0.0 else 0
-        if lanes == LANES:
-            to_states(size, p.x, s.x)
-        for lane in range(lanes):
-            memset(s.found, 0, 6 * m * n * sizeof(double))
-            memset(s.E, 0, n * n * sizeof(double))
-            x, B = s.x + lane * size, s.B + lane * size * r
-            self.kernel.state_rows(BY_Q, order, self.s != 0.0, s.frames + lane * self.record, s.v + lane * n,
-                                   x, x + n, NULL, s.found, s.E, s.work)
-            for i in range(self.drives):
-                if self.drive[i].column >= 0:
-                    s.found[self.drive[i].row * 2 * n + self.drive[i].column] = 1.0
-            for i in range(n):
-                memcpy(B + i * r, s.E + i * n, n * sizeof(double))
-                memset(B + i * r + n, 0, (r - n) * sizeof(double))
-            for i in range(m):
+            for j in range(m):
                 for k in range(n):
-                    B[(n + i) * r + k] = -self.stabilized(s.found + i * 2 * n + k, m * 2 * n)
-        if lanes == LANES:
-            from_states(size * r, s.B, p.B)
+                    add_products(lanes, 1.0, p.S + lanes * (i * size + n + j),
+                                 change + lanes * (j * 2 * n + k), step + lanes * (i * n + k))
+        for j in range(m):
+            for i in range(n):
+                for k in range(n):
+                    add_products(lanes, -1.0, p.J + lanes * (j * n + i), step + lanes * (i * n + k),
+                                 change + lanes * (j * 2 * n + k))
+            for k in range(n):
+                for lane in range(lanes):
+                    if p.share[lane] < 0.0:
+                        p.X[lanes * ((n + j) * r + k) + lane] += change[lanes * (j * 2 * n + k) + lane]
+
+    cdef void differentiate_rows(self, int lanes, const double **x, Parts *p) noexcept nogil:
+        """B <- derivatives by q of the forces of all rows, and of minus the rows.
+
+        Where rows are dependent, those of J^T (J a - wanted) = 0 are added to the rows.
+        """
+        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), i, j, k, e
+        cdef bint dependent = any_dependent(lanes, p)
+        cdef double *error = p.values + lanes * m
+        cdef const double *row
+        cdef double *B
+        cdef int order = 2 if self.s == 0.0 else 0
+        memcpy(p.values, p.x + lanes * n, lanes * m * sizeof(double))
+        for i in range(m if dependent else 0):
+            for e in range(lanes):
+                error[lanes * i + e] = -p.b[lanes * (n + i) + e]
+            for k in range(n):
+                add_products(lanes, 1.0, p.J + lanes * (i * n + k), p.x + lanes * k, error + lanes * i)
+        memset(p.found, 0, lanes * 6 * m * n * sizeof(double))
+        memset(p.E, 0, lanes * 2 * n * n * sizeof(double))
+        self.kernel.of(lanes).rows(&self.kernel.c, BY_Q, order, self.s != 0.0, p.frames, x[1], p.x,
+                                   2 if dependent else 1, p.values, NULL, p.found, p.E, p.row_work)
+        for i in range(self.drives):
+            for e in range(lanes if self.drive[i].column >= 0 else 0):
+                p.found[lanes * (self.drive[i].row * 2 * n + self.drive[i].column) + e] = 1.0
+        for i in range(n):
+            memcpy(p.B + lanes * i * r, p.E + lanes * i * n, lanes * n * sizeof(double))
+            memset(p.B + lanes * (i * r + n), 0, lanes * (r - n) * sizeof(double))
+        for i in range(m):
+            row, B = p.found + lanes * i * 2 * n, p.B + lanes * (n + i) * r
+            for e in range(lanes * n):
+                B[e] = -self.stabilized(row + e, lanes * m * 2 * n)
+            for j in range(n if dependent else 0):
+                self.add_errors(lanes, p, p.S + lanes * ((n + i) * (n + m) + j), p.E + lanes * (n + j) * n, B)
+
+    cdef void add_errors(self, int lanes, const Parts *p, const double *share, const double *E,
+                         double *B) noexcept nogil:
+        """B <- B + share times a row of derivatives of J^T (J a - wanted), where rows are dependent."""
+        cdef Py_ssize_t k
+        cdef int lane
+        for k in range(self.bodies.nv):
+            for lane in range(lanes):
+                if p.share[lane] < 0.0:
+                    B[lanes * k + lane] += share[lane] * E[lanes * k + lane]
 
     cdef void subtract_forces(self, int lanes, Parts *p) noexcept nogil:
         """B <- B less derivatives of inverse dynamics."""

@@ -1,46 +1,61 @@
 """C interface of the rows of loops and rigid contacts, with their derivatives."""
 
-from ._moving_frames cimport Frame, Moving, Pair, Part, UnitMotion
+cdef extern from "kernels/constraints/frame_rows.h" nogil:
+    enum:
+        ORIGINS
+        ANGLE
+        HELD_3D
+        HELD_6D
+        BY_Q                     # derivatives
+        BY_V
 
-cdef enum:                       # derivatives
-    BY_Q = 1
-    BY_V = 2
+    ctypedef struct Part:
+        Py_ssize_t kind, row, pair
+        Py_ssize_t i, j
+        Py_ssize_t local
+
+    ctypedef struct Pair:
+        Py_ssize_t body[2]
+        double R[18]
+        double p[6]
+
+    ctypedef struct FrameRows:
+        Py_ssize_t m, joints, n, rows, parts
+        const Py_ssize_t *below
+        const Py_ssize_t *joint
+        const Py_ssize_t *column
+        const double *ratio
+        const unsigned char *path
+        const unsigned char *moves
+        const unsigned char *second
+        const unsigned char *used
+        const Pair *pair
+        const Part *part
+        double rounding
+        void (*log)(const double *, const double *, const double *, double *) noexcept nogil
+        void (*jlog)(const double *, const double *, const double *, double *) noexcept nogil
+
+    ctypedef struct FrameRowKernels:
+        Py_ssize_t (*workspace_size)(const FrameRows *) noexcept nogil
+        void (*rows)(const FrameRows *, int sides, int order, int turns, const double *frames,
+                     const double *v, const double *a, int loads, const double *forces, double *values,
+                     double *derivatives, double *E, double *workspace) noexcept nogil
+
+    ctypedef struct FrameRowTable:
+        const char *name
+        FrameRowKernels one
+        FrameRowKernels lanes
+
+ctypedef struct Drive:           # prescribes position, velocity and acceleration of one row
+    Py_ssize_t row
+    Py_ssize_t column            # of the driven joint; -1: the row is one of a loop
+    Py_ssize_t q                 # place of that joint
+    Py_ssize_t circle            # 1: q holds cosine and sine
 
 
 cdef class RowKernel:
-    cdef Py_ssize_t m, joints, n, rows, parts, pairs
-    cdef const Py_ssize_t *below
-    cdef const Py_ssize_t *joint
-    cdef const Py_ssize_t *column
-    cdef const double *ratio
-    cdef const unsigned char *path
-    cdef const unsigned char *moves
-    cdef const unsigned char *second
-    cdef const unsigned char *used               # freedoms that move a frame
-    cdef const Pair *pair
-    cdef const Part *part
-    cdef object kept
+    cdef FrameRows c
+    cdef object kept, memory
 
-    cdef Py_ssize_t workspace_size(self) noexcept nogil
-    cdef void state_rows(self, int sides, int order, bint turns, const double *frames, const double *v,
-                         const double *a, const double *forces, double *values, double *derivatives,
-                         double *E, double *work) noexcept nogil
-    cdef void unit_motions(self, const double *frames, const double *a, double *A,
-                           UnitMotion *units) noexcept nogil
-    cdef void units(self, const double *frames, const double *v, const double *a, double *A,
-                    UnitMotion *units) noexcept nogil
-    cdef void differentiate_frames(self, int sides, const Frame *f, const UnitMotion *units,
-                                   Moving *d) noexcept nogil
-    cdef void part_rows(self, int sides, int order, const Part *part, const Frame *f, const Moving *d,
-                        const double *log, double *values, double *derivatives) noexcept nogil
-    cdef void write(self, int least, const Part *part, const Frame *f, const Moving *d, const double *y,
-                    const double *dy, double *x, Py_ssize_t order_step, Py_ssize_t row_step) noexcept nogil
-    cdef void part_forces(self, const Part *part, const Frame *f, const Moving *d, const double *force,
-                          double *E) noexcept nogil
-    cdef double entry(self, Py_ssize_t j, Py_ssize_t k, const Moving *d, const double *x,
-                      const double *dx) noexcept nogil
-    cdef void wrenches(self, const Part *part, const Frame *f, const Moving *d, const double *force,
-                       const double *y, double *x, double *dx) noexcept nogil
-    cdef void prepare(self, int sides, Py_ssize_t pair, const double *frames, const double *A,
-                      const UnitMotion *units, Frame *f, Moving *d) noexcept nogil
+    cdef const FrameRowKernels *of(self, int lanes) noexcept nogil
     cdef double *allocate(self) except NULL

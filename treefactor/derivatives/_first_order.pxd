@@ -1,6 +1,7 @@
-"""C interface of the first derivatives of inverse dynamics, in two parts: by v, then by q."""
+"""C interface of the first derivatives of inverse dynamics, in two parts, and of solves with H."""
 
 from ..dynamics._recursions cimport Bodies, Mechanism
+from ..tree._pattern cimport Shape, Workspace
 
 cdef Py_ssize_t parts_size(Bodies bodies, int lanes) noexcept nogil
 cdef void write_velocity_part(Bodies bodies, const Mechanism *m, int lanes, const double *q,
@@ -8,3 +9,7 @@ cdef void write_velocity_part(Bodies bodies, const Mechanism *m, int lanes, cons
                               double *work) noexcept nogil
 cdef void write_position_part(Bodies bodies, const Mechanism *m, int lanes, const double *a, double *dq,
                               double *work) noexcept nogil
+cdef Py_ssize_t factor_and_accelerate(const Shape *t, Workspace *w, double *H, double *a) noexcept nogil
+cdef Py_ssize_t padded_columns(const Shape *t) noexcept nogil
+cdef void solve_both(const Shape *t, const Workspace *w, const double *dq, const double *dv, double *X,
+                     double *Y, double *work) noexcept nogil

@@ -173,12 +173,9 @@ cdef class ForwardDynamicsDerivatives(ModelFunction):
             active.lanes.solve_pair(t, H, spare + lanes * nnz, dv, rest, y[1])
         else:
             w = carve_workspace(t, rest)
-            clear_workspace(t, &w)
-            active.single.load_packed(t, <const char *> H, sizeof(double), t.whole, w.X)
-            failed[0] = active.single.factor(t, 0, t.supernodes, H, t.whole, w.path, w.X, w.D, w.inverse)
+            failed[0] = factor_and_accelerate(t, &w, H, a)
             if failed[0] != FACTORIZED:
                 return
-            active.single.apply(t, w.X, w.D, w.inverse, 1, SOLVE, a, w.path)
             active.single.invert(t, w.X, w.inverse, 1, y[2])
             write_position_part(self.bodies, m, lanes, a, dq, parts)
             solve_both(t, &w, dq, dv, y[0], y[1], rest + factor_workspace_size(t))
@@ -224,6 +221,17 @@ cdef void write_position_part(Bodies bodies, const Mechanism *m, int lanes, cons
     expand(&bodies.coupling, lanes, a, full)
     kernels.position_part(m, full, full + lanes * bodies.m.n, work)
     reduce_coriolis(&bodies.coupling, lanes, full + lanes * bodies.m.n, dq)
+
+
+cdef Py_ssize_t factor_and_accelerate(const Shape *t, Workspace *w, double *H, double *a) noexcept nogil:
+    """Factorize H of one configuration, and a <- H^-1 a; return FACTORIZED or the freedom that failed."""
+    cdef Py_ssize_t failed
+    clear_workspace(t, w)
+    active.single.load_packed(t, <const char *> H, sizeof(double), t.whole, w.X)
+    failed = active.single.factor(t, 0, t.supernodes, H, t.whole, w.path, w.X, w.D, w.inverse)
+    if failed == FACTORIZED:
+        active.single.apply(t, w.X, w.D, w.inverse, 1, SOLVE, a, w.path)
+    return failed
 
 
 cdef Py_ssize_t padded_columns(const Shape *t) noexcept nogil:

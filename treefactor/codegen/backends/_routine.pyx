@@ -241,7 +241,7 @@ cdef class Routine:
                 PyTuple_SET_ITEM(arrays, k, array)
                 all_arrays &= (<Results> parts[k + 1]).axes > 0
         elif isinstance(out, tuple) and are_fast_outputs(<tuple> out, parts[1:]):
-            arrays = out
+            arrays = <tuple> out         # a named tuple, too
         else:
             return None
         for k in range(count):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from itertools import chain
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ..lower.lowering import lower
 from ..program.precision import REGISTER, Precision
 from ..program.program import Function, Program
 from . import numpy_
-from ._interp import Interpreter, Solver
+from ._interp import DerivativeSolver, Interpreter, Solver
 from ._native import Native, second_cache
 from ._results import Results
 
@@ -73,14 +74,17 @@ def interpreted(program: Program, precision: Precision) -> Callable:
         sizes = [size for _, size in function.inputs]
         constants = code.constants.astype(precision.dtype)
         given = sizes, code.slots, rotations, pivots, precision.dtype, constants, code.words
-        equation = function.equation
-        if equation is None or precision.is_single:
+        if not function.equations or precision.is_single:
             return Interpreter(*given), code.output, function.sign, code.zero
-        own, *places, _ = routine(equation, rotations, False)
-        operands = [names.index(name) for name, _ in equation.inputs]
+        sources = []
+        for equation in function.equations:
+            own, *places, _ = routine(equation, rotations, False)
+            sources.append((own, Results(*places, equation.shape)))
+        operands = [names.index(name) for name, _ in function.equations[0].inputs]
         forces = names.index("tau") if "tau" in names else -1
         pattern = Tree(program.parent).pattern
-        solver = Solver(*given, own, Results(*places, equation.shape), operands, forces, pattern)
+        kind = Solver if len(sources) == 1 else DerivativeSolver
+        solver = kind(*given, *sources[0], operands, forces, pattern, *chain.from_iterable(sources[1:]))
         return solver, code.output, function.sign, code.zero
 
     return routine

@@ -57,9 +57,9 @@ class Function(ReadOnly):
     alternatives : tuple of Function
         The same function in other statements, before common factors are gathered. Compiled code for one
         configuration is that of the shortest time, estimated from all of them.
-    equation : Function or None
-        "crba" or "crba + bias" of a function that one configuration can solve from H and the bias, by kernels
-        of linear algebra instead of statements: so does the interpreter.
+    equations : tuple of Function
+        "crba" or "crba + bias", and "rnea_derivatives" for derivatives: this function follows from them
+        by kernels of linear algebra instead of statements. So the interpreter computes one configuration.
 
     Notes
     -----
@@ -78,7 +78,7 @@ class Function(ReadOnly):
     variant: str = ""
     group: tuple[str, ...] = ()
     alternatives: tuple[Function, ...] = ()
-    equation: Function | None = None
+    equations: tuple[Function, ...] = ()
 
     def __post_init__(self):
         for column in COLUMNS:

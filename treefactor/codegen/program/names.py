@@ -196,9 +196,10 @@ GROUPS = {  # in messages
 }
 PARAMETRIC = FUNCTIONS  # functions that can take inertial parameters as their last input
 ARGUMENTS = {name: one.arguments for name, one in ROUTINES.items() if one.group != "frames"}
-EQUATIONS = {  # functions that follow from H and the bias by linear algebra
-    "minv": ("crba",),
-    "forward_dynamics": ("crba", "bias"),
+EQUATIONS: dict[str, tuple[tuple[str, ...], ...]] = {  # functions that follow from others by linear algebra
+    "minv": (("crba",),),
+    "forward_dynamics": (("crba", "bias"),),
+    "forward_dynamics_derivatives": (("crba", "bias"), ("rnea_derivatives",)),
 }
 JOINED = " + "  # between the names of a group
 LONGEST = 80  # C identifier, without a digest

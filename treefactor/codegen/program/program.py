@@ -180,14 +180,13 @@ class Program(ReadOnly):
         for k, function in enumerate(self.functions.values()):
             plain = _head(function)
             plain |= {"alternatives": [alternative.variant for alternative in function.alternatives]}
-            equation = function.equation
-            if equation is not None:
-                plain |= {"equation": _head(equation)}
-                arrays |= _columns(f"{k}.equation", equation)
+            plain |= {"equations": [_head(equation) for equation in function.equations]}
             head["functions"].append(plain)
             arrays |= _columns(f"{k}", function)
             for j, alternative in enumerate(function.alternatives):
                 arrays |= _columns(f"{k}.{j}", alternative)
+            for j, equation in enumerate(function.equations):
+                arrays |= _columns(f"{k}.equation{j}", equation)
         if self.parameter_map is not None:
             head["pi"] = self.parameter_map.head()
             arrays |= self.parameter_map.arrays()
@@ -253,7 +252,7 @@ class Program(ReadOnly):
             for alternative in function.alternatives:
                 self._require_valid(name, alternative)
             self._require_valid(name, function)
-            self._require_equation(name, function)
+            self._require_equations(name, function)
 
     def _require_valid(self, name: str, function: Function) -> None:
         """Raise CodegenError unless the statements of a function are valid and fit the model."""
@@ -267,14 +266,14 @@ class Program(ReadOnly):
         if ((closed < 1) | (closed > len(self.loops))).any():
             raise CodegenError(f"{name}: a square root does not belong to a loop")
 
-    def _require_equation(self, name: str, function: Function) -> None:
-        """Raise CodegenError unless the equation of a function is valid, and one from which it follows."""
-        equation = function.equation
-        if equation is None:
-            return
-        if equation.parts != EQUATIONS.get(name):
-            raise CodegenError(f"{name}: it does not follow from {equation.name}")
-        self._require_valid(equation.name, equation)
+    def _require_equations(self, name: str, function: Function) -> None:
+        """Raise CodegenError unless equations are valid, and those from which the function follows."""
+        parts = tuple(equation.parts for equation in function.equations)
+        if parts and parts != EQUATIONS.get(name):
+            names = ", ".join(equation.name for equation in function.equations)
+            raise CodegenError(f"{name}: it does not follow from {names}")
+        for equation in function.equations:
+            self._require_valid(equation.name, equation)
 
     def _require_fitting(self, name: str, function: Function) -> None:
         """Raise CodegenError unless the name, arguments and shape of a function fit the model."""
@@ -305,9 +304,9 @@ def _columns(prefix: str, function: Function) -> dict[str, np.ndarray]:
 
 
 def _function(
-    file, prefix: str, name, inputs, shape, variant, group=(), alternatives=(), equation=None
+    file, prefix: str, name, inputs, shape, variant, group=(), alternatives=(), equations=()
 ) -> Function:
-    """Read a function, its alternatives and its equation, the columns of which have names with a prefix."""
+    """Read a function, its alternatives and its equations, the columns of which have names with a prefix."""
     columns: dict[str, Any] = {column: np.ascontiguousarray(file[f"{prefix}.{column}"]) for column in COLUMNS}
     for column, dtype in COLUMNS.items():
         if columns[column].dtype != dtype or columns[column].ndim != 1:
@@ -319,5 +318,6 @@ def _function(
         _function(file, f"{prefix}.{j}", *same, variant_of_alternative, group)
         for j, variant_of_alternative in enumerate(alternatives)
     ]
-    equation = _function(file, f"{prefix}.equation", **equation) if equation else None
-    return replace(made, group=tuple(map(str, group)), alternatives=tuple(others), equation=equation)
+    sources = [_function(file, f"{prefix}.equation{j}", **head) for j, head in enumerate(equations)]
+    made = replace(made, alternatives=tuple(others), equations=tuple(sources))
+    return replace(made, group=tuple(map(str, group)))

@@ -14,8 +14,7 @@ typedef struct {
     /* S <- matrix of [H J^T; J 0] [x; -y] = b, [x; y] = S b, for the rows J (m, n) and H = L^T D L with row k of L at
      * L[at[k]] and the reciprocals of D; share <- the least part of a row that is independent of those before it,
      * squared, relative to the row and to the largest one, of the rows that have such a part. It is negative where others
-     * depend on those before them up to rounding: S is then that of the least y for one state, and without meaning
-     * for several */
+     * depend on those before them up to rounding: S is then that of the least y */
     void (*invert)(const Shape *, const ptrdiff_t *at, const double *L, const double *inverse, ptrdiff_t m,
                    const double *J, double *S, double *share, double *workspace);
     /* X <- S B, for S (size, size) */

@@ -45,9 +45,21 @@ INLINE real NAME(extreme)(real x, real y, int most)
     return x;
 }
 
+/* Return a per lane where x is not 0, else b. */
+INLINE real NAME(choose)(real x, real a, real b)
+{
+    double of_x[sizeof(real) / 8], of_a[sizeof(real) / 8], of_b[sizeof(real) / 8];
+    memcpy(of_x, &x, sizeof x);
+    memcpy(of_a, &a, sizeof a);
+    memcpy(of_b, &b, sizeof b);
+    for (size_t l = 0; l < sizeof(real) / 8; l++) of_b[l] = of_x[l] != 0.0 ? of_a[l] : of_b[l];
+    memcpy(&b, of_b, sizeof b);
+    return b;
+}
+
 static ptrdiff_t NAME(bordered_size)(ptrdiff_t n, ptrdiff_t m)
 {
-    return ((n + m) * (m + n) + 2 * m * m + 3 * m) * LANES;
+    return ((n + 2 * m) * (m + n) + 3 * m * m + 2 * m) * LANES;
 }
 
 /* Judge what is left of a row, squared: return 1, and keep in share the least share of the row and of the largest one;
@@ -140,40 +152,41 @@ static void NAME(invert_triangle)(ptrdiff_t n, ptrdiff_t m, double *R, double *M
     }
 }
 
-#if LANES == 1
 /* M <- R^+, and K <- R^+ K behind R, where rows of R are zero. With X = (R R^T)^-1 R, M = X^T: by the factor of R R^T,
  * of which the diagonal is 1 in these rows; T: workspace (m, m). */
 static void NAME(invert_any_rank)(ptrdiff_t n, ptrdiff_t m, double *R, const double *scale, double *T, double *M)
 {
     const ptrdiff_t r = m + n;
+    const real zero = {0};
     for (ptrdiff_t a = 0; a < m; a++)
         for (ptrdiff_t b = 0; b <= a; b++) {
-            double sum = a == b && scale[a] == 0.0;
-            for (ptrdiff_t c = a; c < m; c++) sum += R[a * r + c] * R[b * r + c];
-            for (ptrdiff_t c = 0; c < b; c++) sum -= T[a * m + c] * T[b * m + c];
-            T[a * m + b] = a == b ? sqrt(sum) : sum / T[b * m + b];
+            real sum = a == b ? NAME(choose)(READ(scale, a), zero, zero + 1.0) : zero;
+            for (ptrdiff_t c = a; c < m; c++) sum += READ(R, a * r + c) * READ(R, b * r + c);
+            for (ptrdiff_t c = 0; c < b; c++) sum -= READ(T, a * m + c) * READ(T, b * m + c);
+            AT(T, a * m + b) = a == b ? NAME(root_of)(sum) : sum / READ(T, b * m + b);
         }
     for (ptrdiff_t column = 0; column < m; column++) {
-        double *x = M + column * m;      /* row of M, column of X */
+        double *x = M + column * m * LANES;      /* row of M, column of X */
         for (ptrdiff_t s = 0; s < m; s++) {
-            x[s] = R[s * r + column];
-            for (ptrdiff_t c = 0; c < s; c++) x[s] -= T[s * m + c] * x[c];
-            x[s] /= T[s * m + s];
+            real sum = READ(R, s * r + column);
+            for (ptrdiff_t c = 0; c < s; c++) sum -= READ(T, s * m + c) * READ(x, c);
+            AT(x, s) = sum / READ(T, s * m + s);
         }
         for (ptrdiff_t s = m - 1; s >= 0; s--) {
-            for (ptrdiff_t c = s + 1; c < m; c++) x[s] -= T[c * m + s] * x[c];
-            x[s] /= T[s * m + s];
+            real sum = READ(x, s);
+            for (ptrdiff_t c = s + 1; c < m; c++) sum -= READ(T, c * m + s) * READ(x, c);
+            AT(x, s) = sum / READ(T, s * m + s);
         }
     }
     for (ptrdiff_t i = 0; i < n; i++) {
         for (ptrdiff_t a = 0; a < m; a++) {
-            T[a] = 0.0;
-            for (ptrdiff_t s = 0; s < m; s++) T[a] += M[a * m + s] * R[s * r + m + i];
+            real sum = zero;
+            for (ptrdiff_t s = 0; s < m; s++) sum += READ(M, a * m + s) * READ(R, s * r + m + i);
+            AT(T, a) = sum;
         }
-        for (ptrdiff_t a = 0; a < m; a++) R[a * r + m + i] = T[a];
+        for (ptrdiff_t a = 0; a < m; a++) AT(R, a * r + m + i) = READ(T, a);
     }
 }
-#endif
 
 /* S <- [P K^T; -K G] of C Z in A, K behind R, and M, whose rows begin at their diagonal if it is a triangle */
 static void NAME(fill)(ptrdiff_t n, ptrdiff_t m, int triangle, const double *A, const double *R, const double *scale,
@@ -200,23 +213,42 @@ static void NAME(fill)(ptrdiff_t n, ptrdiff_t m, int triangle, const double *A, 
         }
 }
 
+/* Set `is_full` to 0 where a share is negative, else to 1; return whether all are 1. */
+INLINE int NAME(find_full)(real share, real *is_full)
+{
+    double a[sizeof(real) / 8];
+    int all = 1;
+    memcpy(a, &share, sizeof share);
+    for (size_t l = 0; l < sizeof(real) / 8; l++) {
+        all &= !(a[l] < 0.0);
+        a[l] = !(a[l] < 0.0);
+    }
+    memcpy(is_full, a, sizeof share);
+    return all;
+}
+
 static void NAME(invert_bordered)(const Shape *t, const ptrdiff_t *at, const double *L, const double *inverse,
                                   ptrdiff_t m, const double *J, double *S, double *share, double *workspace)
 {
     const ptrdiff_t n = t->n, r = m + n;
     double *A = workspace, *R = A + n * r * LANES, *M = R + m * r * LANES;
-    double *scale = M + m * m * LANES, *lengths = scale + m * LANES;
-    int triangle = 1;
+    double *any_R = M + m * m * LANES, *any_M = any_R + m * r * LANES, *T = any_M + m * m * LANES;
+    double *scale = T + m * m * LANES, *lengths = scale + m * LANES;
+    real is_full;
+    int all_full;
     NAME(half_solve)(t, at, L, inverse, m, J, NULL, A);
     AT(share, 0) = NAME(orthogonalize)(n, m, r, A, R, scale, lengths);
-#if LANES == 1
-    if (share[0] < 0.0) {
-        NAME(invert_any_rank)(n, m, R, scale, lengths + m, M);
-        triangle = 0;
+    all_full = NAME(find_full)(READ(share, 0), &is_full);
+    if (!all_full) {
+        for (ptrdiff_t e = 0; e < m * r; e++) AT(any_R, e) = READ(R, e);
+        NAME(invert_any_rank)(n, m, any_R, scale, T, any_M);
     }
-#endif
-    if (triangle) NAME(invert_triangle)(n, m, R, M);
-    NAME(fill)(n, m, triangle, A, R, scale, M, S);
+    NAME(invert_triangle)(n, m, R, M);
+    if (!all_full) {                 /* lanes of full rank have the bits of a register that has only these */
+        for (ptrdiff_t e = 0; e < m * r; e++) AT(R, e) = NAME(choose)(is_full, READ(R, e), READ(any_R, e));
+        for (ptrdiff_t e = 0; e < m * m; e++) AT(M, e) = NAME(choose)(is_full, READ(M, e), READ(any_M, e));
+    }
+    NAME(fill)(n, m, all_full, A, R, scale, M, S);
 }
 
 /* With c = (Q^T Q)^-1 Q^T Z b and d = (Q^T Q)^-1 R^-T wanted: R y = d - c, Z^-T x = C Z b + Q d */
