@@ -21,6 +21,7 @@ ctypedef struct Array:           # an argument or result, for one configuration
     int axes
     cnp.npy_intp shape[MOST_AXES]
     Py_ssize_t size              # entries of the user's array
+    Py_ssize_t number_bytes      # of one entry
     Py_ssize_t computed          # entries that `compute` reads or writes
     Form form                    # of a result
     const int *at                # of one with a form: for each entry of the user's array the computed one
@@ -45,6 +46,7 @@ cdef inline int describe_shape(Array *array, tuple shape, int kind=cnp.NPY_DOUBL
         array.shape[axis] = shape[axis]
         array.size *= array.shape[axis]
     array.computed = array.size
+    array.number_bytes = sizeof(float) if kind == cnp.NPY_FLOAT else sizeof(double)
     return 0
 
 
@@ -80,8 +82,9 @@ cdef inline void describe_series(const Array *array, Py_ssize_t to_step, Operand
 cdef inline void describe_contiguous(const Array *array, const void *x, Operand *operand) noexcept nogil:
     """Describe the contiguous entries of one configuration, or of an argument that all share."""
     describe_vector(x, array.size, operand)
+    operand.to_entry = array.number_bytes
     if array.series and x != NULL:
-        describe_series(array, array.size // max(array.shape[0], 1) * sizeof(double), operand)
+        describe_series(array, array.size // max(array.shape[0], 1) * array.number_bytes, operand)
 
 
 cdef inline bint set_leading(Leading *leading, int axes, const cnp.npy_intp *shape) noexcept:

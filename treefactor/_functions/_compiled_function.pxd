@@ -21,6 +21,7 @@ cdef class CompiledFunction:
     cdef bint writes_last        # single results are written when all pivots are known to be good
     cdef readonly bint in_lanes  # the user's results have the layout "lanes"
     cdef readonly bint scalar    # the only result is a number
+    cdef int kind                # type number of NumPy of arguments and results, numbers excepted
     cdef readonly bint any_length        # its unit vectors may have any length but zero
     cdef readonly int effort     # for an entry of the results, see `spread`
     cdef Pattern pattern         # of results of the forms SYMMETRIC and PAIR

@@ -10,8 +10,8 @@ from libc.math cimport NAN
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from .._util._fast_arrays cimport all_finite, is_real, may_overlap
-from .._util._result_arrays cimport new_array, new_block, new_result, size_in_block
+from .._util._fast_arrays cimport all_finite, is_array, may_overlap
+from .._util._result_arrays cimport doubles_of, new_array, new_block, new_result, size_in_block
 from .._util._thread_count cimport is_thread_count
 from ..tree._operands cimport (
     ALIGNED, LANES, Operand, align, describe, describe_vector, is_dense, load, overlap)
@@ -104,6 +104,7 @@ cdef class CompiledFunction:
 
     def __cinit__(self, *_):
         self.elements, self.one_axis, self.effort, self.configurations = -1, True, 16, ()
+        self.kind = cnp.NPY_DOUBLE
 
     def __dealloc__(self):
         free(self.result)
@@ -117,7 +118,7 @@ cdef class CompiledFunction:
         cdef Py_ssize_t first = 0
         cdef int k
         assert self.inputs < MOST_ARRAYS and len(shape) < MOST_AXES
-        describe_shape(array, shape)
+        describe_shape(array, shape, self.kind)
         array.optional = optional
         if units is not None:
             for k in range(self.inputs):
@@ -133,6 +134,7 @@ cdef class CompiledFunction:
     cdef int add_number(self, bint shared=False) except -1:
         """Declare the next argument: a number, for which Python's float or int may stand."""
         self.add_input(())
+        describe_shape(&self.input[self.inputs - 1], ())
         self.input[self.inputs - 1].number, self.input[self.inputs - 1].shared = True, shared
         return 0
 
@@ -150,7 +152,7 @@ cdef class CompiledFunction:
             raise MemoryError("cannot allocate the table of the results of a function")
         self.result, array = table, &table[self.results]
         memset(array, 0, sizeof(Array))
-        describe_shape(array, shape)
+        describe_shape(array, shape, self.kind)
         array.form = form
         if form == SPARSE:
             array.computed, array.at = computed, at
@@ -248,6 +250,11 @@ cdef class CompiledFunction:
     def number(self, double value):
         """Return the only result, a number, as the function returns it."""
         return self.as_number(value)
+
+    @property
+    def dtype(self):
+        """Return the type of arguments and results; numbers are float64."""
+        return cnp.PyArray_DescrFromType(self.kind)
 
     @property
     def has_elements(self):
@@ -367,17 +374,17 @@ cdef class CompiledFunction:
 
     cdef bint find_result(self, int k, const double **x, object out, double **y) noexcept:
         """Set y[k] to the data of out, for one configuration; false if it does not fit, or overlaps."""
-        cdef Py_ssize_t size = self.result[k].size
+        cdef Py_ssize_t size = self.result[k].size * self.result[k].number_bytes
         cdef int j
         if not (fits(&self.result[k], out) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)):
             return False
         y[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
         for j in range(self.inputs):
-            if overlap(y[k], size, x[j], self.input[j].size):
+            if overlap(y[k], size, x[j], self.input[j].size * self.input[j].number_bytes):
                 if not (self.result[k].in_place and j == k and y[k] == x[k]):
                     return False
         for j in range(k):
-            if overlap(y[k], size, y[j], self.result[j].size):
+            if overlap(y[k], size, y[j], self.result[j].size * self.result[j].number_bytes):
                 return False
         return True
 
@@ -413,11 +420,12 @@ cdef class CompiledFunction:
         memcpy(shape, leading.shape, leading.axes * sizeof(cnp.npy_intp))
         if leading.axes:
             for k in range(self.results):
-                size += size_in_block(leading.size * self.result[k].size)
+                size += size_in_block(doubles_of(
+                    leading.size * self.result[k].size * self.result[k].number_bytes))
             block = new_block(self.results, size)
         for k in range(self.results):
             memcpy(shape + leading.axes, self.result[k].shape, sizeof(self.result[k].shape))
-            array = new_array(leading.axes + self.result[k].axes, shape, block, &at)
+            array = new_array(leading.axes + self.result[k].axes, shape, self.kind, block, &at)
             Py_INCREF(array)
             PyTuple_SET_ITEM(arrays, k, array)
         return arrays
@@ -501,7 +509,8 @@ cdef class CompiledFunction:
                     if operands[j].data == NULL or operands[j].data == <const char *> (numbers + j):
                         continue
                     if may_overlap(<cnp.ndarray> arrays[j], results[k]):
-                        if not (self.result[k].in_place and j == k and is_dense(&operands[j])
+                        if not (self.result[k].in_place and j == k
+                                and is_dense(&operands[j], self.input[j].number_bytes)
                                 and operands[j].data == <const char *> cnp.PyArray_DATA(results[k])):
                             return None
                         apart = False
@@ -521,16 +530,14 @@ cdef class CompiledFunction:
         if self.in_lanes:
             axes, shape[0], shape[1] = 3, (leading.size + LANES - 1) // LANES, self.result[k].computed
             shape[2] = LANES
-        return has_shape(out, axes, shape) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
+        return has_shape(out, axes, shape, self.kind) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
 
     cdef object run(self, PyObject **arrays, object out, object threads):
-        """Return the results for float64 arrays that need no conversion, or None."""
+        """Return the results for arrays that need no conversion, or None."""
         cdef object returned = None
         cdef PyObject *plain[MOST_ARRAYS]
         cdef list copies
-        if (is_real(<object> arrays[0])
-                and cnp.PyArray_NDIM(<cnp.ndarray> arrays[0]) == self.input[0].axes
-                and is_thread_count(threads)):
+        if is_array(<object> arrays[0], self.input[0].axes, self.input[0].kind) and is_thread_count(threads):
             returned = self.run_vectors(arrays, out)
             if returned is None:
                 copies = self.copy_strided(arrays, plain)
@@ -546,8 +553,8 @@ cdef class CompiledFunction:
         cdef int k
         for k in range(self.inputs):
             plain[k] = arrays[k]
-            if (is_real(<object> arrays[k]) and not cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> arrays[k])
-                    and cnp.PyArray_NDIM(<cnp.ndarray> arrays[k]) == self.input[k].axes):
+            if (is_array(<object> arrays[k], self.input[k].axes, self.input[k].kind)
+                    and not cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> arrays[k])):
                 copies.append(cnp.PyArray_GETCONTIGUOUS(<cnp.ndarray> arrays[k]))
                 plain[k] = <PyObject *> copies[len(copies) - 1]
         return copies

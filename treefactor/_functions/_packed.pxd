@@ -34,7 +34,12 @@ cdef inline void pad(const Shape *t, int count, double *H) noexcept nogil:
                 H[e * LANES + lane] = e == t.start[k + 1] - 1
 
 
-cdef inline bint are_unit_vectors(Py_ssize_t count, const Py_ssize_t *place, const double *q, int step,
+ctypedef fused Number:
+    double
+    float
+
+
+cdef inline bint are_unit_vectors(Py_ssize_t count, const Py_ssize_t *place, const Number *q, int step,
                                   double tolerance) noexcept nogil:
     """Return whether parts of q, each with its first entry and size in place, have unit length."""
     cdef Py_ssize_t j, e
@@ -42,7 +47,7 @@ cdef inline bint are_unit_vectors(Py_ssize_t count, const Py_ssize_t *place, con
     for j in range(count):
         norm = 0.0
         for e in range(place[2 * j], place[2 * j] + place[2 * j + 1]):
-            norm += q[e * step] * q[e * step]
+            norm += <double> q[e * step] * <double> q[e * step]
         if not fabs(norm - 1.0) <= tolerance:
             return False
     return True

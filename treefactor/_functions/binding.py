@@ -56,7 +56,7 @@ def bound(
     Raises
     ------
     ValueError
-        If an array is not contiguous float64 of the right shape, or shares memory with out.
+        If an array is not contiguous, of the function's dtype and the right shape, or shares memory with out.
     """
     numbers = {name: as_number(given[name], name) for name in function.shared_numbers}
     arrays = {
@@ -65,10 +65,10 @@ def bound(
         if name not in numbers and (given[name] is not None or name not in function.optional)
     }
     for name, array in arrays.items():
-        require_bindable(array, function.input_shapes[name], name)
+        require_bindable(array, function.input_shapes[name], name, function.dtype)
     named = named_outputs(out, function.results)
     for (name, result), shape, own in zip(named.items(), function.shapes, function.in_place, strict=True):
-        require_bindable(result, shape, name)
+        require_bindable(result, shape, name, function.dtype)
         replaced = own is not None and arrays[own].ctypes.data == result.ctypes.data
         require_apart(result, {key: x for key, x in arrays.items() if not (replaced and key == own)})
     require_disjoint(tuple(named.values()))

@@ -132,7 +132,9 @@ def run_validated(model: Model, function: CompiledFunction, given: tuple, out, n
         None if function.has_elements else (),
         function.configurations,
         function.any_length,
+        function.dtype,
     )
+    arrays |= {name: np.array(present[name]) for name in function.shared_numbers}
     if not batch:
         function.require_valid(arrays)
     targets = _targets(function, out, batch)
@@ -210,7 +212,7 @@ def _targets(function: CompiledFunction, out, batch: tuple[int, ...]) -> list[np
         return None
     leads = (-(-math.prod(batch) // LANES),) if function.in_lanes else batch
     ends = (LANES,) if function.in_lanes else ()
-    return outputs(out, [(*leads, *shape, *ends) for shape in function.shapes])
+    return outputs(out, [(*leads, *shape, *ends) for shape in function.shapes], function.dtype)
 
 
 def require_pivots(model: Model, failed: int) -> None:
@@ -232,13 +234,14 @@ def named_outputs(out, count: int) -> Mapping[str, np.ndarray]:
     return {f"out[{k}]": array for k, array in enumerate(out)}
 
 
-def outputs(out, shapes) -> list[np.ndarray] | None:
-    """Return the validated arrays of out, one for every shape, or None."""
+def outputs(out, shapes, dtype: np.dtype | type = np.float64) -> list[np.ndarray] | None:
+    """Return the validated arrays of out, one of this dtype for every shape, or None."""
     if out is None:
         return None
     named = named_outputs(out, len(shapes))
     arrays = [
-        as_output(array, shape, name=name) for (name, array), shape in zip(named.items(), shapes, strict=True)
+        as_output(array, shape, dtype, name)
+        for (name, array), shape in zip(named.items(), shapes, strict=True)
     ]
     require_disjoint(arrays)
     return arrays

@@ -266,7 +266,7 @@ def fill_outputs(out: tuple, results: tuple) -> tuple:
     if not isinstance(results, tuple):
         raise ShapeError(f"out must be one array, got a tuple of {len(out)}", (len(out),), (1,))
     require_count(out, len(results))
-    arrays = [as_output(to, np.shape(result)) for to, result in zip(out, results, strict=True)]
+    arrays = [as_output(to, x.shape, x.dtype) for to, x in zip(out, map(np.asarray, results), strict=True)]
     for to, result in zip(arrays, results, strict=True):
         to[...] = result
     return out

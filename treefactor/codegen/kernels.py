@@ -27,7 +27,7 @@ from .._util.validation import (
 )
 from ..dynamics._rollouts import METHODS
 from ..dynamics.bodies import units
-from ..exceptions import CodegenError, DtypeError, ShapeError
+from ..exceptions import CodegenError, ShapeError
 from ..model._states import states
 from ..model.model import Model
 from ..tree.tree import LAYOUTS, Tree
@@ -234,13 +234,30 @@ class Kernels(DerivativeCalls, LoopCalls):
     def step(
         self, q, v, tau, h, method: str = METHODS[0], *, out=None, num_threads: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Compute the state after a time step, see `treefactor.step`; needs "forward_dynamics" or "aba"."""
+        """Compute the state after a time step, see `treefactor.step`; needs "forward_dynamics" or "aba".
+
+        Kernels of float32 take and return states of float32; h remains a number of Python.
+        """
         return self._motions().run(q, v, tau, h, None, method, out, num_threads, False)
 
     def rollout(
         self, q0, v0, tau, h, steps=None, method: str = METHODS[0], *, out=None, num_threads: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Compute trajectories, see `treefactor.rollout`; needs "forward_dynamics" or "aba"."""
+        """Compute trajectories, see `treefactor.rollout`; needs "forward_dynamics" or "aba".
+
+        Kernels of float32 add up the steps in float32: after fifty steps of 1 ms the states of arms have
+        errors of 2e-7.
+
+        Examples
+        --------
+        >>> import numpy as np, treefactor as tf
+        >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+        >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+        >>> kernels = tf.compile(model, ["forward_dynamics"], dtype=np.float32)
+        >>> q, v = kernels.rollout(np.ones((2, 1), np.float32), np.zeros(1, np.float32), None, 0.01, 50)
+        >>> q.shape, q.dtype
+        ((2, 51, 1), dtype('float32'))
+        """
         return self._motions().run(q0, v0, tau, h, steps, method, out, num_threads, True)
 
     def call(self, name, *arguments, out=None, num_threads: int = 1, layout: str = "dense"):
@@ -312,11 +329,9 @@ class Kernels(DerivativeCalls, LoopCalls):
 
     def _motions(self) -> Motions:
         """Return the steps and rollouts by generated forward dynamics."""
-        if self._precision.is_single:
-            raise CodegenError("step and rollout compute in float64: compile the model without dtype=")
         motions = self._made
         if motions is None:
-            motions = motions_of(self, self._model, self._find)
+            motions = motions_of(self, self._model, self._precision, self._find)
             self._keep(_made=motions)
         return motions
 
@@ -347,7 +362,7 @@ class Kernels(DerivativeCalls, LoopCalls):
         routine, results = self._find(name, layout)
         tails = {argument: (size,) for argument, size in self.program.functions[name].inputs}
         given, lanes = dict(zip(tails, arguments, strict=True)), self._precision.lanes
-        self._require_dtype(given)
+        self._precision.require_arrays(given)
         arrays, batch = states(given, tails, self._model, dtype=self.dtype)
         if not batch:  # the bits are those of contiguous vectors, whatever the form of the arrays
             vectors = tuple(map(np.ascontiguousarray, arrays.values()))
@@ -379,17 +394,6 @@ class Kernels(DerivativeCalls, LoopCalls):
         """Fill the unused lanes of the last block with identity matrices."""
         diagonal = self._tree.rows == self._tree.columns
         lanes[count // self._precision.lanes :, :, count % self._precision.lanes :] = diagonal[:, None]
-
-    def _require_dtype(self, given: dict) -> None:
-        """Raise DtypeError if kernels of float32 are given arrays of another dtype."""
-        for name, values in given.items() if self._precision.is_single else ():
-            dtype = getattr(values, "dtype", None)
-            if dtype is not None and np.shape(values) and str(dtype).rpartition(".")[2] != "float32":
-                remedy = f"convert it with {name}.astype(np.float32), or compile with dtype=np.float64"
-                raise DtypeError(
-                    f"{name} must have dtype float32, got {dtype}: {remedy}",
-                    dtype,
-                )
 
 
 def _require_single(program: Program, precision: Precision) -> None:

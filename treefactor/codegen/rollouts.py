@@ -17,6 +17,7 @@ from ..model.model import Model
 from .backends._program_rollouts import CalledSimulation, ProgramSimulation
 from .backends._results import Results
 from .backends._routine import Routine
+from .program.precision import Precision
 
 # functions that can compute the accelerations; the first one in the program is used
 ACCELERATIONS = ("forward_dynamics", "aba")
@@ -33,10 +34,13 @@ class Motions:
         Of q, v and tau; raises the error that names a joint.
     routine : Routine or Reference
     results : Results
+    precision : Precision
     """
 
-    def __init__(self, model: Model, forward_dynamics: Callable, routine, results: Results):
-        self.model, self.functions = model, dict[tuple, Rollout]()
+    def __init__(
+        self, model: Model, forward_dynamics: Callable, routine, results: Results, precision: Precision
+    ):
+        self.model, self.functions, self.precision = model, dict[tuple, Rollout](), precision
         kind = ProgramSimulation if isinstance(routine, Routine) else CalledSimulation
 
         def named(model: Model, *state):
@@ -67,7 +71,10 @@ class Motions:
         """Return the next state, or with ``whole`` the trajectories."""
         function, arrays = self._function(tau, steps, method, whole), (q, v, tau, None, h)
         states = function.run_arrays(arrays, out, num_threads)
-        return run_validated(self.model, function, arrays, out, num_threads) if states is None else states
+        if states is not None:
+            return states
+        self.precision.require_arrays(dict(zip(function.names, (q, v, tau), strict=False)))
+        return run_validated(self.model, function, arrays, out, num_threads)
 
     def bind(self, name: str, call: Callable, arguments: tuple, out) -> BoundFunction:
         """Return "step" or "rollout" as a call without arguments; ``call`` does the same with validation."""
@@ -80,7 +87,7 @@ class Motions:
         return bound(function, given, out, partial(call, *state, h, method=method, out=out))
 
 
-def motions_of(kernels, model: Model | None, find: Callable) -> Motions:
+def motions_of(kernels, model: Model | None, precision: Precision, find: Callable) -> Motions:
     """Return the motions of kernels; raise CodegenError without a model or generated forward dynamics.
 
     ``find`` returns the routine and the results of a function in a layout.
@@ -90,5 +97,5 @@ def motions_of(kernels, model: Model | None, find: Callable) -> Motions:
     names = kernels.program.functions
     for name in ACCELERATIONS:
         if name in names:
-            return Motions(model, getattr(kernels, name), *find(name, "dense"))
+            return Motions(model, getattr(kernels, name), *find(name, "dense"), precision)
     raise CodegenError(f"step and rollout need 'forward_dynamics' or 'aba', got {', '.join(names)}")

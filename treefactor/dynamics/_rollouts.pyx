@@ -3,13 +3,15 @@
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from libc.math cimport NAN
+from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from .._functions._arrays cimport Leading, describe_contiguous
 from .._functions._compiled_function cimport MOST_ARRAYS
 from .._util._fast_arrays cimport all_finite
-from ..model._configurations cimport ConfigurationKernels, configuration_kernels, configurations_of
+from .._functions._packed cimport are_unit_vectors
+from ..model._configurations cimport configuration_kernels, configurations_of
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, load_from
 from ..tree._pattern cimport FACTORIZED, active
 from ._dynamics_functions cimport ForwardDynamics
@@ -21,6 +23,7 @@ import numpy as np
 from .._util.validation import as_count
 from ..exceptions import NonFiniteError, NotPositiveDefiniteError
 from ..quantities.functions import forward_dynamics
+from ..tolerances import UNIT_SQUARE
 
 cnp.import_array()
 
@@ -41,6 +44,14 @@ cdef extern from *:
     void prefetch_bytes(const char *x, Py_ssize_t size, int write) nogil
     const StageTable *stages_for(const char *name) nogil
 
+cdef extern from "kernels/common/subnormals.h" nogil:
+    uint64_t flush_subnormals()
+    void restore_subnormals(uint64_t state)
+
+cdef enum:
+    ALIGNMENT = 64               # of states, in bytes
+
+cdef double unit_square = UNIT_SQUARE
 cdef const StageTable *stages = stages_for(active.name)
 METHODS = ("semi_implicit_euler", "rk4")  # order of the pxd
 MOST_STEPS = 2**40               # so that sizes of results are numbers of 64 bits
@@ -72,10 +83,11 @@ cdef class Simulation:
         self.bodies, self.configurations = bodies_of(model), configurations_of(model)
         self.runs, self.count = self.configurations.runs, self.configurations.count
         self.nq, self.nv = self.bodies.nq, self.bodies.nv
-        self.widest, self.has_one = LANES, True
+        self.kind, self.bytes, self.width, self.has_one = cnp.NPY_DOUBLE, sizeof(double), LANES, True
+        self.widths[0] = self.width
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
-        """Return the doubles that `accelerate` needs for so many configurations."""
+        """Return the bytes that `accelerate` needs for so many configurations."""
         return 0
 
     cdef void prepare(self, State *s) noexcept nogil:
@@ -84,16 +96,48 @@ cdef class Simulation:
     cdef void accelerate(self, State *s) noexcept nogil:
         """Compute the accelerations a of all configurations from their q, v, tau and fext."""
 
-    cdef Py_ssize_t state_size(self, int lanes, Py_ssize_t forces) noexcept nogil:
-        """Return the doubles of a state with `forces` entries of fext, and of its workspace."""
-        return lanes * (2 * self.nq + 7 * self.nv + forces + self.after_a) + self.workspace_size(lanes)
+    cdef void load(self, const Operand *source, const char *first, int count, char *to) noexcept nogil:
+        """Copy configurations from an address on, which lie as those of an operand do, to a block."""
+        load_from(source, first, count, <double *> to)
 
-    cdef void carve(self, State *s, int lanes, Py_ssize_t forces, double *memory) noexcept nogil:
+    cdef void store(self, const char *entries, Py_ssize_t size, int count, char *to,
+                    Py_ssize_t to_next) noexcept nogil:
+        """Copy `size` entries of the configurations of a block to rows `to_next` bytes apart."""
+        active.lanes.store(size, count, <const double *> entries, to, to_next)
+
+    cdef const StageKernels *stage_kernels(self, const State *s) noexcept nogil:
+        """Return the kernels of stages for the blocks of a state."""
+        if self.kind == cnp.NPY_FLOAT:
+            return &stages.single
+        return &stages.one if s.lanes == 1 else &stages.lanes
+
+    cdef void move(self, const State *s, const char *q, const char *v, double h, char *to) noexcept nogil:
+        """Integrate the configurations q of a block over h v."""
+        if self.kind == cnp.NPY_FLOAT:
+            configuration_kernels.integrate_single(self.runs, self.count, q, v, h, to)
+        elif s.lanes == 1:
+            configuration_kernels.one.integrate(self.runs, self.count, q, v, h, to)
+        else:
+            configuration_kernels.lanes.integrate(self.runs, self.count, q, v, h, to)
+
+    cdef int narrower(self, int lanes) noexcept nogil:
+        """Return the largest number of configurations that `accelerate` supports below another one."""
+        cdef int k = 0
+        while self.widths[k] >= lanes:
+            k += 1
+        return self.widths[k]
+
+    cdef Py_ssize_t state_size(self, int lanes, Py_ssize_t forces) noexcept nogil:
+        """Return the bytes of a state with `forces` entries of fext, and of its workspace."""
+        cdef Py_ssize_t entries = 2 * self.nq + 7 * self.nv + forces + self.after_a
+        return lanes * entries * self.bytes + self.workspace_size(lanes)
+
+    cdef void carve(self, State *s, int lanes, Py_ssize_t forces, char *memory) noexcept nogil:
         """Set the pointers of a state that lies in memory."""
         cdef Py_ssize_t w
         s.forces = forces
-        s.lanes, s.width = lanes, 1 if lanes == 1 else LANES
-        w = s.width
+        s.lanes, s.width = lanes, 1 if lanes == 1 else self.width
+        s.entry = w = s.width * self.bytes
         s.v = w * self.nq
         s.tau = s.v + w * self.nv
         s.fext = s.tau + w * self.nv
@@ -105,13 +149,13 @@ cdef class Simulation:
         s.u = s.sum_v + w * self.nv
         s.to_block = s.u + w * self.nv
         s.x = memory
-        s.work = memory + s.to_block * (lanes // w)
+        s.work = memory + s.to_block * (lanes // s.width)
 
     cdef void evaluate(self, State *s) noexcept nogil:
         """Compute a, NaN for configurations of which anything is not finite."""
-        cdef const StageKernels *k = &stages.one if s.lanes == 1 else &stages.lanes
+        cdef const StageKernels *k = self.stage_kernels(s)
         cdef Py_ssize_t b
-        cdef double *x
+        cdef char *x
         self.accelerate(s)
         if s.failure != NULL and s.failure.step < 0:
             self.find_failure(s)
@@ -125,25 +169,24 @@ cdef class Simulation:
         There is one motion, which all lanes repeat.
         """
         cdef Py_ssize_t size = self.nq + 2 * self.nv + s.forces, e
-        if all_finite(self.nv * s.width, s.x + s.a) or not all_finite(size * s.width, s.x):
+        if are_finite(self.kind, self.nv * s.width, s.x + s.a) \
+                or not are_finite(self.kind, size * s.width, s.x):
             return
         s.failure.step = s.step
         if s.failure.state != NULL:
             for e in range(size):
-                s.failure.state[e] = s.x[e * s.width]
+                memcpy(s.failure.state + e * self.bytes, s.x + e * s.entry, self.bytes)
 
     cdef void step_euler(self, State *s, double h) noexcept nogil:
         """v <- v + h a, q <- q exp(h v)."""
-        cdef const StageKernels *k = &stages.one if s.lanes == 1 else &stages.lanes
-        cdef const ConfigurationKernels *c = &configuration_kernels.one if s.lanes == 1 \
-            else &configuration_kernels.lanes
+        cdef const StageKernels *k = self.stage_kernels(s)
         cdef Py_ssize_t b
-        cdef double *x
+        cdef char *x
         self.evaluate(s)
         for b in range(s.lanes // s.width):
             x = s.x + b * s.to_block
             k.add(self.nv, x + s.a, h, x + s.v, x + s.v)
-            c.integrate(self.runs, self.count, x, x + s.v, h, x)
+            self.move(s, x, x + s.v, h, x)
 
     cdef void step_rk4(self, State *s, double h) noexcept nogil:
         """Classical Runge-Kutta for v, and Munthe-Kaas' form of it for q, whose stages are exponentials of u.
@@ -151,32 +194,30 @@ cdef class Simulation:
             u2 = h/2 v1    u3 = h/2 v2 + h^2/8 [v1, v2]    u4 = h v3
             u = h/6 (v1 + 2 v2 + 2 v3 + v4) + h^2/12 [v1, v4]
         """
-        cdef const StageKernels *k = &stages.one if s.lanes == 1 else &stages.lanes
-        cdef const ConfigurationKernels *c = &configuration_kernels.one if s.lanes == 1 \
-            else &configuration_kernels.lanes
-        cdef Py_ssize_t b, n = self.nv, w = s.width
+        cdef const StageKernels *k = self.stage_kernels(s)
+        cdef Py_ssize_t b, n = self.nv
         cdef int stage
         cdef double weight, length
-        cdef double *x
+        cdef char *x
         for stage in range(4):
             self.evaluate(s)
             weight, length = 2.0 if 0 < stage < 3 else 1.0, h if stage == 2 else 0.5 * h
             for b in range(s.lanes // s.width):
                 x = s.x + b * s.to_block
                 if stage == 0:
-                    memcpy(x + s.q0, x, (self.nq + n) * w * sizeof(double))
-                    memset(x + s.sum_a, 0, 2 * n * w * sizeof(double))
+                    memcpy(x + s.q0, x, (self.nq + n) * s.entry)
+                    memset(x + s.sum_a, 0, 2 * n * s.entry)
                 k.add(n, x + s.a, weight, x + s.sum_a, x + s.sum_a)
                 k.add(n, x + s.v, weight, x + s.sum_v, x + s.sum_v)
                 if stage < 3:
-                    memcpy(x + s.u, x + s.v, n * w * sizeof(double))
+                    memcpy(x + s.u, x + s.v, n * s.entry)
                     if stage == 1:
                         k.add_commutator(self.runs, self.count, x + s.v0, x + s.v, 0.25 * h, x + s.u)
-                    c.integrate(self.runs, self.count, x + s.q0, x + s.u, length, x)
+                    self.move(s, x + s.q0, x + s.u, length, x)
                     k.add(n, x + s.a, length, x + s.v0, x + s.v)
                 else:
                     k.add_commutator(self.runs, self.count, x + s.v0, x + s.v, 0.5 * h, x + s.sum_v)
-                    c.integrate(self.runs, self.count, x + s.q0, x + s.sum_v, h / 6.0, x)
+                    self.move(s, x + s.q0, x + s.sum_v, h / 6.0, x)
                     k.add(n, x + s.sum_a, h / 6.0, x + s.v0, x + s.v)
 
 
@@ -196,19 +237,22 @@ cdef class Recursive(Simulation):
         self.forward_dynamics = forward_dynamics
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
-        return self.bodies.gathered_size() + ALIGNED + self.forward.workspace_size(lanes)
+        cdef Py_ssize_t doubles = self.bodies.gathered_size() + ALIGNED + self.forward.workspace_size(lanes)
+        return doubles * sizeof(double)
 
     cdef void accelerate(self, State *s) noexcept nogil:
-        cdef Mechanism m = self.bodies.mechanism(s.block, s.work)
+        cdef double *work = <double *> s.work
+        cdef Mechanism m = self.bodies.mechanism(s.block, work)
         cdef Py_ssize_t failed[LANES]
         cdef const double *x[4]
-        cdef double *a = s.x + s.a
+        cdef double *a = <double *> (s.x + s.a)
         cdef Py_ssize_t k
         cdef int lane
-        x[0], x[1], x[2], x[3] = s.x, s.x + s.v, s.x + s.tau, s.x + s.fext if s.forces else NULL
+        x[0], x[1] = <const double *> s.x, <const double *> (s.x + s.v)
+        x[2], x[3] = <const double *> (s.x + s.tau), <const double *> (s.x + s.fext) if s.forces else NULL
         for lane in range(s.lanes):
             failed[lane] = FACTORIZED
-        self.forward.compute(&m, s.lanes, x, &a, failed, align(s.work + self.bodies.gathered_size()))
+        self.forward.compute(&m, s.lanes, x, &a, failed, align(work + self.bodies.gathered_size()))
         for lane in range(s.lanes):
             if failed[lane] != FACTORIZED:
                 for k in range(self.nv):
@@ -233,7 +277,7 @@ cdef class Rollout(ModelFunction):
         cdef bint whole = steps is not None
         cdef tuple time = (steps,) if each else (), states = (steps + 1,) if whole else ()
         cdef int k
-        self.simulation, self.method = simulation, METHODS.index(method)
+        self.simulation, self.method, self.kind = simulation, METHODS.index(method), simulation.kind
         self.whole, self.steps = whole, steps if whole else 1
         self.names = ("q0", "v0", "tau", "fext", "h") if whole else ("q", "v", "tau", "fext", "h")
         self.add_configuration()
@@ -250,14 +294,14 @@ cdef class Rollout(ModelFunction):
             describe_contiguous(&self.input[k], &self.steps, &self.single[k])
         for k in range(2):
             describe_contiguous(&self.result[k], &self.steps, &self.single[Q + k])
-            self.single[Q + k].to_next = self.result[k].size * sizeof(double)
+            self.single[Q + k].to_next = self.result[k].size * simulation.bytes
         self.gather, self.takes_long = tuple, whole
 
     cdef bint run_one(self, const double **x, double **out) noexcept nogil:
         cdef Failure failure
         cdef int done
         failure.state = NULL
-        if not (all_finite(1, x[H]) and self.bodies.is_configuration(x[Q0], 1)):
+        if not (all_finite(1, x[H]) and self.is_configuration(<const char *> x[Q0], 1)):
             return False
         done = self.integrate(x, out, NULL)
         if done == 0:                                # once more, as few motions diverge, or fail
@@ -267,19 +311,18 @@ cdef class Rollout(ModelFunction):
     cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, char **to, Py_ssize_t *failed,
                            Py_ssize_t first, Py_ssize_t stop) noexcept nogil:
         cdef Operand x[ARRAYS]
-        cdef int lanes = self.simulation.widest
-        cdef double *memory
+        cdef int lanes = self.simulation.widths[0]
+        cdef char *memory
         memcpy(x, operands, (H + 1) * sizeof(Operand))
         x[TAU].size = self.bodies.nv                 # if absent, too
         memcpy(&x[Q], &self.single[Q], 2 * sizeof(Operand))
         x[Q].data, x[V].data = to[0], to[1]
-        while lanes > LANES * (stop - first) and lanes > LANES:
-            lanes = next_width(lanes)
-        memory = <double *> malloc(
-            (self.simulation.state_size(lanes, x[FEXT].size) + ALIGNED) * sizeof(double))
+        while lanes > LANES * (stop - first) and lanes > self.simulation.width:
+            lanes = self.simulation.narrower(lanes)
+        memory = <char *> malloc(self.simulation.state_size(lanes, x[FEXT].size) + ALIGNMENT)
         if memory == NULL:
             return False
-        self.run_groups(lanes, batch, x, first, stop, align(memory), NULL)
+        self.run_groups(lanes, batch, x, first, stop, <char *> align(<double *> memory), NULL)
         free(memory)
         return True
 
@@ -290,7 +333,8 @@ cdef class Rollout(ModelFunction):
         cdef PyObject *given[MOST_ARRAYS]
         cdef double numbers[MOST_ARRAYS]
         cdef Failure failure
-        cdef cnp.ndarray state = np.empty(self.bodies.nq + 2 * self.bodies.nv + 6 * self.bodies.m.joints)
+        cdef cnp.ndarray state = np.empty(
+            self.bodies.nq + 2 * self.bodies.nv + 6 * self.bodies.m.joints, self.dtype)
         cdef Leading none
         cdef tuple results
         cdef int k, done
@@ -301,7 +345,7 @@ cdef class Rollout(ModelFunction):
         self.find_arguments(given, numbers, x)
         for k in range(2):
             y[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> results[k])
-        failure.state = <double *> state.data
+        failure.state = state.data
         with nogil:
             done = self.integrate(x, y, &failure)
         if done < 0:
@@ -332,8 +376,9 @@ cdef class Rollout(ModelFunction):
         """
         cdef Operand operands[ARRAYS]
         cdef Py_ssize_t states = self.steps + 1 if self.whole else 1, size
-        cdef int lanes = 1 if self.simulation.has_one else LANES, done = 1, k
-        cdef double *memory
+        cdef int lanes = 1 if self.simulation.has_one else self.simulation.width, done = 1, k
+        cdef char *memory
+        cdef char *rest
         for k in range(H + 1):
             operands[k] = self.single[k]
             operands[k].data = <const char *> x[k]
@@ -341,60 +386,73 @@ cdef class Rollout(ModelFunction):
             operands[FEXT].size = 0
         if failure != NULL:
             failure.step = -1
-        size = states * (self.bodies.nq + self.bodies.nv) + ALIGNED
-        memory = <double *> malloc(
-            (size + self.simulation.state_size(lanes, operands[FEXT].size)) * sizeof(double))
+        size = self.single[Q].to_next + self.single[V].to_next + ALIGNMENT
+        memory = <char *> malloc(size + self.simulation.state_size(lanes, operands[FEXT].size))
         if memory == NULL:
             return -1
         operands[Q], operands[V] = self.single[Q], self.single[V]
-        operands[Q].data, operands[V].data = <char *> memory, <char *> (memory + states * self.bodies.nq)
-        self.run_groups(lanes, 1, operands, 0, 1, align(memory + size - ALIGNED), failure)
+        operands[Q].data, operands[V].data = memory, memory + self.single[Q].to_next
+        rest = <char *> align(<double *> (memory + size - ALIGNMENT))
+        self.run_groups(lanes, 1, operands, 0, 1, rest, failure)
         for k in range(2):
-            done = done and all_finite(operands[Q + k].size, <const double *> (
-                operands[Q + k].data + (states - 1) * operands[Q + k].to_step))
+            done = done and are_finite(self.kind, operands[Q + k].size, operands[Q + k].data
+                                       + (states - 1) * operands[Q + k].to_step)
         if failure != NULL and failure.step < 0:
             done = 1
             for k in range(H):
-                done = done and (x[k] == NULL or all_finite(self.input[k].size, x[k]))
+                done = done and (x[k] == NULL or are_finite(self.kind, self.input[k].size, x[k]))
         for k in range(2 if done or failure != NULL and failure.state != NULL else 0):
             memcpy(out[k], operands[Q + k].data, operands[Q + k].to_next)
         free(memory)
         return done
 
     cdef void run_groups(self, int lanes, Py_ssize_t batch, const Operand *x, Py_ssize_t first,
-                         Py_ssize_t stop, double *memory, Failure *failure) noexcept nogil:
+                         Py_ssize_t stop, char *memory, Failure *failure) noexcept nogil:
         """Integrate the blocks first .. stop-1 of 8 motions, at most `lanes` at once."""
         cdef State s
         cdef Py_ssize_t count
+        cdef uint64_t before = flush_subnormals() if self.kind == cnp.NPY_FLOAT else 0
         s.lanes, s.failure = 0, failure
         while first < stop:
-            while lanes > LANES * (stop - first):
-                lanes = next_width(lanes)
+            while lanes > LANES * (stop - first) and lanes > self.simulation.width:
+                lanes = self.simulation.narrower(lanes)
             if lanes != s.lanes:
                 self.simulation.carve(&s, lanes, x[FEXT].size, memory)
                 self.simulation.prepare(&s)
-            count = min(<Py_ssize_t> lanes, batch - LANES * first)
+            count = min(<Py_ssize_t> lanes, min(batch, LANES * stop) - LANES * first)
             self.run_group(x, &s, LANES * first, count)
             first += max(1, lanes // LANES)
+        if self.kind == cnp.NPY_FLOAT:
+            restore_subnormals(before)
+
+    cdef bint is_configuration(self, const char *q, int step) noexcept nogil:
+        """Return whether all quaternions and (cos, sin) have unit length; entries of q are `step` apart."""
+        if self.kind == cnp.NPY_FLOAT:
+            return are_unit_vectors(self.bodies.units, self.bodies.unit, <const float *> q, step, unit_square)
+        return self.bodies.is_configuration(<const double *> q, step)
 
     cdef void begin_group(self, const Operand *x, State *s, Py_ssize_t first,
                           Py_ssize_t count) noexcept nogil:
         """Fetch the initial states, store them if wanted, and spoil those that are not configurations."""
         cdef Py_ssize_t b, lane
-        cdef double *at
-        fetch(s, 0, &x[Q0], 0, first, count)
-        fetch(s, s.v, &x[V0], 0, first, count)
+        cdef char *at
+        fetch(self.simulation, s, 0, &x[Q0], 0, first, count)
+        fetch(self.simulation, s, s.v, &x[V0], 0, first, count)
         if self.steps:
-            fetch(s, s.tau, &x[TAU], 0, first, count)
-            fetch(s, s.fext, &x[FEXT], 0, first, count)
+            fetch(self.simulation, s, s.tau, &x[TAU], 0, first, count)
+            fetch(self.simulation, s, s.fext, &x[FEXT], 0, first, count)
         if self.whole:
-            put(s, 0, &x[Q], 0, first, count)
-            put(s, s.v, &x[V], 0, first, count)
-        for b in range(s.lanes // s.width):
-            at = s.x + b * s.to_block
+            put(self.simulation, s, 0, &x[Q], 0, first, count)
+            put(self.simulation, s, s.v, &x[V], 0, first, count)
+        for b in range(s.lanes // s.width if self.bodies.units else 0):
             for lane in range(s.width):
-                if self.bodies.nv and not self.bodies.is_configuration(at + lane, s.width):
-                    at[s.v + lane] = NAN
+                at = s.x + b * s.to_block + lane * self.simulation.bytes
+                if self.is_configuration(at, s.width):
+                    continue
+                if self.kind == cnp.NPY_FLOAT:
+                    (<float *> (at + s.v))[0] = NAN
+                else:
+                    (<double *> (at + s.v))[0] = NAN
 
     cdef void run_group(self, const Operand *x, State *s, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
         """Integrate `count` motions, at most s.lanes, from the first one on."""
@@ -405,18 +463,18 @@ cdef class Rollout(ModelFunction):
         for t in range(self.steps):
             s.step = t
             if t and x[TAU].to_step:
-                fetch(s, s.tau, &x[TAU], t, first, count)
+                fetch(self.simulation, s, s.tau, &x[TAU], t, first, count)
             if t and x[FEXT].to_step:
-                fetch(s, s.fext, &x[FEXT], t, first, count)
-            prefetch(&x[TAU], t + 1, first, count, 0)
-            prefetch(&x[Q], t + self.whole, first, count, 1)
-            prefetch(&x[V], t + self.whole, first, count, 1)
+                fetch(self.simulation, s, s.fext, &x[FEXT], t, first, count)
+            prefetch(&x[TAU], t + 1, first, count, self.simulation.bytes, 0)
+            prefetch(&x[Q], t + self.whole, first, count, self.simulation.bytes, 1)
+            prefetch(&x[V], t + self.whole, first, count, self.simulation.bytes, 1)
             if self.method == RK4:
                 self.simulation.step_rk4(s, h)
             else:
                 self.simulation.step_euler(s, h)
-            put(s, 0, &x[Q], t + self.whole, first, count)
-            put(s, s.v, &x[V], t + self.whole, first, count)
+            put(self.simulation, s, 0, &x[Q], t + self.whole, first, count)
+            put(self.simulation, s, s.v, &x[V], t + self.whole, first, count)
 
 
 cdef class Step(Rollout):
@@ -434,14 +492,20 @@ cdef class Trajectory(Rollout):
         Rollout.__init__(self, model, Recursive(model), method, count if each else steps, each)
 
 
-cdef inline int next_width(int lanes) noexcept nogil:
-    """Return the next smaller number of configurations that the interpreter of programs supports."""
-    return 16 if lanes == 64 else LANES
+cdef inline bint are_finite(int kind, Py_ssize_t n, const void *x) noexcept nogil:
+    """Return whether no entry is NaN or infinite."""
+    cdef float nothing = 0
+    cdef Py_ssize_t k
+    if kind == cnp.NPY_DOUBLE:
+        return all_finite(n, <const double *> x)
+    for k in range(n):
+        nothing += 0 * (<const float *> x)[k]
+    return nothing == 0
 
 
-cdef inline void fetch(const State *s, Py_ssize_t at, const Operand *series, Py_ssize_t step,
-                       Py_ssize_t first, Py_ssize_t count) noexcept nogil:
-    """Copy vectors of a step to doubles `at` of the blocks; an absent argument has zeros, or no entries.
+cdef inline void fetch(Simulation simulation, const State *s, Py_ssize_t at, const Operand *series,
+                       Py_ssize_t step, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
+    """Copy vectors of a step to bytes `at` of the blocks; an absent argument has zeros, or no entries.
 
     Unused lanes repeat the first one of their block.
     """
@@ -449,37 +513,37 @@ cdef inline void fetch(const State *s, Py_ssize_t at, const Operand *series, Py_
     cdef Py_ssize_t b
     if series.data == NULL:
         for b in range(s.lanes // s.width):
-            memset(s.x + b * s.to_block + at, 0, series.size * s.width * sizeof(double))
+            memset(s.x + b * s.to_block + at, 0, series.size * s.entry)
         return
     if s.lanes == 1:
-        memcpy(s.x + at, source, series.size * sizeof(double))
+        memcpy(s.x + at, source, series.size * s.entry)
         return
-    for b in range(s.lanes // LANES):
-        load_from(series, source, <int> min(count, <Py_ssize_t> LANES), s.x + b * s.to_block + at)
-        source += LANES * series.to_next
-        count -= LANES
+    for b in range(s.lanes // s.width):
+        simulation.load(series, source, <int> min(count, <Py_ssize_t> s.width), s.x + b * s.to_block + at)
+        source += s.width * series.to_next
+        count -= s.width
 
 
 cdef inline void prefetch(const Operand *series, Py_ssize_t step, Py_ssize_t first, Py_ssize_t count,
-                          int write) noexcept nogil:
+                          Py_ssize_t number_bytes, int write) noexcept nogil:
     """Fetch the vectors of a step into the cache, if every step has its own; they may not exist."""
     cdef const char *x = series.data + first * series.to_next + step * series.to_step
     cdef Py_ssize_t k
     if series.to_step:
         for k in range(count):
-            prefetch_bytes(x + k * series.to_next, series.size * sizeof(double), write)
+            prefetch_bytes(x + k * series.to_next, series.size * number_bytes, write)
 
 
-cdef inline void put(const State *s, Py_ssize_t at, const Operand *series, Py_ssize_t step, Py_ssize_t first,
-                     Py_ssize_t count) noexcept nogil:
-    """Copy vectors of a step from doubles `at` of the blocks to a result."""
+cdef inline void put(Simulation simulation, const State *s, Py_ssize_t at, const Operand *series,
+                     Py_ssize_t step, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
+    """Copy vectors of a step from bytes `at` of the blocks to a result."""
     cdef char *target = <char *> series.data + first * series.to_next + step * series.to_step
     cdef Py_ssize_t b
     if s.lanes == 1:
-        memcpy(target, s.x + at, series.size * sizeof(double))
+        memcpy(target, s.x + at, series.size * s.entry)
         return
-    for b in range(s.lanes // LANES):
-        active.lanes.store(series.size, <int> min(count, <Py_ssize_t> LANES), s.x + b * s.to_block + at,
-                           target, series.to_next)
-        target += LANES * series.to_next
-        count -= LANES
+    for b in range(s.lanes // s.width):
+        simulation.store(s.x + b * s.to_block + at, series.size, <int> min(count, <Py_ssize_t> s.width),
+                         target, series.to_next)
+        target += s.width * series.to_next
+        count -= s.width

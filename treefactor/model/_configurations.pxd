@@ -19,8 +19,8 @@ cdef extern from "kernels/configurations/joints.h" nogil:
         Py_ssize_t group, q, v, nq, nv
 
     ctypedef struct ConfigurationKernels:
-        void (*integrate)(const Coordinates *, Py_ssize_t count, const double *q, const double *v, double h,
-                          double *result) noexcept nogil
+        void (*integrate)(const Coordinates *, Py_ssize_t count, const void *q, const void *v, double h,
+                          void *result) noexcept nogil
         void (*difference)(const Coordinates *, Py_ssize_t count, const double *q0, const double *q1,
                            double *result) noexcept nogil
         void (*interpolate)(const Coordinates *, Py_ssize_t count, const double *q0, const double *q1,
@@ -45,6 +45,8 @@ cdef extern from "kernels/configurations/joints.h" nogil:
         const char *name
         ConfigurationKernels one
         ConfigurationKernels lanes
+        void (*integrate_single)(const Coordinates *, Py_ssize_t count, const void *q, const void *v,
+                                 double h, void *result) noexcept nogil
         bint (*all_finite)(Py_ssize_t count, const double *x) noexcept nogil
 
 cdef const ConfigurationTable *configuration_kernels

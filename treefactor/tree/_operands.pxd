@@ -44,10 +44,9 @@ cdef inline void describe(cnp.ndarray x, Operand *operand) noexcept:
             operand.to_step = x.strides[1]
 
 
-cdef inline bint is_dense(const Operand *operand) noexcept nogil:
+cdef inline bint is_dense(const Operand *operand, Py_ssize_t number_bytes=sizeof(double)) noexcept nogil:
     """Return whether the entries of all configurations follow each other."""
-    return (operand.to_entry == sizeof(double)
-            and operand.to_next == operand.size * <Py_ssize_t> sizeof(double))
+    return operand.to_entry == number_bytes and operand.to_next == operand.size * number_bytes
 
 
 cdef inline bint read_operand(object x, Py_ssize_t size, Py_ssize_t *batch, Operand *operand) noexcept:
@@ -106,6 +105,6 @@ cdef inline void load_from(const Operand *operand, const char *source, int count
     active.lanes.load(operand.size, count, source, operand.to_next, X)
 
 
-cdef inline bint overlap(const double *a, Py_ssize_t n, const double *b, Py_ssize_t m) noexcept nogil:
-    """Return whether vectors of n and m entries share memory; NULL shares none."""
-    return b != NULL and a < b + m and b < a + n
+cdef inline bint overlap(const void *a, Py_ssize_t n, const void *b, Py_ssize_t m) noexcept nogil:
+    """Return whether arrays of n and m bytes share memory; NULL shares none."""
+    return b != NULL and <const char *> a < <const char *> b + m and <const char *> b < <const char *> a + n

@@ -34,7 +34,7 @@ typedef long long integer;
 #define ISA(f) tf_##f
 #ifdef SINGLE
 #define tf_sincos tf_sincos_single
-#define tf_atan2_vector tf_atan2_single
+#define tf_atan2_vector tf_atan2_vector_single
 static void tf_sincos(ptrdiff_t n, const number *x, number *s, number *c) __attribute__((unused));
 #include "sincos_single.h"
 #else

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...exceptions import CodegenError
+from ...exceptions import CodegenError, DtypeError
 from .expressions import CONST
 
 REGISTER = 64  # bytes of the configurations that are computed side by side
@@ -40,6 +40,14 @@ class Precision:
     def text(self, value: float) -> str:
         """Return a number as C writes it."""
         return f"{self.dtype.type(value)!s}f" if self.is_single else repr(value)
+
+    def require_arrays(self, given: dict) -> None:
+        """Raise DtypeError if this is float32, and an argument, by name, is an array of another dtype."""
+        for name, values in given.items() if self.is_single else ():
+            dtype = getattr(values, "dtype", None)
+            if dtype is not None and np.shape(values) and str(dtype).rpartition(".")[2] != "float32":
+                remedy = f"convert it with {name}.astype(np.float32), or compile with dtype=np.float64"
+                raise DtypeError(f"{name} must have dtype float32, got {dtype}: {remedy}", dtype)
 
     def require_constants(self, function) -> None:
         """Raise CodegenError if a constant of a function is too large or too small for this precision."""

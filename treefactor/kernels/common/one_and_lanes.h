@@ -3,12 +3,20 @@
  * every register. KERNELS sees
  *     REAL   a double, or a register of them   LANES   numbers side by side in memory
  *     WIDTH  doubles of a register             NAME(f)   f for this type and instruction set
+ *     ELEMENT   a double   INTEGER   of as many bytes   PRECISE(f)   f of sincos.h and arctan.h for such numbers
  * Where CONSTANTS_TOO is defined, once more as ISA(f##_own) for lanes that have constants of their own: KERNELS sees
  *     OWN_CONSTANTS   1 there, else 0
  */
 #undef REAL
 #undef LANES
 #undef NAME
+#undef ELEMENT
+#undef INTEGER
+#undef PRECISE
+
+#define ELEMENT double
+#define INTEGER long long
+#define PRECISE(f) ISA(f)
 
 #define REAL double
 #define LANES 1

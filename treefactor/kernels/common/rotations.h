@@ -1,20 +1,24 @@
-/* Quaternions x y z w, rotation vectors and rigid motions, on real: a double, or a register of them. sincos.h,
- * arctan.h and spatial.h stand before it. Nothing branches on numbers: functions that cancel near zero are series
- * below SERIES, and lengths are at least TINY, whose square is a number. */
+/* Quaternions x y z w, rotation vectors and rigid motions, on real: a double, or a register of them, or of floats.
+ * sincos.h, arctan.h and spatial.h stand before it, or sincos_single.h and spatial.h. Nothing branches on numbers:
+ * functions that cancel near zero are series below SERIES, and lengths are at least TINY, whose square is a number.
+ * one_and_lanes.h lists the macros that must be defined. */
 
 #ifndef TREEFACTOR_ROTATIONS_H
 #define TREEFACTOR_ROTATIONS_H
-#define TINY 1e-150
-#define SERIES 0.1                   /* rad; the series below are exact to 1e-17 there */
+#define IS_SINGLE (sizeof(ELEMENT) == sizeof(float))
+#define TINY (ELEMENT)(IS_SINGLE ? 1e-18 : 1e-150)
+#define SERIES (ELEMENT)(IS_SINGLE ? 1.0 : 0.1)  /* rad; the series below are exact to 1e-7, or 1e-17, there */
 #define LENGTH2(x) ((x)[0] * (x)[0] + (x)[1] * (x)[1] + (x)[2] * (x)[2])
-#define SIGN (long long)(1ULL << 63)
+#define SIGN (INTEGER)(1ULL << (8 * sizeof(ELEMENT) - 1))
+/* a constant that no float equals, or a negative one, as a number of the precision */
+#define CONSTANT(x) (ELEMENT)(x)
 #endif
 
 #undef SELECT
 #if LANES == 1
 #define SELECT(m, a, b) ((m) ? (a) : (b))
 #else
-#define SELECT(m, a, b) ISA(choose)((ISA(I))(m), a, b)
+#define SELECT(m, a, b) (real)PRECISE(choose)((PRECISE(I))(m), (PRECISE(V))(a), (PRECISE(V))(b))
 #endif
 
 INLINE real NAME(root)(real x)
@@ -33,7 +37,7 @@ INLINE real NAME(with_sign)(real x, real s)
 #if LANES == 1
     return copysign(x, s);
 #else
-    return (real)((ISA(I))x | ((ISA(I))s & SIGN));
+    return (real)((PRECISE(I))x | ((PRECISE(I))s & SIGN));
 #endif
 }
 
@@ -42,7 +46,7 @@ INLINE real NAME(absolute)(real x)
 #if LANES == 1
     return fabs(x);
 #else
-    return (real)((ISA(I))x & ~SIGN);
+    return (real)((PRECISE(I))x & ~SIGN);
 #endif
 }
 
@@ -52,22 +56,22 @@ INLINE real NAME(arctangent)(real y, real x)
 #if LANES == 1
     return ISA(atan2_vector)((ISA(V)){y}, (ISA(V)){x})[0];
 #else
-    return ISA(atan2_vector)(y, x);
+    return (real)PRECISE(atan2_vector)((PRECISE(V))y, (PRECISE(V))x);
 #endif
 }
 
 INLINE void NAME(sine_and_cosine)(real x, real *s, real *c)
 {
 #if LANES > 1
-    const ISA(I) small = (x <= 1e5) & (x >= -1e5);
-    long long all = -1;
+    const PRECISE(I) small = (x <= CONSTANT(1e5)) & (x >= CONSTANT(-1e5));
+    INTEGER all = -1;
     UNROLL for (int i = 0; i < WIDTH; i++) all &= small[i];
     if (all) {
-        ISA(sincos_vector)(x, s, c);
+        PRECISE(sincos_vector)((PRECISE(V))x, (PRECISE(V) *)s, (PRECISE(V) *)c);
         return;
     }
 #endif
-    ISA(sincos)(sizeof x / sizeof(double), (const double *)&x, (double *)s, (double *)c);
+    PRECISE(sincos)(sizeof x / sizeof(ELEMENT), (const ELEMENT *)&x, (ELEMENT *)s, (ELEMENT *)c);
 }
 
 INLINE real NAME(at_least_tiny)(real x) { return SELECT(x < TINY, x * 0.0 + TINY, x); }
@@ -90,13 +94,13 @@ INLINE void NAME(turn)(const real *q, real w, const real *x, real *y)
 }
 
 /* Return whether all numbers of x lie between two bounds. */
-INLINE int NAME(all_between)(real x, double low, double high)
+INLINE int NAME(all_between)(real x, ELEMENT low, ELEMENT high)
 {
 #if LANES == 1
     return x > low && x < high;
 #else
-    const ISA(I) between = (x > low) & (x < high);
-    long long all = -1;
+    const PRECISE(I) between = (x > low) & (x < high);
+    INTEGER all = -1;
     UNROLL for (int i = 0; i < WIDTH; i++) all &= between[i];
     return all != 0;
 #endif
@@ -107,9 +111,11 @@ INLINE void NAME(make_unit)(real *x, int count)
 {
     real square = x[0] * x[0];
     for (int r = 1; r < count; r++) square += x[r] * x[r];
-    if (!NAME(all_between)(square, 1e-280, 1e280)) {
+    const ELEMENT low = IS_SINGLE ? 1e-30 : 1e-280, high = IS_SINGLE ? 1e30 : 1e280;
+    if (!NAME(all_between)(square, low, high)) {
+        const ELEMENT up = IS_SINGLE ? 0x1p100 : 0x1p600, down = IS_SINGLE ? 0x1p-100 : 0x1p-600;
         const real one = 1.0 + (real){0};
-        real power = SELECT(square > 1e280, one * 0x1p-600, SELECT(square < 1e-280, one * 0x1p600, one));
+        real power = SELECT(square > high, one * down, SELECT(square < low, one * up, one));
         real again = {0};
         for (int r = 0; r < count; r++) {
             x[r] *= power;
@@ -160,14 +166,16 @@ INLINE void NAME(add_turns)(const real *w, real first, real second, const real *
 /* Computes (x - sin x) / x^3, from s = sin x and r = 1 / x. */
 INLINE real NAME(third)(real x, real s, real r)
 {
-    real y = x * x, series = (1.0 - y * (1.0 / 20.0) * (1.0 - y * (1.0 / 42.0) * (1.0 - y * (1.0 / 72.0)))) * (1.0 / 6.0);
+    real y = x * x, series = 1.0 - y * CONSTANT(1.0 / 42.0) * (1.0 - y * CONSTANT(1.0 / 72.0));
+    series = (1.0 - y * CONSTANT(1.0 / 20.0) * series) * CONSTANT(1.0 / 6.0);
     return SELECT(x < SERIES, series, (1.0 - s * r) * (r * r));
 }
 
 /* Computes (1 - x/2 cot(x/2)) / x^2, from c = cot(x/2). */
 INLINE real NAME(cotangent)(real x, real c)
 {
-    real y = x * x, series = (1.0 + y * (1.0 / 60.0) * (1.0 + y * (1.0 / 42.0) * (1.0 + y * (1.0 / 40.0)))) * (1.0 / 12.0);
+    real y = x * x, series = 1.0 + y * CONSTANT(1.0 / 42.0) * (1.0 + y * CONSTANT(1.0 / 40.0));
+    series = (1.0 + y * CONSTANT(1.0 / 60.0) * series) * CONSTANT(1.0 / 12.0);
     return SELECT(x < SERIES, series, (1.0 - 0.5 * x * c) / y);
 }
 
@@ -177,7 +185,7 @@ INLINE void NAME(exp_less_one)(const real *w, real *q, real *first, real *second
 {
     real x = NAME(at_least_tiny)(NAME(root)(LENGTH2(w))), s, c;
     NAME(sine_and_cosine)(0.25 * x, &s, &c);
-    q[3] = -2.0 * s * s;
+    q[3] = CONSTANT(-2.0) * s * s;
     s = 2.0 * s * c;
     c = 1.0 + q[3];
     real inverse = 1.0 / x, scale = s * inverse;

@@ -46,6 +46,8 @@ INLINE void ISA(sincos_registers_single)(int registers, const V *x, V *s, V *c)
 #undef TOGETHER
 }
 
+INLINE void ISA(sincos_vector_single)(V x, V *s, V *c) { ISA(sincos_registers_single)(1, &x, s, c); }
+
 /* n is a multiple of WIDTH */
 static void ISA(sincos_single)(ptrdiff_t n, const float *x, float *s, float *c)
 {
@@ -80,7 +82,7 @@ static void ISA(sincos_single)(ptrdiff_t n, const float *x, float *s, float *c)
 
 /* Computes atan2(y, x): the ratio of the smaller to the larger coordinate, reduced by pi/4 above tan(pi/8), then
  * the polynomial of Cephes (Moshier, 1989); quadrants as in C. Infinite coordinates give NaN. */
-INLINE V ISA(atan2_single)(V y, V x)
+INLINE V ISA(atan2_vector_single)(V y, V x)
 {
     const I sign = (I){0} | (int)(1U << 31);
     V ax = (V)((I)x & ~sign), ay = (V)((I)y & ~sign);

@@ -8,12 +8,6 @@
 #define KERNELS "kernels/configurations/kernels.h"
 #include "../common/one_and_lanes.h"
 
-static void ISA(integrate_all)(const Coordinates *c, ptrdiff_t count, const double *q, const double *v, double h,
-                               double *result)
-{
-    PASSES NAME(integrate)(c, count, q + l, v + l, h, result + l);
-}
-
 static void ISA(difference_all)(const Coordinates *c, ptrdiff_t count, const double *q0, const double *q1,
                                 double *result)
 {
@@ -79,14 +73,24 @@ static int ISA(all_finite)(ptrdiff_t count, const double *x)
     return beyond >= 0;
 }
 
+#undef KERNELS
+#undef WIDTH
+#define WIDTH (REGISTER / 4)
+#include "../common/sincos_single.h"
+
+#define KERNELS "kernels/configurations/steps.h"
+#include "../common/lanes_single.h"
+
 const ConfigurationTable ISA(configurations) = {
     ISA_NAME,
-    {ISA(integrate_one), ISA(difference_one), ISA(interpolate_one), ISA(squared_distance_one), ISA(distance_one),
+    {ISA(integrate_all_one), ISA(difference_one), ISA(interpolate_one), ISA(squared_distance_one), ISA(distance_one),
      ISA(is_same_one), ISA(normalize_one), ISA(integrate_derivative_one), ISA(difference_derivative_one),
      ISA(add_doubt_one)},
-    {ISA(integrate_all), ISA(difference_all), ISA(interpolate_all), ISA(squared_distance_all), ISA(distance_all),
+    {ISA(integrate_all_lanes), ISA(difference_all), ISA(interpolate_all), ISA(squared_distance_all), ISA(distance_all),
      ISA(is_same_all), ISA(normalize_all), ISA(integrate_derivative_all), ISA(difference_derivative_all),
      ISA(add_doubt_all)},
+    ISA(integrate_all_sixteen),
     ISA(all_finite),
 };
+#undef KERNELS
 #undef WIDTH

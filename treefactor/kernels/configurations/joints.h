@@ -17,8 +17,7 @@ typedef struct {
  * with lanes are aligned to 64 bytes. A result may be an argument of the same layout, otherwise it is apart. */
 typedef struct {
     /* result <- q integrated over h v */
-    void (*integrate)(const Coordinates *, ptrdiff_t count, const double *q, const double *v, double h,
-                      double *result);
+    void (*integrate)(const Coordinates *, ptrdiff_t count, const void *q, const void *v, double h, void *result);
     /* result <- the velocity that leads from q0 to q1 in one second */
     void (*difference)(const Coordinates *, ptrdiff_t count, const double *q0, const double *q1, double *result);
     /* result <- q0 integrated over u difference(q0, q1); u has one number for every configuration */
@@ -48,6 +47,9 @@ typedef struct {
 typedef struct {
     const char *name;
     ConfigurationKernels one, lanes; /* for 1 and for 8 configurations */
+    /* integrate for 16 configurations of float */
+    void (*integrate_single)(const Coordinates *, ptrdiff_t count, const void *q, const void *v, double h,
+                             void *result);
     int (*all_finite)(ptrdiff_t count, const double *x);
 } ConfigurationTable;
 

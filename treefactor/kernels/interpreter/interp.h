@@ -107,7 +107,7 @@ static void ISA(arctangents_single)(ptrdiff_t n, const void *y, const void *x, v
         ISA(V_single) rise, run, turn;
         memcpy(&rise, (const float *)y + i, sizeof rise);
         memcpy(&run, (const float *)x + i, sizeof run);
-        turn = ISA(atan2_single)(rise, run);
+        turn = ISA(atan2_vector_single)(rise, run);
         memcpy((float *)angle + i, &turn, sizeof turn);
     }
 }
@@ -126,7 +126,7 @@ typedef long long ISA(Flags_single) __attribute__((vector_size(2 * REGISTER)));
 #define LOAD_TILE ISA(load_columns)
 #define STORE_TILE ISA(store_columns)
 #define SINCOS ISA(sincos_single)
-#define ARCTANGENT ISA(atan2_single)
+#define ARCTANGENT ISA(atan2_vector_single)
 #define VECTOR ISA(V_single)
 #define MASK ISA(I_single)
 #define FLAGS ISA(Flags_single)
