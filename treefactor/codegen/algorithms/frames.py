@@ -193,7 +193,7 @@ def _rounded(moments: np.ndarray) -> np.ndarray:
 def with_quarter_turns(bodies: list[Body]) -> list[Body]:
     """Choose for each turning body the form in which its rotation changes moments: see `Body.quarter`.
 
-    A body and what it carries may be thin and turn into the axis of the parent, as a shank into the axis of a hip.
+    A body and what it carries may be thin and turn into the axis of the parent, as shanks into that of a hip.
     Its moment about that axis is small there. One form writes it as the large moment minus a product, the
     other as the small moment plus a product, with as many operations; the first loses digits. Which moment is
     the small one is decided in the zero positions of all joints.
