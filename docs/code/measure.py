@@ -31,7 +31,7 @@ NAMES = {  # and the packages whose versions are stored
     "from_pinocchio": ("pin", "numpy"),
     "maximal": ("numpy", "scipy"),
     "parameters": ("pin", "numpy"),
-    "precision": ("pin", "numpy"),
+    "precision": ("pin", "mujoco", "numpy"),
     "scripts": ("pin", "numpy"),
     "controllers": ("numpy", "pin", "mujoco", "jax", "torch"),
 }

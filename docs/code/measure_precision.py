@@ -2,34 +2,78 @@
 
 Errors are those of programs of float32 relative to programs of float64 with the same arguments, rounded to
 float32 before. Beside them stands what half a unit in the last place of every argument does in float64.
-Rates are those of one thread, of calls from Python with all checks and `out=`.
+Rates are those of one thread, of calls from Python with all checks and `out=`. Pinocchio and MuJoCo are
+called once for every configuration; MJX and frax compute a batch of float32 on the same processor, in a
+Python of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 
+import mujoco
 import numpy as np
+import pinocchio as pin
+from measure import output_of, python_of
 from rich.progress import track
 
 import treefactor as tf
 from treefactor import bench, robots
+from treefactor.adapters import mujoco_
 from treefactor.bench.case import Case
 
-FULL = {"samples": 10_000, "batch": 1024, "robots": ("ur5_robot", "panda", "solo12", "talos_reduced")}
-SMALL = {"samples": 64, "batch": 32, "robots": ("ur5_robot",)}
+FULL = {
+    "samples": 10_000,
+    "batch": 1024,
+    "steps": 50,
+    "robots": ("ur5_robot", "panda", "solo12", "talos_reduced"),
+}
+SMALL = {"samples": 64, "batch": 32, "steps": 2, "robots": ("ur5_robot",)}
 SHARES = (0.5, 0.99, 1.0)  # median, 99 %, largest
 PATIENCE = 2.0  # seconds
+STEP = 1e-3  # s
+PEER_ROBOTS = ("ur5_robot", "panda")  # peers in JAX know no floating base, or take minutes to compile
+OFF = mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+LOADED = {  # by peer, how its Python makes a function of q, v and tau from sys.argv[1]
+    "MJX": """
+import mujoco
+from mujoco import mjx
+model = mjx.put_model(mujoco.MjModel.from_binary_path(sys.argv[1]), impl="jax")
+data = mjx.make_data(model, impl="jax")
+function = lambda q, v, u: mjx.forward(model, data.replace(qpos=q, qvel=v, qfrc_applied=u)).qacc_smooth
+""",
+    "frax": """
+from frax.core.robot import Robot
+robot = Robot(sys.argv[1])
+function = lambda q, v, u: robot.forward_dynamics(q, v, u, None)
+""",
+}
+TIMED = """
+import sys, time, jax, numpy as np
+{loaded}
+states = [jax.numpy.asarray(x) for x in np.load(sys.argv[2]).values()]
+batch = jax.jit(jax.vmap(function))
+seconds = []
+for _ in range(8):
+    start = time.process_time()
+    batch(*states).block_until_ready()
+    seconds.append(time.process_time() - start)
+print(len(states[0]) / np.median(seconds[1:]))
+"""
 
 
-def measured(_: dict, samples: int, batch: int, robots: tuple[str, ...]) -> dict:
-    """Return the figures of every robot."""
-    return {
+def measured(before: dict, samples: int, batch: int, steps: int, robots: tuple[str, ...]) -> dict:
+    """Return the figures of every robot; those of absent peers are taken from `before`."""
+    figures = {
         "errors": dict(errors(samples)),
-        "rates": {name: rates(name, batch) for name in robots},
+        "rates": {name: rates(name, batch, steps) for name in robots},
     }
+    stored = before.get("peers", {})
+    return figures | {"peers": {peer: of_peer(peer, stored.get(peer), batch) for peer in LOADED}}
 
 
 def states(model: tf.Model, count: int) -> list[np.ndarray]:
@@ -76,28 +120,62 @@ def quantiles(errors: np.ndarray) -> list[float]:
     return [float(f"{x:.2e}") for x in np.quantile(errors[~np.isnan(errors)], SHARES)]
 
 
-def rates(name: str, batch: int) -> dict[str, float]:
+def rates(name: str, batch: int, steps: int) -> dict[str, float]:
     """Return configurations per second of each way to compute forward dynamics."""
     case = Case(robots.find(name))
     single = states(case.ours, batch)
     double = [x.astype(float) for x in single]
-    ways = {}
+    calls = {}
     for backend in ("interp", "cc"):
-        for dtype, arguments in ((np.float64, double), (np.float32, single)):
+        for arguments in (double, single):
+            dtype = arguments[0].dtype
             kernels = tf.compile(case.ours, ["forward_dynamics"], backend, dtype=dtype)
             run = partial(kernels.forward_dynamics, *arguments, out=np.empty_like(arguments[1]))
-            ways[f"{backend}, {np.dtype(dtype)}"] = run
-    ways["recursions, float64"] = partial(tf.aba, case.ours, *double, out=np.empty_like(double[1]))
-    ways["Pinocchio aba"] = partial(in_pinocchio, case.model, case.data, *double)
-    calls = {way: bench.Call(run, batch) for way, run in ways.items()}
-    return {
-        way: round(1 / seconds) for way, seconds in bench.median_times(calls, process_time, PATIENCE).items()
-    }
+            calls[f"{backend}, {dtype}"] = bench.Call(run, batch)
+            if backend == "cc":
+                q, v, tau = arguments
+                motion = partial(kernels.rollout, q, 0 * v, 0 * tau, STEP, steps=steps)
+                calls[f"{backend}, {dtype}, steps of a rollout"] = bench.Call(motion, batch * steps)
+    aba = partial(tf.aba, case.ours, *double, out=np.empty_like(double[1]))
+    calls["recursions, float64"] = bench.Call(aba, batch)
+    calls["Pinocchio aba"] = bench.Call(partial(in_pinocchio, case, *double), batch)
+    body = mujoco_.load(case.path, case.floating)
+    body.model.opt.disableflags |= OFF
+    own = mujoco_.qpos(body, double[0]), mujoco_.qvel(body, *double[:2]), double[2]
+    calls["MuJoCo mj_forward"] = bench.Call(
+        partial(in_mujoco, body.model, mujoco.MjData(body.model), *own), batch
+    )
+    seconds = bench.median_times(calls, process_time, PATIENCE)
+    return {way: round(1 / spent) for way, spent in seconds.items()}
 
 
-def in_pinocchio(model, data, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:
+def in_pinocchio(case: Case, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:
     """Call Pinocchio once for every configuration."""
-    import pinocchio as pin
-
     for state in zip(q, v, tau, strict=True):
-        pin.aba(model, data, *state)
+        pin.aba(case.model, case.data, *state)
+
+
+def in_mujoco(model, data, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:
+    """Call MuJoCo once for every configuration, without contacts and constraints."""
+    for data.qpos[:], data.qvel[:], data.qfrc_applied[:] in zip(q, v, tau, strict=True):
+        mujoco.mj_forward(model, data)
+
+
+def of_peer(peer: str, stored: dict | None, batch: int) -> dict | None:
+    """Return configurations per second of a peer by robot; the stored ones where its Python is not named."""
+    python = python_of(peer, f"TREEFACTOR_{peer.upper()}_PYTHON", stored is not None)
+    if python is None:
+        return stored
+    found = {}
+    for name in PEER_ROBOTS:
+        robot = robots.find(name)
+        with TemporaryDirectory() as folder:
+            path, arrays = Path(folder) / "robot.mjb", Path(folder) / "states.npz"
+            np.savez(arrays, *states(robots.model_of(robot), batch))
+            model = mujoco_.load(robot.path).model
+            model.opt.disableflags |= OFF
+            mujoco.mj_saveModel(model, str(path))
+            code = TIMED.replace("{loaded}", LOADED[peer])
+            source = path if peer == "MJX" else robot.path
+            found[name] = round(float(output_of(python, code, str(source), str(arrays)).split()[-1]))
+    return found

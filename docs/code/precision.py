@@ -20,22 +20,39 @@ def errors() -> Html:
 
 def rates() -> Html:
     """Show millions of configurations per second of every way, robot by robot."""
-    robots = measured(NAME)["rates"]
-    ways = next(iter(robots.values()))
-    rows = ((way, *(f"{one[way] / 1e6:.3g}" for one in robots.values())) for way in ways)
+    robots, ways = of_all()
+    rows = (
+        (way, *(f"{one[way] / 1e6:.2g}" if way in one else "" for one in robots.values())) for way in ways
+    )
     return grid(["million per second", *robots], rows)
+
+
+def of_all() -> tuple[dict[str, dict[str, float]], list[str]]:
+    """Return the rates of all ways by robot, those of peers in JAX included, and the ways."""
+    figures = measured(NAME)
+    robots = {
+        name: one | {f"{peer}, float32": of[name] for peer, of in figures["peers"].items() if name in of}
+        for name, one in figures["rates"].items()
+    }
+    return robots, list(dict.fromkeys(way for one in robots.values() for way in one))
 
 
 def chart() -> Html:
     """Draw the rates as bars."""
-    robots = measured(NAME)["rates"]
-    ways = list(next(iter(robots.values())))
+    robots, ways = of_all()
     with rc_context(STYLE):
         drawn = Figure(figsize=(8.4, 1.2 + 0.16 * len(ways) * len(robots)), layout="constrained")
         axes = drawn.subplots()
         for k, way in enumerate(ways):
-            places = [row + k / (len(ways) + 1) for row in range(len(robots))]
-            axes.barh(places, [one[way] / 1e6 for one in robots.values()], 1 / (len(ways) + 2), label=way)
+            having = [(row, one[way] / 1e6) for row, one in enumerate(robots.values()) if way in one]
+            places = [row + k / (len(ways) + 1) for row, _ in having]
+            axes.barh(
+                places,
+                [rate for _, rate in having],
+                1 / (len(ways) + 2),
+                label=way,
+                color=f"C{k}" if k < 10 else "k",
+            )
         axes.set_yticks([row + 0.45 for row in range(len(robots))], list(robots))
         axes.set(xscale="log", xlabel="million forward dynamics per second, one thread")
         axes.invert_yaxis()
