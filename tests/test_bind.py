@@ -29,7 +29,7 @@ NOT_BOUND = {  # and why
     **dict.fromkeys(["bind", "compile", "generate", "show_config", "stream"], "returns no array"),
     **dict.fromkeys(["chain_forces", "chain_inertia"], "takes chain parameters, not a model"),
     **dict.fromkeys(["factor", "multiply", "solve"], "takes a matrix; BoundFactor binds it"),
-    "damped_least_squares": "takes arrays, not a model",
+    **dict.fromkeys(["damped_least_squares", "from_lanes", "to_lanes"], "takes arrays, not a model"),
     **dict.fromkeys(["base_parameters", "neutral", "random_configuration"], "reads no array"),
     "is_same_configuration": "returns a bool",
     **dict.fromkeys(["constraints.box", "constraints.contacts_between"], "describes contacts"),

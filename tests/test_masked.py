@@ -86,6 +86,8 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
         lambda J, e, damping, out: tf.damped_least_squares(J, e, damping, out),
         *(np.ones((2, 3)), ONES, np.array(1.0), np.empty(3)),
     ),
+    "from_lanes": (tf.from_lanes, np.ones((2, 3, 8))),
+    "to_lanes": (tf.to_lanes, np.ones((5, 3))),
     "multiply": (lambda H, x: tf.multiply(H, TREE, x), H, B),
     "Factor.solve": (lambda b, out: FACTOR.solve(b, out), B, B.copy()),
     "Factor.refactor": (lambda H: tf.factor(H, TREE).refactor(H), H),

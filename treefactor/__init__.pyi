@@ -97,6 +97,8 @@ from .quantities.functions import static_torque as static_torque
 from .quantities.functions import step as step
 from .quantities.functions import task_bias as task_bias
 from .streams import stream as stream
+from .tree.lanes import from_lanes as from_lanes
+from .tree.lanes import to_lanes as to_lanes
 from .tree.tree import Tree as Tree
 
 def __dir__() -> list[str]: ...  # returns the names above, which are those of `__all__`

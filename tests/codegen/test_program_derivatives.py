@@ -237,8 +237,6 @@ def test_packed_matrices_have_the_pattern_of_the_inertia_matrix():
         assert not A[~tree.mask()].any()
     np.testing.assert_array_equal(packed[2], tree.pack(dense[2]))
     assert not dense[0][:, :3].any()  # translations of the root change nothing
-    with pytest.raises(tf.CodegenError, match="'rnea_derivatives' has no layout 'lanes'"):
-        kernels.rnea_derivatives(*arguments, layout="lanes")
 
 
 @pytest.mark.parametrize("name", DERIVATIVES)

@@ -50,56 +50,56 @@ cdef class FunctionCalls:
         x[0] = <PyObject *> q
         return self.compute("crba", 1, x, out, num_threads, layout)
 
-    def rnea(self, q, v, a, out=None, num_threads=1):
+    def rnea(self, q, v, a, out=None, num_threads=1, layout="dense"):
         """Compute inverse dynamics, see `treefactor.rnea`."""
         cdef PyObject *x[3]
         x[0], x[1], x[2] = <PyObject *> q, <PyObject *> v, <PyObject *> a
-        return self.compute("rnea", 3, x, out, num_threads, dense)
+        return self.compute("rnea", 3, x, out, num_threads, layout)
 
-    def joint_forces(self, q, v, a, *, out=None, num_threads=1):
+    def joint_forces(self, q, v, a, *, out=None, num_threads=1, layout="dense"):
         """Compute forces and moments in the joints without external forces, see `treefactor.joint_forces`."""
         cdef PyObject *x[3]
         x[0], x[1], x[2] = <PyObject *> q, <PyObject *> v, <PyObject *> a
-        return self.compute("joint_forces", 3, x, out, num_threads, dense)
+        return self.compute("joint_forces", 3, x, out, num_threads, layout)
 
-    def base_force(self, q, v, a, *, out=None, num_threads=1):
+    def base_force(self, q, v, a, *, out=None, num_threads=1, layout="dense"):
         """Compute the force and moment on the base without external forces, see `treefactor.base_force`."""
         cdef PyObject *x[3]
         x[0], x[1], x[2] = <PyObject *> q, <PyObject *> v, <PyObject *> a
-        return self.compute("base_force", 3, x, out, num_threads, dense)
+        return self.compute("base_force", 3, x, out, num_threads, layout)
 
-    def bias(self, q, v, out=None, num_threads=1):
+    def bias(self, q, v, out=None, num_threads=1, layout="dense"):
         """Compute forces at zero acceleration, see `treefactor.bias`."""
         cdef PyObject *x[2]
         x[0], x[1] = <PyObject *> q, <PyObject *> v
-        return self.compute("bias", 2, x, out, num_threads, dense)
+        return self.compute("bias", 2, x, out, num_threads, layout)
 
-    def aba(self, q, v, tau, out=None, num_threads=1):
+    def aba(self, q, v, tau, out=None, num_threads=1, layout="dense"):
         """Compute forward dynamics by articulated bodies, see `treefactor.aba`."""
         cdef PyObject *x[3]
         x[0], x[1], x[2] = <PyObject *> q, <PyObject *> v, <PyObject *> tau
-        return self.compute("aba", 3, x, out, num_threads, dense)
+        return self.compute("aba", 3, x, out, num_threads, layout)
 
-    def forward_dynamics(self, q, v, tau, out=None, num_threads=1):
+    def forward_dynamics(self, q, v, tau, out=None, num_threads=1, layout="dense"):
         """Compute forward dynamics by the cheaper method, see `treefactor.forward_dynamics`."""
         cdef PyObject *x[3]
         x[0], x[1], x[2] = <PyObject *> q, <PyObject *> v, <PyObject *> tau
-        return self.compute("forward_dynamics", 3, x, out, num_threads, dense)
+        return self.compute("forward_dynamics", 3, x, out, num_threads, layout)
 
-    def minv(self, q, out=None, num_threads=1):
+    def minv(self, q, out=None, num_threads=1, layout="dense"):
         """Compute the inverse of the inertia matrix, shape (..., nv, nv)."""
         cdef PyObject *x[1]
         x[0] = <PyObject *> q
-        return self.compute("minv", 1, x, out, num_threads, dense)
+        return self.compute("minv", 1, x, out, num_threads, layout)
 
-    def jacobian(self, q, out=None, num_threads=1):
+    def jacobian(self, q, out=None, num_threads=1, layout="dense"):
         """Compute the Jacobian of the tips given to `treefactor.generate`, shape (..., 6 tips, nv)."""
         cdef PyObject *x[1]
         x[0] = <PyObject *> q
-        return self.compute("jacobian", 1, x, out, num_threads, dense)
+        return self.compute("jacobian", 1, x, out, num_threads, layout)
 
-    def delassus(self, q, out=None, num_threads=1):
+    def delassus(self, q, out=None, num_threads=1, layout="dense"):
         """Compute J H^-1 J^T of the tips, shape (..., 6 tips, 6 tips)."""
         cdef PyObject *x[1]
         x[0] = <PyObject *> q
-        return self.compute("delassus", 1, x, out, num_threads, dense)
+        return self.compute("delassus", 1, x, out, num_threads, layout)

@@ -15,6 +15,7 @@ from .._util.threads import spread
 from .._util.validation import (
     as_float,
     as_output,
+    as_real,
     as_tuple,
     check_choice,
     fill_outputs,
@@ -30,6 +31,7 @@ from ..dynamics.bodies import units
 from ..exceptions import CodegenError, ShapeError
 from ..model._states import states
 from ..model.model import Model
+from ..tree.lanes import count_blocks
 from ..tree.tree import LAYOUTS, Tree
 from .backends._results import Results
 from .backends._routine import Routine
@@ -160,6 +162,8 @@ class Kernels(DerivativeCalls, LoopCalls):
     Batches of the kernels' dtype and of any strides are read and written in place, for example transposed
     arrays whose columns are configurations. Other arrays are converted to float64; kernels of float32 refuse
     them, since rounding could not be seen, and convert lists and numbers only.
+    With ``layout="lanes"`` arguments and results are blocks of configurations side by side, as
+    `treefactor.to_lanes` returns them; see `call`.
 
     Parameters
     ----------
@@ -223,7 +227,8 @@ class Kernels(DerivativeCalls, LoopCalls):
                 if parts:
                     of_parts, self._parts[name, layout] = zip(*parts, strict=True)
                     fast = routine.fast_parts, (KINDS.get(name, tuple), *of_parts)
-                self._fast[name, layout] = fast
+                if not (parts and results.takes_lanes):
+                    self._fast[name, layout] = fast
             if function.group:
                 self._fast[function.group, "dense"] = self._fast[name, "dense"]
         self._prepare(routines)
@@ -272,13 +277,29 @@ class Kernels(DerivativeCalls, LoopCalls):
         out : ndarray, optional
             Of several results: shape (..., size of all results), which then holds them one after the other;
             or a tuple of arrays, one for each.
-        num_threads, layout
-            See `treefactor.crba`.
+        num_threads : int
+        layout : {"dense", "packed", "lanes"}
+            "lanes": of all arguments and results, shape (blocks, size, 8), of float32 (blocks, size, 16), as
+            `treefactor.to_lanes` returns them; matrices are packed. One block of an argument serves for all.
+            "crba", as `treefactor.crba`, takes rows and returns H in lanes.
 
         Returns
         -------
         ndarray or float, or tuple of them
             The tuple for functions of several results, and for groups, in which matrices are packed.
+
+        Examples
+        --------
+        >>> import numpy as np, treefactor as tf
+        >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+        >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+        >>> kernels = tf.compile(model, ["rnea"], dtype=np.float32)
+        >>> q, v, a = (tf.to_lanes(x, dtype=np.float32) for x in (np.zeros((40, 1)), [0.0], [1.0]))
+        >>> tau = kernels.call("rnea", q, v, a, layout="lanes")
+        >>> q.shape, v.shape, tau.shape
+        ((3, 1, 16), (1, 1, 16), (3, 1, 16))
+        >>> tf.from_lanes(tau, count=1)
+        array([[0.35]], dtype=float32)
         """
         try:
             fast_path, results = self._fast[name, layout]
@@ -294,7 +315,10 @@ class Kernels(DerivativeCalls, LoopCalls):
         computed = self._call(name, arguments, out, num_threads, layout)
         if (name, layout) in self._parts:
             lead, ends = computed.shape[:-1], self._parts[name, layout]
-            results = [computed[..., at].reshape(lead + shape)[()] for at, shape in ends]
+            if self._find(name, layout)[1].takes_lanes:
+                results = [computed[:, at] for at, _ in ends]
+            else:
+                results = [computed[..., at].reshape(lead + shape)[()] for at, shape in ends]
             return tuple.__new__(KINDS.get(name, tuple), results)
         return computed[()] if out is None and not computed.ndim else computed
 
@@ -360,6 +384,8 @@ class Kernels(DerivativeCalls, LoopCalls):
         """Validate the arguments, evaluate with threads, raise errors."""
         threads = thread_count(num_threads)
         routine, results = self._find(name, layout)
+        if results.takes_lanes:
+            return self._lanes_path(name, arguments, out, threads)
         tails = {argument: (size,) for argument, size in self.program.functions[name].inputs}
         given, lanes = dict(zip(tails, arguments, strict=True)), self._precision.lanes
         self._precision.require_arrays(given)
@@ -388,6 +414,26 @@ class Kernels(DerivativeCalls, LoopCalls):
             return result.reshape(shape)
         if not np.shares_memory(out, result):
             out[...] = result.reshape(shape)
+        return out
+
+    def _lanes_path(self, name: str, arguments: tuple, out, threads: int) -> np.ndarray:
+        """Validate arguments in the layout "lanes", evaluate with threads."""
+        routine, results = self._find(name, "lanes")
+        sizes, lanes = dict(self.program.functions[name].inputs), self._precision.lanes
+        given = dict(zip(sizes, arguments, strict=True))
+        self._precision.require_arrays(given)
+        arrays = {key: as_real(values, key, self.dtype) for key, values in given.items()}
+        blocks = count_blocks(arrays, sizes, self.dtype)
+        shape = blocks, results.slots.size, lanes
+        result = result_array(out, shape, shape, arrays.values(), self.dtype)
+        operands = list(map(np.ascontiguousarray, arrays.values()))
+        work = partial(_blocks, routine.batch, lanes * blocks, operands, result, results)
+        tasks, operations = -(-lanes * blocks // BLOCK), self.program.functions[name].rows * lanes * blocks
+        spread(work, tasks, threads, operations // STATEMENTS)
+        if out is None:
+            return result
+        if not np.shares_memory(out, result):
+            out[...] = result
         return out
 
     def _pad(self, lanes: np.ndarray, count: int) -> None:
@@ -430,13 +476,13 @@ class ParameterKernels(ParameterCalls, Kernels):  # type: ignore[misc]  # the si
            [0.7 ]])
     """
 
-    def _general_path(self, name: str, arguments: tuple, *others):
+    def _general_path(self, name: str, arguments: tuple, out, num_threads: int = 1, layout: str = "dense"):
         """Raise ShapeError if ``pi`` is not what `Program.parameters` returns; else evaluate."""
         size, shape = dict(self.program.functions[name].inputs)[PI], shape_of(arguments[-1])
-        if shape and shape[-1] != size:
+        if shape and shape[-1] != size and not self._find(name, layout)[1].takes_lanes:
             text = f"pi must have shape (..., {size}), as program.parameters(pi) returns it, got {shape}"
             raise ShapeError(text, shape, (size,))
-        return super()._general_path(name, arguments, *others)
+        return super()._general_path(name, arguments, out, num_threads, layout)
 
 
 def _blocks(batch, count: int, operands, result, results: Results, first: int, stop: int) -> None:

@@ -45,8 +45,11 @@ def layouts_of(program: Program, function: Function, slot, sign, zero: int, dtyp
             "dense": _split(*dense, [(tree.n, tree.n)] * len(packed), dtype),
             "packed": layouts["dense"],
         }
-    if len(packed) == 1:
+    if len(packed) == 1:  # of arguments in rows
         layouts["lanes"] = Results(slot, sign, function.shape, True, dtype), []
+    else:
+        whole, parts = _split(slot, sign, shapes, dtype)
+        layouts["lanes"] = Results(slot, sign, whole.shape, True, dtype, takes_lanes=True), parts
     return layouts
 
 

@@ -8,7 +8,8 @@ from libc.string cimport memset
 
 from ..._util._fast_arrays cimport all_finite
 from ...tolerances import UNIT_SQUARE
-from ._results cimport Target
+from ...tree._operands cimport Operand
+from ._results cimport Results, StridedOutput, Target
 from ._routine cimport TOGETHER, WIDTHS, Routine, Width
 
 cnp.import_array()
@@ -97,6 +98,38 @@ cdef class Native(Routine):
         self.groups_form(workspace, workspace + self.input[0].size * step, workspace + self.to_u * step,
                          workspace + self.inputs * step, workspace + self.slots * step, groups,
                          (self.slots + self.live) * width.lanes)
+
+    cdef bint evaluate_lanes(self, const Operand *source, const StridedOutput *target, Results results,
+                             Py_ssize_t first, Py_ssize_t blocks) noexcept nogil:
+        cdef const Width *width = &self.width[self.widest]
+        cdef Py_ssize_t entry = width.lanes * self.bytes, k, b
+        cdef const char *x[3]
+        cdef int64_t invalid[TOGETHER]
+        cdef char *out = target.data + first * target.to_group
+        cdef bint are_dense = target.to_entry == entry and target.to_lane == self.bytes
+        x[0] = x[1] = x[2] = NULL
+        if not self.separate or self.groups_form != NULL or results.first != self.inputs:
+            return False
+        if not are_dense or results.size * entry != target.to_group:
+            return False
+        if <uintptr_t> out % entry or results.size != self.slots - self.inputs - 1:
+            return False
+        for k in range(self.arguments):
+            x[k] = source[k].data + first * source[k].to_next
+            if <uintptr_t> x[k] % entry or width.find_invalid(
+                    source[k].size * (blocks if source[k].to_next else 1), 0, NULL, 0.0, x[k], invalid):
+                return False
+        for k in range(self.arguments, 3):
+            x[k] = x[self.arguments - 1]
+        for b in range(blocks if self.units else 0):
+            if width.find_invalid(0, self.units, self.unit, unit_square, x[0] + b * source[0].to_next,
+                                  invalid):
+                return False
+        for b in range(blocks):
+            self.lanes_form(x[0], x[1], x[2], out + b * target.to_group)
+            for k in range(self.arguments):
+                x[k] += source[k].to_next
+        return not self.pivots or not width.find_invalid(results.size * blocks, 0, NULL, 0.0, out, invalid)
 
     cdef bint run_single(self, const char **operands, const Target *targets, int count) noexcept nogil:
         """Evaluate one configuration on the arrays themselves, unless they overlap or results move."""

@@ -1,5 +1,6 @@
 """Declares Results, where a generated function stores its results."""
 
+cimport numpy as cnp
 from libc.stdint cimport int32_t
 
 cdef enum:
@@ -22,6 +23,7 @@ cdef struct Target:              # where the entries of the result of one config
 cdef class Results:
     cdef readonly object slots, signs, shape, dtype
     cdef bint grouped
+    cdef readonly bint takes_lanes           # the arguments are lanes, too
     cdef int kind                            # type number of NumPy
     cdef int group                           # configurations per block of the layout "lanes"
     cdef Py_ssize_t size
@@ -35,6 +37,7 @@ cdef class Results:
     cdef bint is_fast_output(self, object out) noexcept
     cdef Target at(self, void *data) noexcept nogil
     cdef object allocate(self, Py_ssize_t count)
+    cdef object allocate_aligned(self, cnp.npy_intp *shape)
     cdef bint describe(self, object out, Py_ssize_t count, StridedOutput *to) noexcept
 
 cdef bint are_fast_outputs(tuple out, tuple parts) noexcept

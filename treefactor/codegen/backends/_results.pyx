@@ -1,7 +1,7 @@
 """Find the entries of results in the workspace of a generated function, and arrays that take them."""
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uintptr_t
 
 from ..._util._fast_arrays cimport is_array
 from ..._util._result_arrays cimport new_result
@@ -12,6 +12,7 @@ cnp.import_array()
 
 cdef enum:
     GROUP = 8                    # configurations of float64 per block of the layout "lanes"
+    ALIGNMENT = 64               # of such blocks, in bytes; an entry of all their configurations has as many
 
 
 cdef class Results:
@@ -29,10 +30,12 @@ cdef class Results:
         Whether results of a batch are stored in the layout "lanes".
     dtype : numpy.dtype
         float64 or float32.
+    takes_lanes : bool
+        Whether the arguments have that layout, too.
     """
 
     def __cinit__(self, cnp.ndarray slot not None, cnp.ndarray sign not None, tuple shape not None,
-                  bint grouped=False, cnp.dtype dtype=np.dtype(float)):
+                  bint grouped=False, cnp.dtype dtype=np.dtype(float), bint takes_lanes=False):
         cdef int k
         self.dtype, self.kind, self.group = dtype, dtype.num, GROUP * sizeof(double) // dtype.itemsize
         self.slots = slot = np.array(slot, np.int32)
@@ -46,23 +49,32 @@ cdef class Results:
         for k in range(self.axes):
             self.length[k] = shape[k]
         self.step = self.length[1] + 1 if self.axes == 2 else 1
-        self.grouped = grouped
+        self.grouped, self.takes_lanes = grouped, takes_lanes
 
     cdef object allocate(self, Py_ssize_t count):
         """Return a new array for a batch of results, or for one result (count -1)."""
         cdef cnp.npy_intp shape[AXES + 1]
         cdef int k, axes = 0
         if self.grouped:
-            shape[0], shape[1], shape[2], axes = count // self.group, self.size, self.group, 3
-        else:
-            if count >= 0:
-                shape[0], axes = count, 1
-            for k in range(self.axes):
-                shape[axes + k] = self.length[k]
-            axes += self.axes
+            shape[0], shape[1], shape[2] = count // self.group, self.size, self.group
+            return self.allocate_aligned(shape)
+        if count >= 0:
+            shape[0], axes = count, 1
+        for k in range(self.axes):
+            shape[axes + k] = self.length[k]
+        axes += self.axes
         if self.kind == cnp.NPY_DOUBLE:
             return new_result(axes, shape)
         return cnp.PyArray_SimpleNew(axes, shape, self.kind)
+
+    cdef object allocate_aligned(self, cnp.npy_intp *shape):
+        """Return a new array of three axes whose memory begins at a multiple of 64 bytes."""
+        cdef cnp.npy_intp size = shape[0] * shape[1] * ALIGNMENT + ALIGNMENT
+        cdef cnp.ndarray memory = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_INT8)
+        cdef uintptr_t first = (<uintptr_t> memory.data + ALIGNMENT - 1) & ~<uintptr_t> (ALIGNMENT - 1)
+        cdef cnp.ndarray made = cnp.PyArray_SimpleNewFromData(3, shape, self.kind, <void *> first)
+        cnp.set_array_base(made, memory)
+        return made
 
     cdef bint describe(self, object out, Py_ssize_t count, StridedOutput *to) noexcept:
         """Fill in `to` for the output array of a batch; return False if `out` needs the general path."""

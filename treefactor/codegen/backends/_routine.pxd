@@ -63,6 +63,10 @@ cdef class Routine:
     cdef void evaluate_groups(self, const Width *width, char *workspace, int groups) noexcept nogil
     cdef void load_arguments(self, const Width *width, const Operand *source, Py_ssize_t first,
                              int count, char *workspace) noexcept nogil
+    cdef void load_lanes(self, const Width *width, const Operand *source, Py_ssize_t first,
+                         int count, char *workspace) noexcept nogil
+    cdef bint evaluate_lanes(self, const Operand *source, const StridedOutput *target, Results results,
+                             Py_ssize_t first, Py_ssize_t blocks) noexcept nogil
     cdef bint evaluate_checked(self, const Width *width, Results results, char *workspace, int groups,
                                int64_t *invalid) noexcept nogil
     cdef void evaluate_loaded(self, const Width *width, Results results, char *workspace, int count,
@@ -71,6 +75,7 @@ cdef class Routine:
     cdef object run_fast(self, PyObject **operands, object out, Results results, object threads)
     cdef object run_one(self, PyObject **operands, object out, Results results)
     cdef object run_many(self, PyObject **operands, object out, Results results)
+    cdef object run_lanes(self, PyObject **operands, object out, Results results)
     cdef bint find_operands(self, PyObject **operands, const char **addresses) noexcept
     cdef bint run_single(self, const char **operands, const Target *targets, int count) noexcept nogil
     cdef void erase(self, Py_ssize_t size, const StridedOutput *to, Py_ssize_t configuration) noexcept nogil

@@ -42,6 +42,7 @@ kernels = program_kernels_for(active.name)
 cdef enum:
     WIDEST = 64                  # most lanes; also adjacent configurations read at once
     ALIGNMENT = 64               # of workspaces, in bytes
+    DIRECT = 8                   # blocks of the layout "lanes" that are checked together
 
 cdef double unit_square = UNIT_SQUARE
 
@@ -108,6 +109,35 @@ cdef class Routine:
             width.load(source[k].size, count, source[k].data + first * source[k].to_next, source[k].to_next,
                        source[k].to_entry, workspace, (self.slots + self.live) * width.lanes)
             workspace += source[k].size * width.lanes * self.bytes
+
+    cdef void load_lanes(self, const Width *width, const Operand *source, Py_ssize_t first,
+                         int count, char *workspace) noexcept nogil:
+        """Copy arguments in the layout "lanes" into workspaces; see `load_arguments`."""
+        cdef Py_ssize_t entry = ALIGNMENT, to_slot = width.lanes * self.bytes, k, e, b, lane
+        cdef Py_ssize_t to_workspace = (self.slots + self.live) * to_slot
+        cdef int group = ALIGNMENT // <int> self.bytes
+        cdef const char *block
+        cdef char *to
+        for k in range(self.arguments):
+            for b in range(count // group):
+                lane = b * group
+                block = source[k].data + (first // group + b) * source[k].to_next
+                to = workspace + lane // width.lanes * to_workspace + lane % width.lanes * self.bytes
+                if to_slot == entry:
+                    memcpy(to, block, source[k].size * entry)
+                else:
+                    for e in range(source[k].size):
+                        memcpy(to + e * to_slot, block + e * entry, entry)
+            workspace += source[k].size * to_slot
+
+    cdef bint evaluate_lanes(self, const Operand *source, const StridedOutput *target, Results results,
+                             Py_ssize_t first, Py_ssize_t blocks) noexcept nogil:
+        """Compute blocks of the layout "lanes" in the arrays themselves.
+
+        Returns False, whatever the results then are, if workspaces must take them: the base class has no
+        other way, and other backends need aligned arrays and valid numbers.
+        """
+        return False
 
     cdef bint evaluate_checked(self, const Width *width, Results results, char *workspace, int groups,
                                int64_t *invalid) noexcept nogil:
@@ -259,6 +289,8 @@ cdef class Routine:
         cdef Leading leading
         cdef Py_ssize_t k
         cdef bint done
+        if results.takes_lanes:
+            return self.run_lanes(operands, out, results)
         leading.axes = leading.size = 0
         for k in range(self.arguments):
             if not read_rows(&self.input[k], <object> operands[k], &leading, &source[k]):
@@ -276,6 +308,34 @@ cdef class Routine:
             done = self.run(source, &target, results, 0, leading.size)
         return out if done else None
 
+    cdef object run_lanes(self, PyObject **operands, object out, Results results):
+        """Return results for contiguous arrays in the layout "lanes", or None."""
+        cdef Operand source[ARGUMENTS]
+        cdef StridedOutput target
+        cdef Py_ssize_t blocks = 1, k
+        cdef bint done
+        for k in range(self.arguments):
+            if not is_array(<object> operands[k], 3, self.kind):
+                return None
+            if not describe_lanes(<cnp.ndarray> operands[k], self.input[k].size, results.group, &source[k]):
+                return None
+            if (<cnp.ndarray> operands[k]).shape[0] != 1:
+                if blocks != 1 and blocks != (<cnp.ndarray> operands[k]).shape[0]:
+                    return None
+                blocks = (<cnp.ndarray> operands[k]).shape[0]
+        if blocks == 0:
+            return None
+        if out is None:
+            out = results.allocate(blocks * results.group)
+        if not results.describe(out, blocks * results.group, &target):
+            return None
+        for k in range(self.arguments):
+            if may_overlap(<cnp.ndarray> operands[k], <cnp.ndarray> out):
+                return None
+        with nogil:
+            done = self.run(source, &target, results, 0, blocks * results.group)
+        return out if done else None
+
     def bind(self, tuple operands not None, out, results not None, general_path):
         """Return a call without arguments that reads and writes these arrays; of parts if both are tuples."""
         is_single = isinstance(results, Results)
@@ -287,14 +347,18 @@ cdef class Routine:
         """Compute the results of configurations first .. stop-1.
 
         Operands have shape (batch, size), or (1, size) if all configurations share them. Out has shape
-        (batch, size) or (blocks, size, 8), 16 for float32. Any strides are allowed.
+        (batch, size) or (blocks, size, 8), 16 for float32. Any strides are allowed. Operands of results that
+        take lanes are contiguous lanes, or one block that all blocks share.
         """
         cdef Operand source[ARGUMENTS]
         cdef StridedOutput target
         cdef Py_ssize_t k
         cdef bint done
         for k in range(self.arguments):
-            describe(operands[k], &source[k])
+            if results.takes_lanes:
+                describe_lanes(operands[k], self.input[k].size, results.group, &source[k])
+            else:
+                describe(operands[k], &source[k])
         target.data, target.to_entry, target.grouped = out.data, out.strides[1], out.ndim == 3
         target.group, target.to_lane = results.group, out.strides[2 if target.grouped else 0]
         target.to_group = out.strides[0] if target.grouped else target.group * target.to_lane
@@ -314,12 +378,12 @@ cdef class Routine:
         cdef int narrowest = self.width[WIDTHS - 2].lanes
         cdef const Width *prepared = NULL
         cdef bint adjacent = target.to_lane == self.bytes and not target.grouped
-        cdef Py_ssize_t k, r, workspaces, at = first, to_workspace, most
+        cdef Py_ssize_t k, r, workspaces, at = first, to_workspace, most, blocks, refused = first
         cdef int count
         cdef char *raw
         cdef char *workspace
         cdef uint64_t state
-        for k in range(self.arguments):
+        for k in range(0 if results.takes_lanes else self.arguments):
             adjacent |= source[k].to_next == self.bytes
         most = WIDEST if adjacent and self.together == 1 else self.together * width.lanes
         most = min(most, ((stop - first - 1) // width.lanes + 1) * width.lanes)
@@ -329,6 +393,12 @@ cdef class Routine:
         workspace = align(raw)
         state = flush_subnormals() if self.kind == cnp.NPY_FLOAT else 0
         while at < stop:
+            if results.takes_lanes and at >= refused:
+                blocks = min(<Py_ssize_t> DIRECT, (stop - at) // results.group)
+                refused = at + blocks * results.group
+                if self.evaluate_lanes(source, target, results, at // results.group, blocks):
+                    at = refused
+                    continue
             while width.lanes > narrowest and width.lanes > stop - at:
                 width += 1
             workspaces = most // width.lanes
@@ -338,7 +408,10 @@ cdef class Routine:
                     self.prepare(width, workspace + r * to_workspace)
                 prepared = width
             count = <int> min(workspaces * width.lanes, stop - at)
-            self.load_arguments(width, source, at, count, workspace)
+            if results.takes_lanes:
+                self.load_lanes(width, source, at, count, workspace)
+            else:
+                self.load_arguments(width, source, at, count, workspace)
             self.evaluate_loaded(width, results, workspace, count, target, at)
             at += count
         if self.kind == cnp.NPY_FLOAT:
@@ -373,6 +446,18 @@ cdef class Routine:
                 (<double *> (entry + e * to.to_entry))[0] = NAN
             else:
                 (<float *> (entry + e * to.to_entry))[0] = NAN
+
+
+cdef inline bint describe_lanes(cnp.ndarray x, Py_ssize_t size, int group, Operand *operand) noexcept:
+    """Describe a contiguous array (blocks, size, group) whose `to_next` leads to the next block; else false.
+
+    One block is for all.
+    """
+    if x.shape[1] != size or x.shape[2] != group or not cnp.PyArray_ISCARRAY_RO(x):
+        return False
+    describe_vector(x.data, size, operand)
+    operand.to_next = 0 if x.shape[0] == 1 else size * ALIGNMENT
+    return True
 
 
 cdef inline char *align(char *raw) noexcept nogil:

@@ -11,6 +11,7 @@ import numpy as np
 from ..._util.validation import Sealed
 from ...exceptions import CodegenError
 from ...tolerances import UNIT_SQUARE
+from ...tree.lanes import from_lanes
 from ...tree.tree import Tree
 from ..lower.lowering import lower
 from ..program.precision import REGISTER, Precision
@@ -44,6 +45,8 @@ class Reference(Sealed):
     def batch(self, operands, out, results, first: int, stop: int) -> None:
         """Compute the results of configurations first .. stop-1."""
         count = stop - first
+        if results.takes_lanes:
+            operands = [from_lanes(np.broadcast_to(x, (len(out), *x.shape[1:]))) for x in operands]
         inputs = [x[first:stop] if len(x) > 1 else np.broadcast_to(x, (count, x.shape[1])) for x in operands]
         computed = numpy_.evaluate(self._function, *inputs, dtype=self._precision.dtype.type)
         computed = computed.reshape(count, self._function.output.size)

@@ -7,7 +7,7 @@
 #define TREEFACTOR_ROTATIONS_H
 #define IS_SINGLE (sizeof(ELEMENT) == sizeof(float))
 #define TINY (ELEMENT)(IS_SINGLE ? 1e-18 : 1e-150)
-#define SERIES (ELEMENT)(IS_SINGLE ? 1.0 : 0.1)  /* rad; the series below are exact to 1e-7, or 1e-17, there */
+#define SERIES (ELEMENT)0.1          /* rad; the series below are exact to 1e-17 there */
 #define LENGTH2(x) ((x)[0] * (x)[0] + (x)[1] * (x)[1] + (x)[2] * (x)[2])
 #define SIGN (INTEGER)(1ULL << (8 * sizeof(ELEMENT) - 1))
 /* a constant that no float equals, or a negative one, as a number of the precision */

@@ -77,12 +77,17 @@ static void NAME(store)(ptrdiff_t size, int count, const int32_t *slot, const do
                         const void *memory, ptrdiff_t to_workspace, char *to, ptrdiff_t to_lane,
                         ptrdiff_t to_entry)
 {
+    enum { BLOCK_LANES = 64 / sizeof(ELEMENT) };   /* of the layout "lanes" */
     const ELEMENT *workspace = memory;
 #if LANES > 1
     if (to_lane == sizeof(ELEMENT)) {
         for (ptrdiff_t e = 0; e < size; e++) {
             const ELEMENT *x = workspace + (ptrdiff_t)slot[e] * LANES, factor = sign[e];
             ELEMENT *row = (ELEMENT *)(to + e * to_entry);
+            if (count == BLOCK_LANES) {
+                for (int l = 0; l < BLOCK_LANES; l++) row[l] = factor * x[l];
+                continue;
+            }
             for (int first = 0; first < count; first += LANES, x += to_workspace)
                 if (count - first >= LANES)
                     for (int l = 0; l < LANES; l++) row[first + l] = factor * x[l];
