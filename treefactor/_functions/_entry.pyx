@@ -365,7 +365,11 @@ cpdef CompiledFunction kept_function(CompiledParts model, type kind, tuple optio
 def run_kept(CompiledParts model not None, type kind not None, tuple options not None,
              tuple arrays not None, out, num_threads):
     """Run a function of `kept_function` on arrays of any form."""
-    return general.run(model, kept_function(model, kind, options), arrays, out, num_threads)
+    cdef CompiledFunction function = kept_function(model, kind, options)
+    returned = function.run_arrays(arrays, out, num_threads)
+    if returned is None:
+        returned = general.run_validated(model, function, arrays[:function.inputs], out, num_threads)
+    return returned
 
 
 cdef bint is_count(object steps) noexcept:

@@ -354,8 +354,9 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
         """Declare derivatives, and accelerations and forces if they are wanted."""
         cdef Py_ssize_t n = self.bodies.nv
         self.general = derivatives_of_states
-        self.gather = (made.ConstrainedDerivativesWithValue if self.with_value
-                       else made.ConstrainedDerivatives)._make
+        self.gather = made.ConstrainedDerivatives
+        if self.with_value:
+            self.gather = made.ConstrainedDerivativesWithValue
         for rows in (n, n, n, self.count, self.count, self.count):
             self.add_result((rows, n))
         if self.with_value:

@@ -74,6 +74,7 @@ def places(to: list[int], size: int) -> np.ndarray | None:
     """
     if len(to) == size:
         return None
-    at = np.full(size, len(to), dtype=np.intc)
-    at[to] = range(len(to))
-    return at
+    at = [len(to)] * size
+    for computed, entry in enumerate(to):
+        at[entry] = computed
+    return np.array(at, dtype=np.intc)

@@ -175,7 +175,9 @@ def frame_of(model, frame, type: str | None = None, argument: str = "frame") -> 
     if isinstance(frame, Frame):
         return checked_frames([frame], model.numbers, model.njoints)[0]
     if isinstance(frame, str):
-        return named_frame(frame, model._frames_by_name, model.numbers, model.name, type, argument)
+        frames = model._frames_by_name
+        numbers = {} if type is None and frame in frames else model.numbers  # made if needed
+        return named_frame(frame, frames, numbers, model.name, type, argument)
     number = index_of(frame, argument)
     if number == -1:
         return frame_of_joint(model, -1)
