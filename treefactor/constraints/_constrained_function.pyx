@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport atan2, fabs
 from libc.string cimport memcpy, memset
 
-from ..derivatives._first_order cimport parts_size, write_position_part, write_velocity_part
+from ..derivatives._first_order cimport first_order_size, write_equation_of_motion, write_rnea
 from .._functions._arrays cimport shape_of
 from .._functions._compiled_function cimport MOST_ARRAYS, MOST_RESULTS
 from ..dynamics._dynamics_functions cimport EquationOfMotion, Frames
@@ -53,6 +53,8 @@ cdef struct Parts:               # of the workspace, entry e of lane l at x[e * 
     double *B                    # the same of the derivatives by q and v
     double *X
     double *first                # workspace of the first derivatives of inverse dynamics
+    double *tau                  # of inverse dynamics, and H, where derivatives alone are wanted
+    double *spare
     double *share                # of independent rows; negative where others depend on them
     double *factor
     double *values               # of the rows
@@ -154,7 +156,8 @@ cdef class ConstrainedDynamics(ModelFunction):
         if self.differentiates:
             p.dq, p.dv = take(&end, lanes * pair), take(&end, lanes * pair)
             p.B, p.X = take(&end, lanes * size * r), take(&end, lanes * size * r)
-            p.first, p.E = take(&end, parts_size(self.bodies, lanes)), take(&end, lanes * 2 * n * n)
+            p.first, p.E = take(&end, first_order_size(self.bodies, lanes)), take(&end, lanes * 2 * n * n)
+            p.tau, p.spare = take(&end, lanes * n), take(&end, lanes * nnz)
         return end - work
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
@@ -178,13 +181,13 @@ cdef class ConstrainedDynamics(ModelFunction):
 
     cdef void factorize(self, const Mechanism *m, int lanes, const double **x, Py_ssize_t *failed,
                         Parts *p) noexcept nogil:
-        """Compute frames, the factor of H, derivatives of the forces by v, and b <- tau - bias."""
+        """Compute frames, the factor of H, and b <- tau - bias."""
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Workspace w
         cdef Py_ssize_t k
         self.frames.compute(m, lanes, x, &p.frames, failed, p.rest)
         if self.differentiates:
-            write_velocity_part(self.bodies, m, lanes, x[0], x[1], x[3], p.b, p.H, p.dv, p.first)
+            write_equation_of_motion(self.bodies, m, lanes, x[0], x[1], x[3], p.b, p.H, p.first)
             for k in range(lanes * t.n):
                 p.b[k] = x[2][k] - p.b[k]
         else:
@@ -367,7 +370,7 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
                      double **y) noexcept nogil:
         """y <- S times derivatives of the equations of motion and of the rows."""
         cdef const BorderedKernels *kernels = &bordered.one if lanes == 1 else &bordered.lanes
-        write_position_part(self.bodies, m, lanes, p.x, p.dq, p.first)
+        write_rnea(self.bodies, m, lanes, NULL, x[1], p.x, x[3], p.tau, p.spare, p.dq, p.dv, p.first)
         self.differentiate_rows(lanes, x, p)
         self.subtract_forces(lanes, p)
         kernels.multiply(self.bodies.nv + self.count, self.columns(lanes), p.S, p.B, p.X)

@@ -14,16 +14,18 @@ from ..dynamics._model_function cimport ModelFunction
 from . import first_order_results as made
 
 cdef extern from "kernels/derivatives/first_order_table.h" nogil:
+    ctypedef struct State:
+        const double *q
+        const double *v
+        const double *a
+        const double *fext
+
     ctypedef struct FirstOrderKernels:
         Py_ssize_t (*workspace_size)(const Mechanism *) noexcept nogil
-        void (*rnea_derivatives)(const Mechanism *, const double *q, const double *v, const double *a,
-                                 const double *fext, double *tau, double *H, double *dq, double *dv,
-                                 double *workspace) noexcept nogil
-        Py_ssize_t (*parts_size)(const Mechanism *) noexcept nogil
-        void (*velocity_part)(const Mechanism *, const double *q, const double *v, const double *fext,
-                              double *bias, double *H, double *dv, double *workspace) noexcept nogil
-        void (*position_part)(const Mechanism *, const double *a, double *dq,
-                              double *workspace) noexcept nogil
+        void (*equation_of_motion)(const Mechanism *, const double *q, const double *v, const double *fext,
+                                   double *H, double *bias, double *workspace) noexcept nogil
+        void (*rnea_derivatives)(const Mechanism *, const State *, double *tau, double *H, double *dq,
+                                 double *dv, double *workspace) noexcept nogil
 
     ctypedef struct FirstOrder:
         const char *name
@@ -41,34 +43,56 @@ cdef extern from *:
 cdef const FirstOrder *first_order = first_order_for(active.name)
 
 
-cdef Py_ssize_t rnea_workspace_size(Bodies bodies, int lanes) noexcept nogil:
-    """Return the doubles that `write_rnea` needs."""
+cdef Py_ssize_t first_order_size(Bodies bodies, int lanes) noexcept nogil:
+    """Return the doubles that `write_equation_of_motion` and `write_rnea` need."""
     cdef const FirstOrderKernels *kernels = &first_order.one if lanes == 1 else &first_order.lanes
+    cdef Py_ssize_t n = bodies.m.n, nnz = bodies.m.start[n]
     cdef Py_ssize_t size = kernels.workspace_size(&bodies.m)
     if bodies.coupled:
-        size += lanes * (5 * bodies.m.start[bodies.m.n] + bodies.m.n)   # v, a, tau; H; dq, dv: 2 nnz - n
+        size += lanes * (5 * nnz + n) + ALIGNED                         # v, a, tau; H; dq, dv: 2 nnz - n
     return size
+
+
+cdef void write_equation_of_motion(Bodies bodies, const Mechanism *m, int lanes, const double *q,
+                                   const double *v, const double *fext, double *bias, double *H,
+                                   double *work) noexcept nogil:
+    """bias, H <- inverse dynamics at zero acceleration and its derivative by a, packed."""
+    cdef const FirstOrderKernels *kernels = &first_order.one if lanes == 1 else &first_order.lanes
+    cdef Py_ssize_t n = bodies.m.n
+    cdef double *full = align(work + kernels.workspace_size(&bodies.m))         # v, bias, H
+    if not bodies.coupled:
+        kernels.equation_of_motion(m, q, v, fext, H, bias, work)
+        return
+    expand(&bodies.coupling, lanes, v, full)
+    kernels.equation_of_motion(m, q, full, fext, full + lanes * 2 * n, full + lanes * n, work)
+    reduce_forces(&bodies.coupling, lanes, full + lanes * n, bias)
+    reduce_inertia(&bodies.coupling, lanes, full + lanes * 2 * n, H)
 
 
 cdef void write_rnea(Bodies bodies, const Mechanism *m, int lanes, const double *q, const double *v,
                      const double *a, const double *fext, double *tau, double *H, double *dq, double *dv,
                      double *work) noexcept nogil:
-    """tau, H, dq, dv <- inverse dynamics and its derivatives by a, q and v, packed."""
+    """tau, H, dq, dv <- inverse dynamics and its derivatives by a, q and v, packed.
+
+    q = NULL: that of the last call of `write_equation_of_motion`, whose workspace this is.
+    """
     cdef const FirstOrderKernels *kernels = &first_order.one if lanes == 1 else &first_order.lanes
     cdef Py_ssize_t n = bodies.m.n, nnz = bodies.m.start[n]
-    cdef double *full_v = work
+    cdef double *full_v = align(work + kernels.workspace_size(&bodies.m))
     cdef double *full_a = full_v + lanes * n
     cdef double *full_tau = full_a + lanes * n
     cdef double *full_H = full_tau + lanes * n
     cdef double *full_dq = full_H + lanes * nnz
     cdef double *full_dv = full_dq + lanes * (2 * nnz - n)
+    cdef State state
+    state.q, state.v, state.a, state.fext = q, v, a, fext
     if not bodies.coupled:
-        kernels.rnea_derivatives(m, q, v, a, fext, tau, H, dq, dv, work)
+        kernels.rnea_derivatives(m, &state, tau, H, dq, dv, work)
         return
     expand(&bodies.coupling, lanes, v, full_v)
     expand(&bodies.coupling, lanes, a, full_a)
-    kernels.rnea_derivatives(m, q, full_v, full_a, fext, full_tau, full_H, full_dq, full_dv,
-                             full_dv + lanes * (2 * nnz - n))
+    state.v, state.a = full_v, full_a
+    kernels.rnea_derivatives(m, &state, full_tau, full_H, full_dq, full_dv, work)
     reduce_forces(&bodies.coupling, lanes, full_tau, tau)
     reduce_inertia(&bodies.coupling, lanes, full_H, H)
     reduce_coriolis(&bodies.coupling, lanes, full_dq, dq)
@@ -105,7 +129,7 @@ cdef class RneaDerivatives(ModelFunction):
             self.add_result((n,))
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
-        return lanes * self.bodies.nv + rnea_workspace_size(self.bodies, lanes)
+        return lanes * self.bodies.nv + first_order_size(self.bodies, lanes)
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
@@ -141,7 +165,7 @@ cdef class ForwardDynamicsDerivatives(ModelFunction):
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Py_ssize_t size = lanes * (2 * t.n + 7 * self.bodies.nnz) + 2 * ALIGNED
-        size += parts_size(self.bodies, lanes)
+        size += first_order_size(self.bodies, lanes)
         if lanes == LANES:
             return size + lanes * (t.scratch + 4 * t.n)
         return size + factor_workspace_size(t) + t.n * padded_columns(t)
@@ -158,17 +182,17 @@ cdef class ForwardDynamicsDerivatives(ModelFunction):
         cdef double *dq = H + lanes * nnz
         cdef double *dv = dq + lanes * (2 * nnz - n)
         cdef double *spare = dv + lanes * (2 * nnz - n)
-        cdef double *parts = align(spare + lanes * 2 * nnz)
-        cdef double *rest = align(parts + parts_size(self.bodies, lanes))
+        cdef double *recursion = align(spare + lanes * 2 * nnz)
+        cdef double *rest = align(recursion + first_order_size(self.bodies, lanes))
         cdef Workspace w
-        write_velocity_part(self.bodies, m, lanes, x[0], x[1], x[3], a, H, dv, parts)
+        write_equation_of_motion(self.bodies, m, lanes, x[0], x[1], x[3], a, H, recursion)
         for k in range(n * lanes):
             a[k] = x[2][k] - a[k]
         if lanes == LANES:
             active.lanes.factor(t, H, H, inverse, rest, failed)
             active.lanes.apply(t, H, inverse, 1, SOLVE, a, 1)
             active.lanes.invert(t, H, inverse, 1, spare, spare + lanes * nnz, y[2])
-            write_position_part(self.bodies, m, lanes, a, dq, parts)
+            write_rnea(self.bodies, m, lanes, NULL, x[1], a, x[3], rest, spare, dq, dv, recursion)
             active.lanes.solve_pair(t, H, spare + lanes * nnz, dq, rest, y[0])
             active.lanes.solve_pair(t, H, spare + lanes * nnz, dv, rest, y[1])
         else:
@@ -177,50 +201,10 @@ cdef class ForwardDynamicsDerivatives(ModelFunction):
             if failed[0] != FACTORIZED:
                 return
             active.single.invert(t, w.X, w.inverse, 1, y[2])
-            write_position_part(self.bodies, m, lanes, a, dq, parts)
+            write_rnea(self.bodies, m, lanes, NULL, x[1], a, x[3], spare + nnz, spare, dq, dv, recursion)
             solve_both(t, &w, dq, dv, y[0], y[1], rest + factor_workspace_size(t))
         if self.with_value:
             memcpy(y[3], a, lanes * n * sizeof(double))
-
-
-cdef Py_ssize_t parts_size(Bodies bodies, int lanes) noexcept nogil:
-    """Return the doubles that `write_velocity_part` and `write_position_part` need."""
-    cdef const FirstOrderKernels *kernels = &first_order.one if lanes == 1 else &first_order.lanes
-    cdef Py_ssize_t size = kernels.parts_size(&bodies.m)
-    if bodies.coupled:
-        size += lanes * (3 * bodies.m.start[bodies.m.n] + bodies.m.n) + ALIGNED  # v or a, bias; H, dv or dq
-    return size
-
-
-cdef void write_velocity_part(Bodies bodies, const Mechanism *m, int lanes, const double *q,
-                              const double *v, const double *fext, double *bias, double *H, double *dv,
-                              double *work) noexcept nogil:
-    """bias, H, dv <- inverse dynamics at zero acceleration, and its derivatives by a and v, packed."""
-    cdef const FirstOrderKernels *kernels = &first_order.one if lanes == 1 else &first_order.lanes
-    cdef Py_ssize_t n = bodies.m.n, nnz = bodies.m.start[n]
-    cdef double *full = align(work + kernels.parts_size(&bodies.m))     # v, bias, H, dv
-    if not bodies.coupled:
-        kernels.velocity_part(m, q, v, fext, bias, H, dv, work)
-        return
-    expand(&bodies.coupling, lanes, v, full)
-    kernels.velocity_part(m, q, full, fext, full + lanes * n, full + lanes * 2 * n,
-                          full + lanes * (2 * n + nnz), work)
-    reduce_forces(&bodies.coupling, lanes, full + lanes * n, bias)
-    reduce_inertia(&bodies.coupling, lanes, full + lanes * 2 * n, H)
-    reduce_coriolis(&bodies.coupling, lanes, full + lanes * (2 * n + nnz), dv)
-
-
-cdef void write_position_part(Bodies bodies, const Mechanism *m, int lanes, const double *a, double *dq,
-                              double *work) noexcept nogil:
-    """dq <- derivatives of inverse dynamics by q, packed, after `write_velocity_part`."""
-    cdef const FirstOrderKernels *kernels = &first_order.one if lanes == 1 else &first_order.lanes
-    cdef double *full = align(work + kernels.parts_size(&bodies.m))     # a, dq
-    if not bodies.coupled:
-        kernels.position_part(m, a, dq, work)
-        return
-    expand(&bodies.coupling, lanes, a, full)
-    kernels.position_part(m, full, full + lanes * bodies.m.n, work)
-    reduce_coriolis(&bodies.coupling, lanes, full + lanes * bodies.m.n, dq)
 
 
 cdef Py_ssize_t factor_and_accelerate(const Shape *t, Workspace *w, double *H, double *a) noexcept nogil:

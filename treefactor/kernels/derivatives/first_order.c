@@ -5,7 +5,5 @@
 
 #include "first_order_table.h"
 
-enum { VELOCITY = 1, POSITION = 2 };  /* parts: H, bias and derivatives by v; derivatives by q */
-
 #define TEXT "kernels/derivatives/first_order.h"
 #include "../common/every_isa.h"

@@ -10,35 +10,33 @@
 
 #define FROM(x) ((x) ? (x) + l : NULL)
 
-static void ISA(rnea_derivatives_all)(const Mechanism *m, const double *q, const double *v, const double *a,
-                                      const double *fext, double *tau, double *H, double *dq, double *dv,
-                                      double *workspace)
+/* Return the doubles of workspace for all passes: equation_of_motion leaves the turns of each in its own. */
+static ptrdiff_t ISA(first_order_size)(const Mechanism *m)
 {
-    PASSES CALL(rnea_derivatives, q + l, v + l, a + l, FROM(fext), tau + l, H + l, dq + l, dv + l,
-                                  workspace);
+    return LANES / WIDTH * NAME(first_order_size)(m);
 }
 
-/* every part of the lanes has a workspace of its own, which is kept from the first part to the second */
-static ptrdiff_t ISA(parts_size_all)(const Mechanism *m) { return LANES / WIDTH * NAME(parts_size)(m); }
-
-static void ISA(velocity_part_all)(const Mechanism *m, const double *q, const double *v, const double *fext,
-                                   double *bias, double *H, double *dv, double *workspace)
+static void ISA(equation_of_motion_all)(const Mechanism *m, const double *q, const double *v, const double *fext,
+                                        double *H, double *bias, double *workspace)
 {
-    PASSES CALL(velocity_part, q + l, v + l, FROM(fext), bias + l, H + l, dv + l,
-                               workspace + l / WIDTH * NAME(parts_size)(m));
+    PASSES CALL(equation_of_motion, q + l, v + l, FROM(fext), H + l, bias + l,
+                                    workspace + l / WIDTH * NAME(first_order_size)(m));
 }
 
-static void ISA(position_part_all)(const Mechanism *m, const double *a, double *dq, double *workspace)
+static void ISA(rnea_derivatives_all)(const Mechanism *m, const State *x, double *tau, double *H, double *dq,
+                                      double *dv, double *workspace)
 {
-    PASSES CALL(position_part, a + l, dq + l, workspace + l / WIDTH * NAME(parts_size)(m));
+    PASSES {
+        State state = {FROM(x->q), x->v + l, x->a + l, FROM(x->fext)};
+        CALL(rnea_derivatives, &state, tau + l, H + l, dq + l, dv + l,
+                               x->q ? workspace : workspace + l / WIDTH * NAME(first_order_size)(m));
+    }
 }
 
 const FirstOrder ISA(first_order) = {
     ISA_NAME,
-    {ISA(first_order_size_one), ISA(rnea_derivatives_one), ISA(parts_size_one), ISA(velocity_part_one),
-     ISA(position_part_one)},
-    {NAME(first_order_size), ISA(rnea_derivatives_all), ISA(parts_size_all), ISA(velocity_part_all),
-     ISA(position_part_all)},
+    {ISA(first_order_size_one), ISA(equation_of_motion_one), ISA(rnea_derivatives_one)},
+    {ISA(first_order_size), ISA(equation_of_motion_all), ISA(rnea_derivatives_all)},
 };
 #undef FROM
 #undef WIDTH

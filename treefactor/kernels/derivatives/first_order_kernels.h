@@ -1,11 +1,11 @@
 /* First derivatives of inverse dynamics, for one kind of number: Singh, Russell, Wensing (2022), Efficient analytical
- * derivatives of rigid-body dynamics using spatial vector algebra.
+ * derivatives of rigid-body dynamics using spatial vector algebra, every body in its own axes and about its own origin.
  *
  * The motion S_k of a freedom k displaces its body i and all that i carries. With the parent l of i,
  *
  *     dS_k = V_l x S_k,   ddS_k = A_l x S_k + V_l x dS_k,   rate_k = (V_l + V_i) x S_k,
  *
- * the composite body of i with inertia I, matrix B (momenta.h) and force F gives
+ * the composite body of i with inertia I, matrix B (flows.h) and force F gives
  *
  *     inertia = I S_k,   couple = 2 B^T S_k,   velocity = I rate_k + 2 B S_k,
  *     position = S_k x* F + I ddS_k + 2 B dS_k,
@@ -16,13 +16,17 @@
  *     dtau_j/dq_k = position S_j,   dtau_j/dv_k = velocity S_j.
  *
  * Derivatives by q are along `integrate`. Freedoms of one body turn with it: among them `position` is without
- * S_k x* F. */
+ * S_k x* F. Velocities are relative to the origin of the body in whose axes they are: where wrenches move on to the
+ * parent, about whose origin that of i moves with u / 2, `couple` becomes couple + u x (linear part of inertia), and the
+ * others change as forces do. */
 #include "../dynamics/workspace.h"
 #include "../common/motion_cross.h"
-#include "../dynamics/placements.h"
 #include "../dynamics/inertias.h"
-#include "../dynamics/forces.h"
-#include "../dynamics/momenta.h"
+#include "../dynamics/turns.h"
+#include "../dynamics/rnea.h"
+#include "../dynamics/crba.h"
+#include "../dynamics/flows.h"
+#include "motion_and_forces.h"
 
 typedef struct { real rate[6], dd[6], d[3]; } NAME(Rates);      /* of S_k; of dS only the rotation is needed */
 typedef struct { real inertia[6], couple[3], velocity[6], position[6]; } NAME(Wrenches);
@@ -31,10 +35,9 @@ typedef struct { real inertia[6], couple[3], velocity[6], position[6]; } NAME(Wr
 
 typedef struct {
     Workspace w;
-    Momentum *B;                     /* of every body; of composite bodies in the end */
-    Rates *rates;                    /* of every freedom */
-    Wrenches *wrenches;              /* of every freedom, where the parts are computed one after the other: */
-    Vector *change, *push;           /* of every body: what a adds to A; force that a below it adds */
+    Vector *u;                       /* of every body: twice the velocity of its origin about that of its parent */
+    Flow *B;                         /* of every body: flows of the composite bodies that it carries */
+    Rates *rates;                    /* of every freedom that needs them */
 } NAME(Work);
 #define Work NAME(Work)
 
@@ -44,204 +47,108 @@ typedef struct { double *H, *dq, *dv, *dq_above, *dv_above; } NAME(Row);
 
 static ptrdiff_t NAME(first_order_size)(const Mechanism *m)
 {
-    return NAME(workspace_size)(m) + (ptrdiff_t)(m->n * sizeof(Rates)) / 8;
+    return NAME(workspace_size)(m)
+           + (ptrdiff_t)(m->bodies * (sizeof(Vector) + sizeof(Flow)) + m->n * sizeof(Rates)) / 8;
 }
 
-/* doubles of workspace where the parts are computed one after the other */
-static ptrdiff_t NAME(parts_size)(const Mechanism *m)
+/* x <- twice the velocity of the origin of body i about that of its parent, in the axes of the parent */
+INLINE void NAME(write_approach)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const double *v, real *x)
 {
-    return NAME(first_order_size)(m) + (ptrdiff_t)(m->n * sizeof(Wrenches) + 2 * m->bodies * sizeof(Vector)) / 8;
-}
-
-static Work NAME(carve_work)(const Mechanism *m, double *workspace)
-{
-    Work w;
-    w.w = NAME(carve_workspace)(m, workspace);
-    w.B = (Momentum *)w.w.IA;        /* memory that otherwise only aba and frames use */
-    w.rates = (Rates *)(workspace + NAME(workspace_size)(m));
-    w.wrenches = (Wrenches *)(w.rates + m->n);
-    w.change = (Vector *)(w.wrenches + m->n);
-    w.push = w.change + m->bodies;
-    return w;
-}
-
-/* Return f . s + c . w: power of the force f at the motion s and of the couple c at the rotation w, as one chain of
- * multiply-adds. */
-INLINE real NAME(power_with_couple)(const real *f, const real *s, const real *c, const real *w)
-{
-    real sum = c[0] * w[0];
-    sum += c[1] * w[1];
-    sum += c[2] * w[2];
-    EACH(r, 6) sum += f[r] * s[r];
-    return sum;
-}
-
-/* Return f . s as one chain of multiply-adds, where `power` has two short ones. */
-INLINE real NAME(power_in_one_chain)(const real *f, const real *s)
-{
-    real sum = f[0] * s[0];
-    EACH(r, 5) sum += f[1 + r] * s[1 + r];
-    return sum;
-}
-
-/* Fill the rates of the freedoms of body i; without POSITION, ddS is V_l x dS only. */
-INLINE void NAME(write_rates)(const Mechanism *m, ptrdiff_t i, const Work *w, int parts)
-{
-    const real zero = {0};
     const Body *b = m->body + i;
-    real V[6], A[6], sum[6];         /* of the parent, at the local origin of the body; V_l + V_i */
-    EACH(r, 6) {
-        V[r] = b->parent < 0 ? zero : w->w.V[b->parent].e[r];
-        A[r] = b->parent < 0 ? zero : w->w.A[b->parent].e[r];
+    real u[3];
+    CROSS(w->motion[b->parent].w, w->turn[i].p, u);
+    if (!NAME(is_hinge)(b)) {
+        real joint[6], turned[3];
+        NAME(joint_motion)(b, v + b->v * LANES, joint);
+        NAME(turn_out)(b, w->turn + i, 1, joint, turned);
+        EACH(r, 3) u[r] += turned[r];
     }
-    if (b->parent < 0) EACH(r, 3) A[r] = -w->w.X[i].g[r];
-    if (NAME(is_shifted)(m, i)) {
-        ADD_CROSS(V + 3, w->w.X[i].d, V);
-        ADD_CROSS(A + 3, w->w.X[i].d, A);
+    EACH(r, 3) x[r] = 2.0 * u[r];
+}
+
+/* Return whether the rates of a body's freedoms are not simple enough to be computed where they are needed. */
+INLINE int NAME(needs_rates)(const Body *b)
+{
+    return !NAME(is_hinge)(b) && b->kind != PRISMATIC && !NAME(is_free_root)(b);
+}
+
+/* Fill the rates of the freedoms of body i. */
+INLINE void NAME(write_rates)(const Mechanism *m, ptrdiff_t i, const Work *w, const double *v)
+{
+    const Body *b = m->body + i;
+    real rest[9], joint[6], V[6], A[6], sum[6], s[6];       /* V, A of the parent; V_l + V_i */
+    NAME(motion_at_rest)(m, i, &w->w, 1, rest);
+    NAME(joint_motion)(b, v + b->v * LANES, joint);
+    EACH(r, 3) {
+        V[r] = sum[r] = -joint[r];
+        V[3 + r] = rest[r];
+        sum[3 + r] = rest[r] + w->w.motion[i].w[r];
+        A[r] = rest[6 + r];
+        A[3 + r] = rest[3 + r];
     }
-    EACH(r, 6) sum[r] = V[r] + w->w.V[i].e[r];
-    for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
-        const real *s = w->w.S[k].e;
-        Rates *x = w->rates + k;
-        real d[6], dd[6], rate[6];
+    ADD_CROSS(rest, joint, A);
+    for (ptrdiff_t k = 0; k < b->freedoms; k++) {
+        Rates *x = w->rates + b->v + k;
+        real d[6];
+        NAME(unit_motion)(b, k, s);
         NAME(motion_cross)(V, s, d);
-        NAME(motion_cross)(sum, s, rate);
-        NAME(motion_cross)(V, d, dd);
-        if (parts & POSITION) NAME(add_motion_cross)(A, s, dd);
+        NAME(motion_cross)(sum, s, x->rate);
+        NAME(motion_cross)(V, d, x->dd);
+        NAME(add_motion_cross)(A, s, x->dd);
         EACH(r, 3) x->d[r] = d[3 + r];
-        EACH(r, 6) x->dd[r] = dd[r];
-        EACH(r, 6) x->rate[r] = rate[r];
     }
 }
 
 #include "first_order_rows.h"
 
-/* Add inertia, matrix and force of composite body i to those of its parent. */
-INLINE void NAME(add_to_parent)(const Mechanism *m, const Work *w, ptrdiff_t i)
-{
-    const ptrdiff_t parent = m->body[i].parent;
-    const real *d = w->w.X[i].d;
-    Inertia I = w->w.C[i];
-    Momentum B = w->B[i];
-    Vector F = w->w.F[i];
-    if (m->body[i].local == i) {
-        NAME(shift_inertia)(d, &I);
-        NAME(shift_momentum)(d, &B);
-        ADD_CROSS(d, F.e, F.e + 3);
-    }
-    NAME(add_inertia)(&I, w->w.C + parent);
-    NAME(add_momentum)(&B, w->B + parent);
-    EACH(r, 6) w->w.F[parent].e[r] += F.e[r];
-}
-
-/* Return whether body i is a free-flying root, whose motions are unit vectors. */
-INLINE int NAME(is_free_root)(const Mechanism *m, ptrdiff_t i)
-{
-    return m->body[i].parent < 0 && m->body[i].copied;
-}
-
-/* Fill placements, inertias, velocities, forces and rates; a = NULL means zero. */
-INLINE void NAME(move_bodies)(const Mechanism *m, const Work *w, int parts, const double *q, const double *v,
-                              const double *a, const double *fext)
-{
-    NAME(compute_angles)(m, q, &w->w.angles);
-    for (ptrdiff_t i = 0; i < m->bodies; i++) {
-        NAME(place_body)(m, i, q, &w->w);
-        NAME(move_inertia)(m, i, w->w.X + i, w->w.C + i);
-        NAME(write_force)(m, i, &w->w, v, a, fext, 1);
-        NAME(write_momentum)(w->w.C + i, w->w.V[i].e, w->B + i);
-        if (!NAME(is_free_root)(m, i)) NAME(write_rates)(m, i, w, parts);
-    }
-}
-
-/* tau, H, dv, and dq in the same round <- generalized forces, and their derivatives by a, v and q */
-INLINE void NAME(sum_bodies)(const Mechanism *m, const Work *w, int parts, const double *a, double *tau, double *H,
-                             double *dq, double *dv)
+/* H, dq, dv <- derivatives of inverse dynamics by a, q and v, from the leaves to the root */
+INLINE void NAME(write_derivatives)(const Mechanism *m, const Work *w, const double *v, double *H, double *dq,
+                                    double *dv)
 {
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
-        const int root = NAME(is_free_root)(m, i);
-        if (root) NAME(write_root_velocity)(m, w, i, H, dv);
-        if (root && (parts & POSITION)) NAME(write_root_position)(m, w, i, dq);
-        for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
-            const ptrdiff_t left = m->start[k] * LANES, above = (m->start[m->n] + m->start[k] - k) * LANES;
-            const Row to = {H + left, dq + left, dv + left, dq + above, dv + above};
-            AT(tau, k) = NAME(power)(w->w.F[i].e, w->w.S[k].e);
-            if (a) AT(tau, k) += NAME(armature)(m, k) * READ(a, k);
-            if (!root) NAME(write_freedom)(m, w, parts, i, k, &to);
+        Inertia I;
+        Flow B;
+        NAME(read_inertia)(m, i, &I);
+        NAME(write_flow)(&I, w->w.motion[i].w, &B);
+        if (!b->leaf) {
+            NAME(add_inertia)(w->w.C + i, &I);
+            NAME(add_flow)(w->B + i, &B);
         }
-        if (b->parent >= 0) NAME(add_to_parent)(m, w, i);
+        if (NAME(is_hinge)(b)) NAME(write_hinge)(m, w, i, &I, &B, v, H, dq, dv);
+        else if (b->kind == PRISMATIC) NAME(write_slide)(m, w, i, &I, &B, v, H, dq, dv);
+        else if (NAME(is_free_root)(b)) {
+            real slide[3];
+            EACH(r, 3) slide[r] = READ(v, b->v + r);
+            NAME(write_root_rows)(m, b, &I, H);
+            NAME(write_root_columns)(m, b, &I, &B, w->w.motion[i].w, slide, w->w.turn[i].p, dq, dv);
+        } else NAME(write_freedoms)(m, w, i, &I, &B, v, H, dq, dv);
+        if (b->parent < 0) continue;
+        NAME(carry_inertia)(b, w->w.turn + i, &I);
+        NAME(carry_flow)(b, w->w.turn + i, w->u[i].e, &I, &B);
+        if (!b->last) {
+            NAME(add_inertia)(w->w.C + b->parent, &I);
+            NAME(add_flow)(w->B + b->parent, &B);
+        }
+        w->w.C[b->parent] = I;
+        w->B[b->parent] = B;
     }
 }
 
 /* tau, H, dq, dv <- inverse dynamics and its derivatives by a, q and v; see first_order_table.h */
-static void NAME(rnea_derivatives)(const Mechanism *m, const double *q, const double *v, const double *a,
-                                   const double *fext, double *tau, double *H, double *dq, double *dv,
+static void NAME(rnea_derivatives)(const Mechanism *m, const State *x, double *tau, double *H, double *dq, double *dv,
                                    double *workspace)
 {
-    const Work w = NAME(carve_work)(m, workspace);
-    NAME(move_bodies)(m, &w, VELOCITY | POSITION, q, v, a, fext);
-    NAME(sum_bodies)(m, &w, VELOCITY | POSITION, a, tau, H, dq, dv);
-}
-
-/* bias, H, dv <- inverse dynamics at zero acceleration, and its derivatives by a and v */
-static void NAME(velocity_part)(const Mechanism *m, const double *q, const double *v, const double *fext, double *bias,
-                                double *H, double *dv, double *workspace)
-{
-    const Work w = NAME(carve_work)(m, workspace);
-    NAME(move_bodies)(m, &w, VELOCITY, q, v, NULL, fext);
-    NAME(sum_bodies)(m, &w, VELOCITY, NULL, bias, H, NULL, dv);
-}
-
-/* Add to body i, whose parent is done, what the accelerations a add: to A, and to ddS of its freedoms. */
-INLINE void NAME(accelerate)(const Mechanism *m, const Work *w, ptrdiff_t i, const double *a)
-{
-    const real zero = {0};
-    const Body *b = m->body + i;
-    real A[6], *change = w->change[i].e;
-    EACH(r, 6) {
-        A[r] = b->parent < 0 ? zero : w->w.A[b->parent].e[r];
-        change[r] = b->parent < 0 ? zero : w->change[b->parent].e[r];
-        w->push[i].e[r] = zero;
+    Work w;
+    w.w = NAME(motion_and_forces)(m, x, tau, workspace);
+    w.u = (Vector *)(workspace + NAME(workspace_size)(m));
+    w.B = (Flow *)(w.u + m->bodies);
+    w.rates = (Rates *)(w.B + m->bodies);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        if (m->body[i].parent >= 0) NAME(write_approach)(m, i, &w.w, x->v, w.u[i].e);
+        if (NAME(needs_rates)(m->body + i)) NAME(write_rates)(m, i, &w, x->v);
     }
-    if (b->parent < 0) EACH(r, 3) A[r] = -w->w.X[i].g[r];
-    if (NAME(is_shifted)(m, i)) {
-        ADD_CROSS(A + 3, w->w.X[i].d, A);
-        ADD_CROSS(change + 3, w->w.X[i].d, change);
-    }
-    for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
-        NAME(add_motion_cross)(A, w->w.S[k].e, w->rates[k].dd);
-        EACH(r, 6) change[r] += w->w.S[k].e[r] * READ(a, k);
-    }
-    EACH(r, 6) w->w.A[i].e[r] += change[r];
-}
-
-/* dq <- the derivatives of inverse dynamics by q at the accelerations a, after velocity_part with its workspace. A
- * composite body needs the force F + I change + push, where push sums `inertia` times a of all freedoms below it. */
-static void NAME(position_part)(const Mechanism *m, const double *a, double *dq, double *workspace)
-{
-    const Work w = NAME(carve_work)(m, workspace);
-    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(accelerate)(m, &w, i, a);
-    for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
-        const Body *b = m->body + i;
-        const int root = NAME(is_free_root)(m, i);
-        real push[6], force[6];
-        NAME(momentum)(w.w.C + i, w.change[i].e, force);
-        EACH(r, 6) {
-            push[r] = w.push[i].e[r];
-            w.w.F[i].e[r] += force[r] + push[r];
-        }
-        if (root) NAME(write_root_position)(m, &w, i, dq);
-        for (ptrdiff_t k = b->v; k < b->v + b->freedoms && !root; k++) {
-            const ptrdiff_t left = m->start[k] * LANES, above = (m->start[m->n] + m->start[k] - k) * LANES;
-            const Row to = {NULL, dq + left, NULL, dq + above, NULL};
-            NAME(write_freedom)(m, &w, POSITION, i, k, &to);
-            EACH(r, 6) push[r] += w.wrenches[k].inertia[r] * READ(a, k);
-        }
-        if (b->parent < 0) continue;
-        if (b->local == i) ADD_CROSS(w.w.X[i].d, push, push + 3);
-        EACH(r, 6) w.push[b->parent].e[r] += push[r];
-    }
+    NAME(write_derivatives)(m, &w, x->v, H, dq, dv);
 }
 
 #undef Angles
@@ -250,9 +157,13 @@ static void NAME(position_part)(const Mechanism *m, const double *a, double *dq,
 #undef Vector
 #undef Articulated
 #undef Workspace
-#undef Momentum
+#undef Turn
+#undef Motion
+#undef Pivot
+#undef Flow
 #undef Rates
 #undef Wrenches
 #undef Work
 #undef Row
 #undef LOWER
+#undef SYMMETRIC

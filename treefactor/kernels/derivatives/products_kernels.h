@@ -9,21 +9,7 @@
 #include "../dynamics/turns.h"
 #include "../dynamics/rnea.h"
 #include "../dynamics/crba.h"
-
-/* Return the workspace with turns and motions of all bodies and the forces on their subtrees; tau <- inverse dynamics
- * unless it is NULL. */
-INLINE Workspace NAME(motion_and_forces)(const Mechanism *m, const State *x, double *tau, double *workspace)
-{
-    Workspace w = NAME(carve_workspace)(m, workspace);
-    if (x->q) NAME(compute_angles)(m, x->q, &w.angles);
-    for (ptrdiff_t i = 0; i < m->bodies; i++) {
-        if (x->q) NAME(place)(m, m->body + i, x->q, &w.angles, 1, w.turn + i);
-        NAME(move_body)(m, i, &w, x->v, x->a, 1, w.motion + i);
-        NAME(write_own_force)(m, i, &w, w.motion + i, x->fext);
-    }
-    NAME(sum_own_forces)(m, &w, x->a, tau ? tau : (double *)w.S);    /* memory that nothing else uses here */
-    return w;
-}
+#include "motion_and_forces.h"
 
 /* x <- w, w' and a of body i whose joint is at rest, of a hinge without the parts along its axis */
 INLINE void NAME(motion_before_joint)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const double *v, real *x)

@@ -3,8 +3,7 @@
 #define TREEFACTOR_PRODUCTS_TABLE_H
 
 #include "../dynamics/bodies.h"
-
-typedef struct { const double *q, *v, *a, *fext; } State;     /* fext: 6 per joint, in its axes; NULL: zero */
+#include "state.h"
 
 /* Directions of a derivative, for every vector in turn; NULL: zero */
 typedef struct { const double *q, *v, *a, *fext; } Directions;

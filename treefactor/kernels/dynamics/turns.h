@@ -110,6 +110,27 @@ INLINE void NAME(turn_pair)(real s, real c, real *x, real *y)
     *x = t;
 }
 
+/* M <- E M E^T, of a matrix in columns */
+INLINE void NAME(turn_matrix)(const Body *b, const Turn *T, real *M)
+{
+    real t[9];
+    if (b->turn == ANY_TURN) {
+        const real *E = T->E;
+        EACH(c, 3) ROTATE(E, M + 3 * c, t + 3 * c);
+        EACH(c, 3) EACH(r, 3) M[3 * c + r] = t[r] * E[c] + t[3 + r] * E[3 + c] + t[6 + r] * E[6 + c];
+        return;
+    }
+    EACH(c, 3) NAME(turn_pair)(T->s, T->c, M + 3 * c, M + 3 * c + 1);
+    EACH(r, 3) NAME(turn_pair)(T->s, T->c, M + r, M + 3 + r);
+    EACH(e, 9) t[e] = M[e];
+#define AXES(a, b, c, sign) \
+        M[3 * a + a] = t[0]; M[3 * a + b] = t[1]; M[3 * a + c] = sign t[2]; \
+        M[3 * b + a] = t[3]; M[3 * b + b] = t[4]; M[3 * b + c] = sign t[5]; \
+        M[3 * c + a] = sign t[6]; M[3 * c + b] = sign t[7]; M[3 * c + c] = t[8];
+    EACH_TURN(b->turn, AXES)
+#undef AXES
+}
+
 /* I <- the inertia I of a body, in the axes and about the origin of its parent */
 INLINE void NAME(carry_inertia)(const Body *b, const Turn *T, Inertia *I)
 {
