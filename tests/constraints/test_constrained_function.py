@@ -154,6 +154,19 @@ def test_drives_take_outputs_threads_and_batches():
         assert error(x[4], z) < BOUND
 
 
+def test_drives_of_planar_loops_take_batches():
+    bar = mechanisms.four_bar()
+    motor = constraints.Drive("crank", lambda t: (0.7 + t, 1.0 + t, 0.3))
+    q, t = np.tile(bar.closed, (11, 1)), np.linspace(0.0, 1.0, 11)
+    v, tau = np.random.default_rng(0).normal(size=(2, 11, 3))
+    given = {"drives": [motor], "stabilization": 3.0, "with_value": True}
+    found = constraints.forward_dynamics_derivatives(bar.model, q, v, tau, t=t, **given)
+    for k in range(11):
+        one = constraints.forward_dynamics_derivatives(bar.model, q[k], v[k], tau[k], t=t[k], **given)
+        for x, y in zip(found, one, strict=True):
+            assert error(x[k], y) < BOUND
+
+
 def test_bound_calls_read_their_arrays():
     q, v, tau, fext = arguments(TREE, 2)
     out = constraints.forward_dynamics_derivatives(TREE, q, v, tau, fext, contacts=contacts())
