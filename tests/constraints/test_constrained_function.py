@@ -154,6 +154,47 @@ def test_drives_take_outputs_threads_and_batches():
         assert error(x[4], z) < BOUND
 
 
+def test_drives_of_planar_loops_take_batches():
+    bar = mechanisms.four_bar()
+    motor = constraints.Drive("crank", lambda t: (0.7 + t, 1.0 + t, 0.3))
+    q, t = np.tile(bar.closed, (11, 1)), np.linspace(0.0, 1.0, 11)
+    v, tau = np.random.default_rng(0).normal(size=(2, 11, 3))
+    given = {"drives": [motor], "stabilization": 3.0, "with_value": True}
+    found = constraints.forward_dynamics_derivatives(bar.model, q, v, tau, t=t, **given)
+    for k in range(11):
+        one = constraints.forward_dynamics_derivatives(bar.model, q[k], v[k], tau[k], t=t[k], **given)
+        for x, y in zip(found, one, strict=True):
+            assert error(x[k], y) < BOUND
+
+
+def test_a_driven_joint_given_by_cosine_and_sine():
+    rod = tf.Inertia(1.0, [0.3, 0, 0], np.diag([0.1, 0.2, 0.3]))
+    model = tf.Model(
+        [
+            tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod),
+            tf.Joint("wheel", "continuous", 0, axis=[0, 0, 1], inertia=rod),
+        ]
+    )
+    motor, angle, v = constraints.Drive("wheel", (0.7, 0.4, 0.3)), 1.1, np.array([0.2, -0.5])
+    q = np.array([0.1, np.cos(angle), np.sin(angle)])
+    given = {"drives": [motor], "stabilization": 3.0, "with_value": True}
+    found = constraints.forward_dynamics_derivatives(model, q, v, v, **given)
+    assert abs(found.a[1] - (0.3 - 6.0 * (v[1] - 0.4) - 9.0 * (angle - 0.7))) < BOUND
+    np.testing.assert_allclose(found.da_dq[1], [0.0, -9.0], atol=BOUND)
+
+
+def test_states_of_uncertain_rank_in_strided_batches():
+    near = [constraints.RigidContact(tf.Frame(f"at {y}", 8, p=[0.0, y, 0.0])) for y in (0.0, 1e-6)]
+    given = arguments(TREE, 3, (3,))[:3]
+    strided = [np.stack([x, x + 1.0], axis=-1)[..., 0] for x in given]
+    found = constraints.forward_dynamics_derivatives(TREE, *strided, contacts=near)
+    for x, y in zip(
+        found, constraints.forward_dynamics_derivatives(TREE, *given, contacts=near), strict=True
+    ):
+        assert np.isfinite(x).all()
+        np.testing.assert_array_equal(x, y)
+
+
 def test_bound_calls_read_their_arrays():
     q, v, tau, fext = arguments(TREE, 2)
     out = constraints.forward_dynamics_derivatives(TREE, q, v, tau, fext, contacts=contacts())
