@@ -29,7 +29,7 @@ cdef extern from "kernels/identification/regressor_table.h" nogil:
                           const ColumnOrder *, const Py_ssize_t *to, double *Y, Py_ssize_t to_next,
                           double *workspace) noexcept nogil
         void (*gravity)(const Mechanism *, const double *q, const ColumnOrder *, const Py_ssize_t *to,
-                        double *Y, Py_ssize_t to_next, double *workspace) noexcept nogil
+                        double *Y, double *workspace) noexcept nogil
         void (*transpose_times)(const Mechanism *, const double *q, const double *v, const double *a,
                                 const double *lam, double *g, double *workspace) noexcept nogil
         void (*kinetic_energy_row)(const Mechanism *, const double *q, const double *v, double *row,
@@ -53,6 +53,9 @@ cdef extern from *:
     const Regressors *regressors_for(const char *name) nogil
 
 cdef const Regressors *regressors = regressors_for(active.name)
+
+cdef enum:
+    SPARSE_FROM = 3              # entries of a matrix over those of pairs from which all are set to 0 first
 
 cdef enum Kind:                  # of a column with one entry
     ARMATURE
@@ -186,7 +189,8 @@ cdef class PairFunction(RegressorFunction):
         else:
             self.add_result((pairs, width))
             self.in_lanes = layout == "lanes"
-        self.writes_rows = not (self.in_lanes or self.bodies.coupled)
+        self.writes_rows = width == 10 and not (self.in_lanes or self.bodies.coupled) and (
+            not self.dense or nv * total >= SPARSE_FROM * blocks)
 
     cdef void fold_up(self, model, freedom, joint, extended, of_joint, Py_ssize_t total, int width):
         """Store where blocks of all joints are added up, and with which factors."""
@@ -287,7 +291,7 @@ cdef class GravityRegressor(PairFunction):
 
     cdef void write_blocks(self, int lanes, const double **x, const Py_ssize_t *to, double *Y,
                            Py_ssize_t to_next, double *end, double *work) noexcept nogil:
-        self.kernels(lanes).gravity(&self.bodies.m, x[0], &self.order, to, Y, to_next, work)
+        self.kernels(lanes).gravity(&self.bodies.m, x[0], &self.order, to, Y, work)
 
 
 cdef class TransposeTimes(RegressorFunction):

@@ -3,7 +3,7 @@
 
 /* Write the pairs of body i at rest: those of a body with the acceleration -g, which w->w.motion has of its parent. */
 INLINE void NAME(write_body_at_rest)(const Mechanism *m, ptrdiff_t i, const PathWorkspace *w, const double *q,
-                                     const ColumnOrder *order, int in_rows, Target *T)
+                                     const ColumnOrder *order, Target *T)
 {
     const Body *b = m->body + i;
     const Turn *turn = w->w.turn + i;
@@ -14,23 +14,22 @@ INLINE void NAME(write_body_at_rest)(const Mechanism *m, ptrdiff_t i, const Path
     else NAME(turn_in)(b, turn, 1, w->w.motion[b->parent].a, x + 6);
     EACH(r, 3) a[r] = x[6 + r];
     if (b->joint < 0) {
-        NAME(put_pairs)(m, i, w, NULL, in_rows, 4, T);
+        NAME(put_pairs)(m, i, w, NULL, 0, 4, T);
         return;
     }
     NAME(write_levers)(b, order, a, B);
     if (order->turned[b->joint]) NAME(mix_columns)(b, 4, B);
-    NAME(put_pairs)(m, i, w, B, in_rows, 4, T);
+    NAME(put_pairs)(m, i, w, B, 0, 4, T);
 }
 
-/* Y <- 4 coefficients of the generalized force at rest for every pair; to_next as in the table */
+/* Y <- 4 coefficients of the generalized force at rest for every pair */
 static void NAME(gravity)(const Mechanism *m, const double *q, const ColumnOrder *order, const ptrdiff_t *to, double *Y,
-                          ptrdiff_t to_next, double *workspace)
+                          double *workspace)
 {
     const PathWorkspace w = NAME(carve_path_workspace)(m, workspace);
-    Target target = {to, Y, to_next};
+    Target target = {to, Y, 0};
     NAME(compute_angles)(m, q, &w.w.angles);
-    if (to_next) for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(write_body_at_rest)(m, i, &w, q, order, 1, &target);
-    else for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(write_body_at_rest)(m, i, &w, q, order, 0, &target);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(write_body_at_rest)(m, i, &w, q, order, &target);
 }
 
 /* g <- the regressor, transposed, times lam: rnea.h, with the motions W of the bodies at joint velocities lam */

@@ -72,9 +72,9 @@ static void ISA(regressor_all)(const Mechanism *m, const double *q, const double
 }
 
 static void ISA(gravity_all)(const Mechanism *m, const double *q, const ColumnOrder *order, const ptrdiff_t *to,
-                             double *Y, ptrdiff_t to_next, double *workspace)
+                             double *Y, double *workspace)
 {
-    PASSES NAME(gravity)(m, q + l, order, to, to_next ? Y + l * to_next : Y + l, to_next, workspace);
+    PASSES NAME(gravity)(m, q + l, order, to, Y + l, workspace);
 }
 
 static void ISA(transpose_times_all)(const Mechanism *m, const double *q, const double *v, const double *a,

@@ -25,7 +25,7 @@ typedef struct {
                       const ColumnOrder *, const ptrdiff_t *to, double *Y, ptrdiff_t to_next, double *workspace);
     /* 4 coefficients of the generalized force at rest for every pair, those of mass and first moment */
     void (*gravity)(const Mechanism *, const double *q, const ColumnOrder *, const ptrdiff_t *to, double *Y,
-                    ptrdiff_t to_next, double *workspace);
+                    double *workspace);
     /* g <- the regressor, transposed, times lam: 10 numbers for every joint */
     void (*transpose_times)(const Mechanism *, const double *q, const double *v, const double *a, const double *lam,
                             double *g, double *workspace);
