@@ -66,6 +66,9 @@ OPTIMIZED = [
 if "-g" not in os.environ.get("CFLAGS", ""):  # Python's own flags have -g: a quarter of the time
     OPTIMIZED.append("-g0")
 FLAGS = ["-O0", "-g"] if DEBUG else OPTIMIZED
+OWN_FLAGS = {  # vectors within one configuration fuse other products than vectors of lanes
+    "_regressors": ["-fno-tree-slp-vectorize"],
+}
 EXACT = "-ffp-contract=off"  # only kernels fuse multiply-adds: other modules round alike everywhere
 
 DIRECTIVES = {
@@ -107,7 +110,8 @@ class BuildKernels(build_ext):
         known = [flag for flag in (*FLAGS, EXACT) if self.knows(flag)]
         for extension in self.extensions:
             flags = [flag for flag in known if flag != EXACT or not kernels(extension)]
-            extension.extra_compile_args = flags
+            own = OWN_FLAGS.get(extension.name.rpartition(".")[2], [])
+            extension.extra_compile_args = flags + [flag for flag in own if self.knows(flag)]
         self.extensions.sort(key=work, reverse=True)
         self.seconds = {}
         workers = self.parallel or WORKERS

@@ -187,6 +187,30 @@ def without_armature_of(model, kept):
     return tf.Model([j if i in kept else replace(j, armature=0.0) for i, j in pairs], model.gravity)
 
 
+@pytest.mark.parametrize("name", [*MODELS, "panda", "talos_reduced"])
+def test_batches_have_the_bits_of_single_calls(name):
+    """Whole blocks are written into rows, the last one through lanes; single calls have their own kernel."""
+    model = MODELS[name] if name in MODELS else robot(name)[1]
+    q, v, a, _, _ = random_case(model, 11, (19,))
+    functions = [
+        (tf.regressor, (q, v, a), {"layout": "packed"}),
+        (tf.regressor, (q, v, a), {"columns": COLUMNS}),
+        (tf.gravity_regressor, (q,), {}),
+        (tf.momentum_regressor, (q, v), {}),
+        (tf.kinetic_energy_regressor, (q, v), {}),
+    ]
+    for function, arguments, options in functions:
+        batch = function(model, *arguments, **options)
+        for row, state in zip(batch, zip(*arguments, strict=True), strict=True):
+            assert row.tobytes() == function(model, *state, **options).tobytes()
+        spoiled = [x.copy() for x in arguments]
+        spoiled[0][9] = np.nan
+        others = np.arange(19) != 9
+        own = function(model, *spoiled, **options)
+        assert own[others].tobytes() == batch[others].tobytes()
+        assert np.isnan(own[9]).any()
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_layouts_hold_the_same_entries(name):
     model = MODELS[name]

@@ -27,7 +27,7 @@ cdef class CompiledFunction:
     cdef Pattern pattern         # of results of the forms SYMMETRIC and PAIR
     cdef const void *model       # what `compute` gets, unless elements of a batch have models of their own
     cdef Py_ssize_t elements     # of a batch that has; -1: all configurations share one
-    cdef bint writes_rows        # of a batch: `write_rows` computes them
+    cdef bint writes_rows        # of whole blocks of a batch: `write_rows` computes them
     cdef bint takes_long         # single calls release the GIL
     cdef bint one_axis           # whether these lie along one axis: the fast path knows no other
 
@@ -66,8 +66,7 @@ cdef class CompiledFunction:
     cdef bint are_valid(self, Py_ssize_t entries, double **x, double **y) noexcept nogil
     cdef void spoil(self, int lane, double **y) noexcept nogil
     cdef object as_number(self, double value)
-    cdef void write_rows(self, Py_ssize_t b, int count, const double **x, double **y, char **to,
-                         double *work) noexcept nogil
+    cdef void write_rows(self, Py_ssize_t b, const double **x, char **to, double *work) noexcept nogil
 
     # The same for all
     @cython.final

@@ -218,9 +218,8 @@ cdef class CompiledFunction:
         """
         return False
 
-    cdef void write_rows(self, Py_ssize_t b, int count, const double **x, double **y, char **to,
-                         double *work) noexcept nogil:
-        """to <- the rows of block b, or NaN, of a subclass that sets `writes_rows`."""
+    cdef void write_rows(self, Py_ssize_t b, const double **x, char **to, double *work) noexcept nogil:
+        """to <- the rows of block b, whose 8 configurations are valid: for `writes_rows`."""
 
     cdef bint are_valid(self, Py_ssize_t entries, double **x, double **y) noexcept nogil:
         """Return whether the arguments of all lanes are valid; false leaves the question to every lane.
@@ -639,8 +638,8 @@ cdef class CompiledFunction:
                 load(&operands[k], b, count, x[k])
             for lane in range(LANES):
                 status[lane] = FACTORIZED
-            if self.writes_rows:
-                self.write_rows(b, count, <const double **> x, y, to, end)
+            if self.writes_rows and count == LANES and self.are_valid(entries, x, y):
+                self.write_rows(b, <const double **> x, to, end)
                 continue
             self.compute(model, LANES, <const double **> x, y, status, end)
             if not self.are_good(entries, x, y, status):

@@ -1,37 +1,35 @@
 """Compute regressors: compiled functions of one model."""
 
 cimport numpy as cnp
-from libc.math cimport NAN
 from libc.string cimport memset
 
 from .._functions._compiled_function cimport SPARSE
 from ..dynamics._model_function cimport ModelFunction
 from ..dynamics._coupling cimport add_up
 from ..dynamics._recursions cimport Mechanism
-from .._functions._packed cimport add_doubt
 from ..tree._operands cimport LANES
 from ..tree._pattern cimport active
 
 import numpy as np
 
+from ..dynamics.bodies import layout_of
 from .columns import INERTIA, extended_pairs, follows, regressor_pattern, single_entries
 
 cnp.import_array()
 
 cdef extern from "kernels/identification/regressor_table.h" nogil:
-    ctypedef struct PairRows:
-        int count
-        double *to
-        Py_ssize_t to_next
+    ctypedef struct ColumnOrder:
         const Py_ssize_t *place
+        const double *sign
+        const Py_ssize_t *turned
 
     ctypedef struct RegressorKernels:
         Py_ssize_t (*workspace_size)(const Mechanism *) noexcept nogil
         void (*regressor)(const Mechanism *, const double *q, const double *v, const double *a, int gravity,
-                          const Py_ssize_t *to, double *Y, const PairRows *rows,
+                          const ColumnOrder *, const Py_ssize_t *to, double *Y, Py_ssize_t to_next,
                           double *workspace) noexcept nogil
-        void (*gravity)(const Mechanism *, const double *q, const Py_ssize_t *to, double *Y,
-                        double *workspace) noexcept nogil
+        void (*gravity)(const Mechanism *, const double *q, const ColumnOrder *, const Py_ssize_t *to,
+                        double *Y, double *workspace) noexcept nogil
         void (*transpose_times)(const Mechanism *, const double *q, const double *v, const double *a,
                                 const double *lam, double *g, double *workspace) noexcept nogil
         void (*kinetic_energy_row)(const Mechanism *, const double *q, const double *v, double *row,
@@ -95,6 +93,7 @@ cdef class RegressorFunction(ModelFunction):
     cdef const Py_ssize_t *freedom
     cdef const double *factor
     cdef bint inertia            # are there columns of bodies
+    cdef ColumnOrder order
 
     def __init__(self, model, tuple columns, *_):
         found = single_entries(model, columns)
@@ -104,6 +103,7 @@ cdef class RegressorFunction(ModelFunction):
         self.kind = <const int *> self.keep([KINDS[one[0]] for one in found], np.intc)
         self.freedom = self.keep_indices([one[1] for one in found])
         self.factor = <const double *> self.keep([one[2] for one in found], np.float64)
+        self.keep_order(layout_of(model), model.njoints)
 
     cdef const void *keep(self, values, dtype) except? NULL:
         """Return the memory of a new array, which lives as long as the function."""
@@ -115,8 +115,22 @@ cdef class RegressorFunction(ModelFunction):
         """Return the memory of a new array of integers."""
         return <const Py_ssize_t *> self.keep(values, np.intp)
 
+    cdef int keep_order(self, layout, Py_ssize_t joints) except -1:
+        """Keep how parameters in the axes of joints follow from those in the axes of their bodies."""
+        turned = np.zeros(joints, np.intp)
+        turned[layout.turned] = 1
+        self.order.place = self.keep_indices(layout.source - 10 * np.arange(joints)[:, None])
+        self.order.sign = <const double *> self.keep(layout.sign, np.float64)
+        self.order.turned = self.keep_indices(turned)
+        return 0
+
     cdef const RegressorKernels *kernels(self, int lanes) noexcept nogil:
         return &regressors.one if lanes == 1 else &regressors.lanes
+
+    cdef double single(self, int k, int lanes, int lane, const double **x) noexcept nogil:
+        """Return the entry of a column with one entry; x has q, v and a."""
+        cdef Py_ssize_t at = self.freedom[k] * lanes + lane
+        return self.factor[k] * entry(<Kind> self.kind[k], x[1][at], x[2][at])
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return self.kernels(lanes).workspace_size(&self.bodies.m) + lanes * self.expanded_size()
@@ -175,8 +189,8 @@ cdef class PairFunction(RegressorFunction):
         else:
             self.add_result((pairs, width))
             self.in_lanes = layout == "lanes"
-        self.writes_rows = (width == 10 and not (self.in_lanes or self.bodies.coupled or self.singles)
-                            and (not self.dense or nv * total >= SPARSE_FROM * blocks))
+        self.writes_rows = width == 10 and not (self.in_lanes or self.bodies.coupled) and (
+            not self.dense or nv * total >= SPARSE_FROM * blocks)
 
     cdef void fold_up(self, model, freedom, joint, extended, of_joint, Py_ssize_t total, int width):
         """Store where blocks of all joints are added up, and with which factors."""
@@ -195,34 +209,20 @@ cdef class PairFunction(RegressorFunction):
         return 2 * self.bodies.m.n + self.entries if self.bodies.coupled else 0
 
     cdef void write_blocks(self, int lanes, const double **x, const Py_ssize_t *to, double *Y,
-                           const PairRows *rows, double *end, double *work) noexcept nogil:
-        """Y, or rows <- the blocks of all joints; end is free memory for vectors of their freedoms."""
+                           Py_ssize_t to_next, double *end, double *work) noexcept nogil:
+        """Y <- the blocks of all joints; end is free memory for vectors of their freedoms."""
 
-    cdef void write_rows(self, Py_ssize_t b, int count, const double **x, double **y, char **to,
-                         double *work) noexcept nogil:
+    cdef void write_rows(self, Py_ssize_t b, const double **x, char **to, double *work) noexcept nogil:
         cdef Py_ssize_t size = self.result[0].size
-        cdef double *first = <double *> (to[0] + b * self.to_next_block(0))
-        cdef PairRows rows
-        rows.count, rows.to, rows.to_next = count, first, size
-        rows.place = self.to_dense if self.dense else self.to
-        if self.dense:
-            memset(first, 0, count * size * sizeof(double))
-        self.write_blocks(LANES, x, self.to, y[0], &rows, work, work)
-        self.invalidate_rows(count, x, first)
-
-    cdef void invalidate_rows(self, int count, const double **x, double *rows) noexcept nogil:
-        """rows <- NaN for arguments that are not finite or q without unit rotations."""
-        cdef const Py_ssize_t *place = self.to_dense if self.dense else self.to
-        cdef double doubt[LANES]
-        cdef Py_ssize_t e
+        cdef double *rows = <double *> (to[0] + b * self.to_next_block(0))
+        cdef double *row = rows
         cdef int k, lane
-        memset(doubt, 0, sizeof(doubt))
-        for k in range(self.inputs):
-            add_doubt(self.input[k].size, x[k], doubt)
-        for lane in range(count):
-            if doubt[lane] != 0 or not self.is_valid(x[0] + lane, LANES):
-                for e in range(self.computed):
-                    rows[lane * self.result[0].size + place[e // 10] + e % 10] = NAN
+        for lane in range(LANES if self.dense else 0):
+            memset(row, 0, size * sizeof(double))
+            for k in range(self.singles):
+                row[self.single_dense[k]] = self.single(k, LANES, lane, x)
+            row += size
+        self.write_blocks(LANES, x, self.to_dense if self.dense else self.to, rows, size, work, work)
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
@@ -231,24 +231,23 @@ cdef class PairFunction(RegressorFunction):
         cdef Py_ssize_t size = self.result[0].size if whole else self.computed
         cdef double *blocks = end
         if self.bodies.coupled:
-            self.write_blocks(lanes, x, self.to, blocks, NULL, end + self.entries * lanes, work)
+            self.write_blocks(lanes, x, self.to, blocks, 0, end + self.entries * lanes, work)
             add_up(lanes, self.entries, size, self.fold_dense if whole else self.fold, self.ratio, blocks,
                    y[0])
         else:
             if whole:
                 memset(y[0], 0, size * sizeof(double))
-            self.write_blocks(lanes, x, self.to_dense if whole else self.to, y[0], NULL, end, work)
+            self.write_blocks(lanes, x, self.to_dense if whole else self.to, y[0], 0, end, work)
         self.write_singles(lanes, x, whole, y[0])
 
     cdef void write_singles(self, int lanes, const double **x, bint whole, double *Y) noexcept nogil:
         """Y <- the columns with one entry."""
         cdef Py_ssize_t first = self.computed - self.singles, to
-        cdef int k, lane, at
+        cdef int k, lane
         for k in range(self.singles):
             to = self.single_dense[k] if whole else first + k
             for lane in range(lanes):
-                at = self.freedom[k] * lanes + lane
-                Y[to * lanes + lane] = self.factor[k] * entry(<Kind> self.kind[k], x[1][at], x[2][at])
+                Y[to * lanes + lane] = self.single(k, lanes, lane, x)
 
 
 cdef class Regressor(PairFunction):
@@ -261,11 +260,12 @@ cdef class Regressor(PairFunction):
         self.add_arguments(("q", "v", "a"))
 
     cdef void write_blocks(self, int lanes, const double **x, const Py_ssize_t *to, double *Y,
-                           const PairRows *rows, double *end, double *work) noexcept nogil:
+                           Py_ssize_t to_next, double *end, double *work) noexcept nogil:
         cdef const double *v = self.expanded(lanes, 1, x[1], &end)
         cdef const double *a = self.expanded(lanes, 1, x[2], &end)
         if self.inertia:
-            self.kernels(lanes).regressor(&self.bodies.m, x[0], v, a, 1, to, Y, rows, work)
+            self.kernels(lanes).regressor(&self.bodies.m, x[0], v, a, 1, &self.order, to, Y, to_next,
+                                          work)
 
 
 cdef class MomentumRegressor(PairFunction):
@@ -276,9 +276,10 @@ cdef class MomentumRegressor(PairFunction):
         self.add_arguments(("q", "v"))
 
     cdef void write_blocks(self, int lanes, const double **x, const Py_ssize_t *to, double *Y,
-                           const PairRows *rows, double *end, double *work) noexcept nogil:
+                           Py_ssize_t to_next, double *end, double *work) noexcept nogil:
         cdef const double *v = self.expanded(lanes, 1, x[1], &end)
-        self.kernels(lanes).regressor(&self.bodies.m, x[0], NULL, v, 0, to, Y, rows, work)
+        self.kernels(lanes).regressor(&self.bodies.m, x[0], NULL, v, 0, &self.order, to, Y, to_next,
+                                      work)
 
 
 cdef class GravityRegressor(PairFunction):
@@ -289,8 +290,8 @@ cdef class GravityRegressor(PairFunction):
         self.add_arguments(("q",))
 
     cdef void write_blocks(self, int lanes, const double **x, const Py_ssize_t *to, double *Y,
-                           const PairRows *rows, double *end, double *work) noexcept nogil:
-        self.kernels(lanes).gravity(&self.bodies.m, x[0], to, Y, work)
+                           Py_ssize_t to_next, double *end, double *work) noexcept nogil:
+        self.kernels(lanes).gravity(&self.bodies.m, x[0], &self.order, to, Y, work)
 
 
 cdef class TransposeTimes(RegressorFunction):
@@ -314,8 +315,7 @@ cdef class TransposeTimes(RegressorFunction):
         for k in range(self.singles):
             for lane in range(lanes):
                 at = self.freedom[k] * lanes + lane
-                y[0][to + k * lanes + lane] = self.factor[k] * x[3][at] * entry(
-                    <Kind> self.kind[k], x[1][at], x[2][at])
+                y[0][to + k * lanes + lane] = x[3][at] * self.single(k, lanes, lane, x)
 
 
 cdef class KineticEnergyRegressor(RegressorFunction):

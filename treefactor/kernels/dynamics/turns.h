@@ -195,6 +195,39 @@ INLINE void NAME(carry_velocity)(const Body *b, const Turn *T, const real *P, co
     }
 }
 
+/* to <- the motions `from` of the parent of a body, about the origin and in the axes of the body; the kind of turn is
+ * asked for once */
+INLINE void NAME(carry_motions)(const Body *b, const Turn *T, ptrdiff_t count, const Vector *from, Vector *to)
+{
+    const real s = T->s, c = T->c;
+    real p[3];
+    EACH(r, 3) p[r] = T->p[r];
+#define MOVED(e) \
+    real x[6]; \
+    EACH(r, 6) x[r] = from[e].e[r]; \
+    ADD_CROSS(x + 3, p, x);
+    if (b->turn == ANY_TURN) {
+        for (ptrdiff_t e = 0; e < count; e++) {
+            MOVED(e)
+            ROTATE_BACK(T->E, x, to[e].e);
+            ROTATE_BACK(T->E, x + 3, to[e].e + 3);
+        }
+        return;
+    }
+#define AXES(i, j, k, sign) \
+    for (ptrdiff_t e = 0; e < count; e++) { \
+        MOVED(e) \
+        EACH(h, 2) { \
+            to[e].e[3 * h] = c * x[3 * h + i] + s * x[3 * h + j]; \
+            to[e].e[3 * h + 1] = c * x[3 * h + j] - s * x[3 * h + i]; \
+            to[e].e[3 * h + 2] = sign x[3 * h + k]; \
+        } \
+    }
+    EACH_TURN(b->turn, AXES)
+#undef AXES
+#undef MOVED
+}
+
 /* x <- S F of one body */
 INLINE void NAME(joint_force)(const Body *b, const real *F, double *x)
 {
@@ -209,14 +242,19 @@ INLINE void NAME(joint_force)(const Body *b, const real *F, double *x)
     if (b->kind == FREEFLYER) EACH(r, 3) AT(x, 3 + r) = F[3 + r];
 }
 
+/* Return the axis of the unit motion of freedom k of a body: along 0 to 2, about 3 to 5. */
+INLINE ptrdiff_t NAME(axis_of)(const Body *b, ptrdiff_t k)
+{
+    if (b->kind == SPHERICAL) return 3 + k;
+    if (b->kind == PRISMATIC) return 2;
+    return b->kind <= HELICAL || (b->kind == PLANAR && k == 2) ? 5 : k;
+}
+
 /* s <- the unit motion of freedom k of a body, in its own axes */
 INLINE void NAME(unit_motion)(const Body *b, ptrdiff_t k, real *s)
 {
     const real zero = {0};
-    ptrdiff_t along = k;
-    if (b->kind == SPHERICAL) along = 3 + k;
-    else if (b->kind == PRISMATIC) along = 2;
-    else if (b->kind <= HELICAL || (b->kind == PLANAR && k == 2)) along = 5;
+    const ptrdiff_t along = NAME(axis_of)(b, k);
     EACH(r, 6) s[r] = zero + (double)(r == along);
     if (b->kind == HELICAL) s[2] = zero + b->pitch;
 }

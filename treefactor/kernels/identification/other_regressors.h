@@ -1,41 +1,35 @@
 /* Regressors of gravity, of energies and of the centre of mass, and the product of a vector with the transposed
  * regressor of rnea, in O(n). */
 
-/* Y <- 4 coefficients of the generalized force at rest for every pair: body i pushes its own mass m against gravity, with
- * force -m g and moment about the origin of the joint g x h. */
-static void NAME(gravity)(const Mechanism *m, const double *q, const ptrdiff_t *to, double *Y, double *workspace)
+/* Write the pairs of body i at rest: those of a body with the acceleration -g, which w->w.motion has of its parent. */
+INLINE void NAME(write_body_at_rest)(const Mechanism *m, ptrdiff_t i, const PathWorkspace *w, const double *q,
+                                     const ColumnOrder *order, Target *T)
 {
-    const real zero = {0};
-    Workspace w = NAME(carve_workspace)(m, workspace);
-    NAME(place_bodies)(m, q, &w);
-    for (ptrdiff_t i = 0; i < m->bodies; i++) {
-        const Body *b = m->body + i;
-        const ptrdiff_t *column = m->column + m->start[b->v + b->freedoms - 1];
-        ptrdiff_t length = b->above + b->freedoms, k, e;
-        real E[9], n[4][3], *up = w.A[i].e;
-        EACH(r, 3) up[r] = b->parent < 0 ? -w.X[i].g[r] : w.A[b->parent].e[r];
-        if (b->joint < 0) continue;
-        NAME(write_joint_axes)(b, w.X + i, E);
-        CROSS(w.X[i].p, up, n[0]);
-        EACH(c, 3) CROSS(E + 3 * c, up, n[1 + c]);
-        for (k = b->local;; k = m->body[m->body[k].parent].local) {
-            for (e = m->body[k].above < b->copied ? b->copied : m->body[k].above; e < length; e++) {
-                const real *s = w.S[column[e]].e;
-                double *y = Y + to[e] * LANES;
-                AT(y, 0) = NAME(dot)(up, s) + NAME(dot)(n[0], s + 3);
-                EACH(c, 3) AT(y, 1 + c) = NAME(dot)(n[1 + c], s + 3);
-            }
-            if (m->body[k].parent < 0) break;
-            ADD_CROSS(w.X[k].d, up, n[0]);
-            length = m->body[k].above;
-        }
-        for (e = 0; e < b->copied; e++) {
-            double *y = Y + to[e] * LANES;
-            AT(y, 0) = e < 3 ? up[e] : n[0][e - 3];
-            EACH(c, 3) AT(y, 1 + c) = e < 3 ? zero : n[1 + c][e - 3];
-        }
-        to += b->above + b->freedoms;
+    const Body *b = m->body + i;
+    const Turn *turn = w->w.turn + i;
+    Columns *B = w->columns;
+    real x[9], *a = w->w.motion[i].a;
+    NAME(place)(m, b, q, &w->w.angles, 1, w->w.turn + i);
+    if (b->parent < 0) NAME(rest)(m, b, turn, 1, x);
+    else NAME(turn_in)(b, turn, 1, w->w.motion[b->parent].a, x + 6);
+    EACH(r, 3) a[r] = x[6 + r];
+    if (b->joint < 0) {
+        NAME(put_pairs)(m, i, w, NULL, 0, 4, T);
+        return;
     }
+    NAME(write_levers)(b, order, a, B);
+    if (order->turned[b->joint]) NAME(mix_columns)(b, 4, B);
+    NAME(put_pairs)(m, i, w, B, 0, 4, T);
+}
+
+/* Y <- 4 coefficients of the generalized force at rest for every pair */
+static void NAME(gravity)(const Mechanism *m, const double *q, const ColumnOrder *order, const ptrdiff_t *to, double *Y,
+                          double *workspace)
+{
+    const PathWorkspace w = NAME(carve_path_workspace)(m, workspace);
+    Target target = {to, Y, 0};
+    NAME(compute_angles)(m, q, &w.w.angles);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(write_body_at_rest)(m, i, &w, q, order, &target);
 }
 
 /* g <- the regressor, transposed, times lam: rnea.h, with the motions W of the bodies at joint velocities lam */
@@ -118,6 +112,12 @@ static void NAME(potential_energy_row)(const Mechanism *m, const double *q, doub
         EACH(r, 3) AT(y, 1 + r) = h[r];
         EACH(r, 6) AT(y, 4 + r) = zero;
     }
+}
+
+/* E <- axes of the joint of a body in the axes of the base */
+INLINE void NAME(write_joint_axes)(const Body *b, const Pose *X, real *E)
+{
+    EACH(c, 3) ROTATE(X->R, b->axes + 3 * c, E + 3 * c);
 }
 
 /* Y <- 3 rows of coefficients of the centre of mass: origin and axes of every joint, over the mass of all bodies */

@@ -11,21 +11,21 @@
  * is written for pair number j begins at Y[to[j] * lanes]. The parameters of a body are its mass, first moment, Ixx, Ixy,
  * Iyy, Ixz, Iyz, Izz about the origin of its joint and in its axes. */
 typedef struct {
-    int count;                       /* rows: one for each of the first lanes */
-    double *to;                      /* the first row */
-    ptrdiff_t to_next;               /* doubles from row to row */
-    const ptrdiff_t *place;          /* first entry of every pair in a row */
-} PairRows;
+    const ptrdiff_t *place;          /* of every joint ten: where a parameter in its body's axes stands in its own, */
+    const double *sign;              /* with which sign, */
+    const ptrdiff_t *turned;         /* unless this is 1: these axes are no permutation of each other */
+} ColumnOrder;
 
 typedef struct {
     /* doubles of workspace */
     ptrdiff_t (*workspace_size)(const Mechanism *);
-    /* 10 coefficients of the generalized force for every pair; v = NULL means zero. Lanes with `rows` are stored there
-     * body by body, while they are in L1: Y then has place for the pairs of one body, and `to` holds for all of them */
+    /* 10 coefficients of the generalized force for every pair; v = NULL means zero. Lanes are transposed into rows, each
+     * `to_next` doubles after the other, unless it is 0: Y[to[j]] is then where pair j begins in the first row */
     void (*regressor)(const Mechanism *, const double *q, const double *v, const double *a, int gravity,
-                      const ptrdiff_t *to, double *Y, const PairRows *rows, double *workspace);
+                      const ColumnOrder *, const ptrdiff_t *to, double *Y, ptrdiff_t to_next, double *workspace);
     /* 4 coefficients of the generalized force at rest for every pair, those of mass and first moment */
-    void (*gravity)(const Mechanism *, const double *q, const ptrdiff_t *to, double *Y, double *workspace);
+    void (*gravity)(const Mechanism *, const double *q, const ColumnOrder *, const ptrdiff_t *to, double *Y,
+                    double *workspace);
     /* g <- the regressor, transposed, times lam: 10 numbers for every joint */
     void (*transpose_times)(const Mechanism *, const double *q, const double *v, const double *a, const double *lam,
                             double *g, double *workspace);
