@@ -91,7 +91,8 @@ INLINE void NAME(carry_wrenches_along)(int x, int y, int z, double sign, const T
     EACH(r, 3) own[r] = couple[r];
 }
 
-/* f <- the wrenches f on body b, in the axes and about the origin of its parent, where the origin of b moves with u/2 */
+/* f <- the wrenches f on body b, in the axes and about the origin of its parent, about which that of b moves with
+ * u / 2 */
 INLINE void NAME(carry_wrenches)(const Body *b, const Turn *T, const real *u, Wrenches *f)
 {
     real couple[3];
@@ -101,9 +102,14 @@ INLINE void NAME(carry_wrenches)(const Body *b, const Turn *T, const real *u, Wr
         return;
     }
 #undef AXES
-    NAME(carry_force)(b, T, f->velocity);
-    NAME(carry_force)(b, T, f->position);
-    NAME(carry_force)(b, T, f->inertia);
+    real *wrench[3] = {f->velocity, f->position, f->inertia};
+    EACH(k, 3) {
+        real *F = wrench[k], turned[6];
+        ROTATE(T->E, F, turned);
+        ROTATE(T->E, F + 3, turned + 3);
+        ADD_CROSS(T->p, turned, turned + 3);
+        EACH(r, 6) F[r] = turned[r];
+    }
     ROTATE(T->E, f->couple, couple);
     ADD_CROSS(u, f->inertia, couple);
     EACH(r, 3) f->couple[r] = couple[r];

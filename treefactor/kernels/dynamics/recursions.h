@@ -4,9 +4,10 @@
  *     LANES     configurations stored side by side in memory
  *     NAME(f)   function name f for this type and instruction set
  *
- * The recursions that compute forces, H and accelerations (turns.h, rnea.h, crba.h, aba.h) express the vectors of a
- * body in its own axes and about its own origin. In all others every vector is expressed in the axes of the root body
- * of its tree, so they rotate no vectors between bodies, and the distance to the base does not affect rounding.
+ * The recursions that compute forces, H and accelerations (turns.h, rnea.h, crba.h, aba.h), and first derivatives,
+ * express the vectors of a body in its own axes and about its own origin. In all others every vector is expressed in the
+ * axes of the root body of its tree, so they rotate no vectors between bodies, and the distance to the base does not
+ * affect rounding.
  * Moments are taken about a local origin there, which a body shares with its parent unless the model assigns it its own
  * (treefactor/dynamics/bodies.py explains when); vectors are shifted only there, by the vector d between both origins.
  * A motion is (linear, angular) as in Pinocchio, a force is (force, moment). Where every freedom has its unit motion,
