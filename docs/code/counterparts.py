@@ -7,7 +7,7 @@ from __future__ import annotations
 
 WITHOUT_COUNTERPART = {  # public functions and classes, with what Pinocchio's Python has instead
     "a product of two arrays": ("multiply", "so3.act", "so3.act_inverse", "so3.between", "so3.compose"),
-    "a view of an array": ("so3.inverse",),
+    "a view of an array": ("so3.inverse", "to_lanes", "from_lanes"),
     "a choice of how to call": ("bind", "generate", "stream"),
     "nothing": (
         *("base_parameters", "chain_forces", "chain_inertia", "damped_least_squares", "show_config"),

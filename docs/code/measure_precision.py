@@ -167,7 +167,7 @@ def in_mujoco(model, data, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> Non
 def of_peer(peer: str, stored: dict | None, batch: int) -> dict | None:
     """Return configurations per second of a peer by robot; the stored ones where its Python is not named."""
     python = python_of(peer, f"TREEFACTOR_{peer.upper()}_PYTHON", stored is not None)
-    if python is None:
+    if not python:
         return stored
     found = {}
     for name in PEER_ROBOTS:

@@ -148,9 +148,10 @@ class Choice:
             bodies, change = snapped(bodies_of(model), snap)
             bodies = with_armature_of_leaders(model, bodies) if parameters else bodies
             stepped = {
-                name: reduce(lambda changed, step: step(changed), (*of, with_quarter_turns), bodies)
-                for name, of in steps.items()
+                name: reduce(lambda changed, step: step(changed), of, bodies) for name, of in steps.items()
             }
+            if not parameters:  # else programs depend on the kinematics only
+                stepped = {name: with_quarter_turns(own) for name, own in stepped.items()}
             full = bool(closing & set(LOOP_FUNCTIONS))  # inverses of J need independent rows
             samples = _closed(model, snap) if closing else []
             follow = dependents(model, bodies, samples, independent, full) if closing else []

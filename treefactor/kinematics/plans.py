@@ -214,7 +214,7 @@ class Layout:
             for freedom, again, place in entries:
                 column = support[place] if item.layout == "dense" else place
                 self.columns.append((freedom, again, (column, place)))
-            to += [row + column for row in range(6 * nv * j, 6 * nv * (j + 1), nv) for column in support]
+            to += [nv * row + column for row in range(6 * j, 6 * j + 6) for column in support]
             packed += 6 * len(support)
         lead = (len(item.views),) if item.many else ()
         dense = item.layout == "dense"

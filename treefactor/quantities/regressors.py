@@ -140,8 +140,8 @@ momentum_regressor = Quantity(
         ),
     ),
     oracle="oracles.dynamics:crba",
-    examples=f"""{HINGE}>>> tf.momentum_regressor(model, [0.0], [2.0])[0, 4:]    # of I_yy: 2
-array([0., 0., 2., 0., 0., 0.])
+    examples=f"""{HINGE}>>> float(tf.momentum_regressor(model, [0.0], [2.0])[0, 6])    # of I_yy
+2.0
 """,
 )
 kinetic_energy_regressor = Quantity(

@@ -196,18 +196,21 @@ def with_quarter_turns(bodies: list[Body]) -> list[Body]:
     A body and what it carries may be thin and turn into the axis of the parent, as shanks into that of a hip.
     Its moment about that axis is small there. One form writes it as the large moment minus a product, the
     other as the small moment plus a product, with as many operations; the first loses digits. Which moment is
-    the small one is decided in the zero positions of all joints.
+    the small one is decided in the zero positions of all joints. Moments of a body that carries nothing are
+    constants, and so is their difference: the other form is worth it only where the small one is zero.
     """
     carried = [body.moments.copy() for body in bodies]
     for i in reversed(range(len(bodies))):
         if bodies[i].parent >= 0:
             carried[bodies[i].parent] += _transformed(carried[i], bodies[i].R, bodies[i].p)
+    parents = {body.parent for body in bodies}
     chosen = []
-    for body, moments in zip(bodies, carried, strict=True):
+    for i, (body, moments) in enumerate(zip(bodies, carried, strict=True)):
         fixed = body.R @ about_z(-euler(body.R)[2])
         along = np.argmax(np.abs(fixed[2]))  # the turned axis that is closest to the axis of the parent
         spread = np.diag(moments)[:3]
-        quarter = along < 2 and spread[along] < THIN * spread[1 - along]
+        thin = THIN * spread[1 - along] if i in parents else 0.0
+        quarter = along < 2 and spread[along] <= thin and spread[along] < spread[1 - along]
         chosen.append(replace(body, quarter=body.kind in TURNING and bool(quarter)))
     return chosen
 
