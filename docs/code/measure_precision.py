@@ -134,7 +134,12 @@ def rates(name: str, batch: int, steps: int) -> dict[str, float]:
             calls[f"{backend}, {dtype}"] = bench.Call(run, batch)
             if backend == "cc":
                 lanes = [tf.to_lanes(x, dtype=dtype) for x in arguments]
-                run = partial(kernels.forward_dynamics, *lanes, layout="lanes", out=np.empty_like(lanes[1]))
+                run = partial(
+                    kernels.forward_dynamics,
+                    *lanes,
+                    layout="lanes",
+                    out=tf.to_lanes(arguments[1], dtype=dtype),
+                )
                 calls[f"{backend}, {dtype}, lanes"] = bench.Call(run, batch)
                 q, v, tau = arguments
                 motion = partial(kernels.rollout, q, 0 * v, 0 * tau, STEP, steps=steps)
