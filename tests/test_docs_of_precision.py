@@ -57,6 +57,13 @@ def test_what_the_page_says_of_errors_holds(stored):
     assert errors["solo12"]["kernel"][1] < 2 * errors["solo12"]["arguments"][1]
 
 
+def test_what_the_page_says_of_rates_holds(stored):
+    """The interpreter in float32 beside twice the recursions, and compiled C on humanoids."""
+    for name, one in stored["rates"].items():
+        way = "cc, float32" if name == "talos_reduced" else "interp, float32"
+        assert one[way] > 2 * one["recursions, float64"], name
+
+
 def test_figures_are_measured(monkeypatch):
     pytest.importorskip("pinocchio", reason="it is compared with Pinocchio")
     pytest.importorskip("mujoco", reason="it is compared with MuJoCo")
