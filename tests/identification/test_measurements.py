@@ -329,6 +329,11 @@ def test_faults_of_files_and_arrays(tmp_path):
     (tmp_path / "signed.npz").write_bytes(b"PK\3\4 nothing")
     with pytest.raises(tf.TreefactorError, match=r"cannot read .*signed\.npz: File is not a zip file"):
         read_measurements(tmp_path / "signed.npz", model)
+    np.savez(tmp_path / "null.npz", t=0.1)
+    content = (tmp_path / "null.npz").read_bytes()
+    (tmp_path / "null.npz").write_bytes(content.replace(b"'descr'", b"'d\0scr'"))
+    with pytest.raises(tf.TreefactorError, match=r"cannot read .*null\.npz"):
+        read_measurements(tmp_path / "null.npz", model)
     with (tmp_path / "single.npz").open("wb") as file:
         np.save(file, np.zeros(3))
     with pytest.raises(tf.TreefactorError, match=r"cannot read .*single\.npz"):

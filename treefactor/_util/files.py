@@ -1,4 +1,4 @@
-"""Write files atomically: a file is complete, or it does not exist."""
+"""Write files atomically, so that a file is complete or does not exist, and refuse damaged archives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_IMODE
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from ..exceptions import TreefactorError
 
@@ -53,3 +53,21 @@ def replacing(path: Place) -> Iterator[Place]:
         if draft is not None:
             with suppress(OSError):
                 draft.unlink()
+
+
+def require_intact(file: BinaryIO) -> None:
+    """Raise ValueError unless an archive, such as an .npz file, has the content that was written.
+
+    NumPy parses the first bytes of an array before it has compared their checksum, and damaged ones can
+    raise an exception of whatever module they reach.
+    """
+    from zipfile import ZipFile  # few processes read archives
+
+    try:
+        with ZipFile(file) as archive:
+            damaged = archive.testzip()
+    except Exception as error:  # of zipfile, zlib, struct: whatever damaged bytes lead to
+        raise ValueError(str(error)) from error
+    if damaged is not None:
+        raise ValueError(f"{damaged} has another checksum than was written")
+    file.seek(0)

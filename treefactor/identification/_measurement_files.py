@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from .._util.files import require_intact
 from .._util.messages import similar
 from ..exceptions import TreefactorError
 from ..model.model import Model
@@ -60,19 +60,14 @@ def read_recording(path, model: Model) -> Recording:
 
 def _read_arrays(path: Path, model: Model) -> Recording:
     """Return the arrays of an .npz file."""
-    from zipfile import BadZipFile
-
-    from numpy.lib.npyio import NpzFile
-
     try:
         with path.open("rb") as stream:
+            require_intact(stream)
             file = np.load(stream, allow_pickle=False)
-            if not isinstance(file, NpzFile):
-                raise ValueError("it holds one array, not several with names")
             names = [name for name in file.files if name in KIND]
             arrays = {KIND[name]: np.asarray(file[name]) for name in names}
             contents = ", ".join(file.files)
-    except (ValueError, TypeError, EOFError, KeyError, BadZipFile, zlib.error) as error:
+    except (ValueError, TypeError, EOFError, KeyError) as error:
         raise TreefactorError(f"cannot read {path}: {error}") from None
     if len(arrays) < len(names):
         raise TreefactorError(f"{path}: two of the arrays {', '.join(names)} hold the same")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._util.files import replacing
+from ..._util.files import replacing, require_intact
 from ..._util.messages import similar
 from ..._util.validation import ReadOnly
 from ...exceptions import CodegenError
@@ -205,11 +205,11 @@ class Program(ReadOnly):
             If the file is something else, or its content is not a valid program.
         """
         import json
-        import zipfile  # they take longer to import than most of this package
-        import zlib
 
         try:
-            with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+            with open(path, "rb") as opened:
+                require_intact(opened)
+                file = np.load(opened, allow_pickle=False)
                 head = json.loads(str(file["head"]))
                 if head["format"] != FORMAT:
                     raise CodegenError(f"{path}: format {head['format']}, expected {FORMAT}")
@@ -231,7 +231,7 @@ class Program(ReadOnly):
                     tuple((str(name), tuple(map(int, at))) for name, at in head["frames"]),
                     inputs,
                 )
-        except (*NO_PROGRAM, zipfile.BadZipFile, zlib.error) as error:
+        except NO_PROGRAM as error:
             if isinstance(error, FileNotFoundError | CodegenError):
                 raise
             raise CodegenError(f"{path} was not written by Program.save, or is damaged ({error})") from error
