@@ -1,5 +1,7 @@
 """Settings of Hypothesis (no deadlines, the same examples each time) and fixtures for the engines' tests."""
 
+import gc
+
 import pytest
 from helpers.sweeps import THOROUGH
 from hypothesis import HealthCheck, settings
@@ -16,6 +18,12 @@ settings.register_profile(
 settings.load_profile("treefactor")
 settings.register_profile("thorough", settings.get_profile("treefactor"), max_examples=THOROUGH)
 settings.register_profile("traced", settings.get_profile("treefactor"), max_examples=10)  # each takes longer
+
+
+def pytest_collection_finish():
+    """Keep the tests themselves out of every later collection of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")
