@@ -44,7 +44,10 @@ INDENTED = re.compile(r"(?:^ {4}.*\n|^\n(?= {4}))+", re.MULTILINE)
 PLAIN = ("toctree", "eval-rst", "figure", "image", "grid", "grid-item-card")  # fences that hold no code
 # in a block of its own, or in the text with its arguments
 COMMAND = re.compile(r"^    (?:\$ )?((?:treefactor|make -C) .+)$|`(treefactor \w+ [^`]+)`", re.MULTILINE)
-LONG = ("treefactor tables", "treefactor check")  # run at length in tests of their own
+LONG = (  # run at length in tests of their own, or for a smaller robot
+    *("treefactor tables", "treefactor check"),
+    "treefactor bench solo12",
+)
 LONG_PAGES = ("flexible", "jax")  # whose code takes as long as that of all others
 GENERATED = {"build", "dist"}
 FRAMEWORKS = {"jax": "jax", "pytorch": "torch"}  # by the names of pages
