@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 
@@ -29,6 +30,7 @@ UNITS = {"", "s", "rad", "rad/s", "rad/s^2", "rad/s2", "rad/s²", "m", "m/s", "m
 COLUMN = re.compile(r"([a-z]+)(?:[_ .:/]+(.+)|\[?(\d+)\]?)", re.IGNORECASE | re.DOTALL)
 WITH_UNIT = re.compile(r"(.*?)\s*(?:\[([^\]\d][^\]]*)\]|\(([^)\d][^)]*)\))", re.DOTALL)
 EXPECTED = "expected a header such as `t, q_elbow, v_elbow, tau_elbow` or `t, q0, q1, tau0, tau1`"
+DAMAGED = (ValueError, TypeError, EOFError, KeyError, SyntaxError, TokenError)  # errors of `numpy.load`
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tabulator", None: "spaces"}
 
 
@@ -72,7 +74,7 @@ def _read_arrays(path: Path, model: Model) -> Recording:
             names = [name for name in file.files if name in KIND]
             arrays = {KIND[name]: np.asarray(file[name]) for name in names}
             contents = ", ".join(file.files)
-    except (ValueError, TypeError, EOFError, KeyError, BadZipFile, zlib.error) as error:
+    except (*DAMAGED, BadZipFile, zlib.error) as error:
         raise TreefactorError(f"cannot read {path}: {error}") from None
     if len(arrays) < len(names):
         raise TreefactorError(f"{path}: two of the arrays {', '.join(names)} hold the same")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tokenize import TokenError
 from types import MappingProxyType
 from typing import Any
 
@@ -40,7 +41,10 @@ from .names import available as available
 from .parameter_map import ParameterMap
 
 FORMAT = 2
-NO_PROGRAM = (KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError)
+NO_PROGRAM = (
+    *(KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError),
+    *(SyntaxError, TokenError),  # of damaged headers
+)
 # attributes in the head of a file
 PLAIN = ("model", "nq", "nv", "tips", "snapped", "loops", "independent", "joints", "branch", "frames")
 
