@@ -1,7 +1,8 @@
 """Measure single precision: errors of accelerations on all robots, and configurations per second.
 
 Errors are those of programs of float32 relative to programs of float64 with the same arguments, rounded to
-float32 before. Beside them stands what half a unit in the last place of every argument does in float64.
+float32 before. Beside them stands what half a unit in the last place of every argument does in float64, what
+rounding the inertial parameters does, and how well the accelerations satisfy the equation of motion.
 Rates are those of one thread, of calls from Python with all checks and `out=`. Pinocchio and MuJoCo are
 called once for every configuration; MJX and frax compute a batch of float32 on the same processor, in a
 Python of their own.
@@ -97,14 +98,18 @@ def errors(samples: int) -> Iterator[tuple[str, dict]]:
         rng = np.random.default_rng(1)
         moved = [x + rng.choice([-0.5, 0.5], x.shape) * np.spacing(np.abs(x)) for x in arguments]
         moved[0] = tf.normalize(model, moved[0])
-        of_kernel = relative(single.forward_dynamics(*arguments), exact)
+        accelerations = single.forward_dynamics(*arguments)
+        of_kernel = relative(accelerations, exact)
+        rounded = model.with_parameters(model.parameters.astype(np.float32).astype(float))
         yield (
             robot.name,
             {
                 "nv": model.nv,
-                "method": program.functions["forward_dynamics"].variant.split(", ")[-1],
+                "method": single.program.functions["forward_dynamics"].variant.split(", ")[-1],
                 "kernel": quantiles(of_kernel),
                 "arguments": quantiles(relative(double.forward_dynamics(*moved), exact)),
+                "masses": quantiles(relative(tf.forward_dynamics(rounded, *exact_arguments), exact)),
+                "backward": quantiles(backward(model, *exact_arguments, accelerations.astype(float))),
                 "not finite": int(np.isnan(of_kernel).sum()),
             },
         )
@@ -113,6 +118,14 @@ def errors(samples: int) -> Iterator[tuple[str, dict]]:
 def relative(computed: np.ndarray, exact: np.ndarray) -> np.ndarray:
     """Return the norm of the error of every row relative to the norm of the row."""
     return np.linalg.norm(computed - exact, axis=-1) / np.linalg.norm(exact, axis=-1)
+
+
+def backward(model: tf.Model, q, v, tau, a) -> np.ndarray:
+    """Return the residual of H a = tau - b in every row, relative to the norms of its terms."""
+    residual = np.linalg.norm(tf.rnea(model, q, v, a) - tau, axis=-1)
+    H = np.linalg.norm(tf.crba(model, q), axis=(-2, -1))
+    net = np.linalg.norm(tau - tf.bias(model, q, v), axis=-1)
+    return residual / (H * np.linalg.norm(a, axis=-1) + net)
 
 
 def quantiles(errors: np.ndarray) -> list[float]:

@@ -8,14 +8,15 @@ NAME = "precision"  # of the file in docs/measured
 
 
 def errors() -> Html:
-    """Show errors of accelerations, and what half a unit in the last place of the arguments does."""
+    """Show errors of accelerations beside those of rounded arguments and masses, and backward errors."""
     rows = []
     for name, one in measured(NAME)["errors"].items():
-        shares = [f"{x:.0e}" for x in (*one["kernel"], *one["arguments"])]
-        rows.append((name, one["nv"], one["method"], *shares, one["not finite"] or ""))
-    titles = ["median", "99 %", "largest"]
-    arguments = [f"arguments, {title}" for title in titles]
-    return grid(["", "freedoms", "method", *titles, *arguments, "not finite"], rows)
+        shares = [*one["kernel"], *one["arguments"][:2], *one["masses"][:2], one["backward"][1]]
+        rows.append((name, one["nv"], one["method"], *(f"{x:.0e}" for x in shares), one["not finite"] or ""))
+    usual = "median", "99 %"
+    rounded = [f"{what}, {share}" for what in ("arguments", "masses") for share in usual]
+    titles = ["freedoms", "method", *usual, "largest", *rounded, "backward, 99 %", "not finite"]
+    return grid(["", *titles], rows)
 
 
 def rates() -> Html:

@@ -46,6 +46,7 @@ from .program.precision import PRECISIONS, Precision
 from .program.program import Program
 from .results import Part, layouts_of, result_array
 from .rollouts import Motions, motions_of
+from .selection import precise
 from .writer import generate
 
 BLOCK = 64  # configurations per task of a thread
@@ -90,7 +91,8 @@ def compile(
     dtype : {float64, float32}
         Of the arguments, the results, and all operations between. Float32 batches take about half the time,
         and round to 24 bits: accelerations have relative errors of about 1e-7, as if the arguments were
-        rounded to float32. Not for "cuda", nor for functions that close loops.
+        rounded to float32. They follow from articulated bodies, which round least. Not for "cuda", nor for
+        functions that close loops.
 
     Returns
     -------
@@ -210,7 +212,7 @@ class Kernels(DerivativeCalls, LoopCalls):
     def __init__(self, program: Program, backend: str, model: Model | None = None, dtype=np.float64):
         program.validate()
         precision = PRECISIONS[as_float(dtype)]
-        _require_single(program, precision)
+        program = _single(program, precision) if precision.is_single else program
         backend, routine_of = made_by(backend, program, precision)
         routines: dict[tuple[str, str], tuple[Routine, Results]] = {}
         self._keep(program=program, backend=backend, dtype=precision.dtype, _precision=precision)
@@ -442,15 +444,20 @@ class Kernels(DerivativeCalls, LoopCalls):
         lanes[count // self._precision.lanes :, :, count % self._precision.lanes :] = diagonal[:, None]
 
 
-def _require_single(program: Program, precision: Precision) -> None:
-    """Raise CodegenError if functions need numbers or tolerances that float32 does not have."""
+def _single(program: Program, precision: Precision) -> Program:
+    """Return a program of the forms that round least.
+
+    Raises CodegenError if functions need numbers or tolerances that float32 does not have.
+    """
     fragile = [name for name in program.functions if name in LOOP_FUNCTIONS or name in CLOSURES]
-    if precision.is_single and fragile:
+    if fragile:
         raise CodegenError(
             f"{', '.join(fragile)}: functions that close loops need float64; leave out them, or dtype="
         )
-    for function in program.functions.values():
+    functions = {name: precise(function) for name, function in program.functions.items()}
+    for function in functions.values():
         precision.require_constants(function)
+    return replace(program, functions=functions)
 
 
 class ParameterKernels(ParameterCalls, Kernels):  # type: ignore[misc]  # the signatures differ by pi

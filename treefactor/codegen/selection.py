@@ -9,13 +9,15 @@ import numpy as np
 
 from .algorithms.inertial_inputs import own_values
 from .choices import Choice
+from .program import passes
+from .program.emit_c import MORE
 from .program.expressions import INPUT
 from .program.limbs import limbs_of
 from .program.names import PI
 from .program.parameter_map import ParameterMap
 from .program.program import Function
 
-MORE = 1.1  # alternatives have at most this many times the operations of the function
+PRECISE = "aba"  # the method whose roundings matter least: it neither forms H nor subtracts to factor it
 
 
 class Cheapest:
@@ -46,7 +48,7 @@ class Cheapest:
 
 
 class Alternatives:
-    """Keeps forms of functions that may take less time for one configuration, though not fewer operations.
+    """Keeps other forms of functions: some take less time for one configuration, some round less.
 
     Parameters
     ----------
@@ -64,18 +66,34 @@ class Alternatives:
             self.kept[key] = function
 
     def attached(self, function: Function) -> Function:
-        """Return a function with its alternatives: by other methods, and if it has limbs by its own."""
+        """Return a function with its alternatives: by other methods, and if it has limbs by its own.
+
+        They have few more operations than the function, or are candidates of `precise`.
+        """
         candidates = (
             alternative
             for (name, method), alternative in self.kept.items()
             if name == function.name and (self.has_limbs or method != _method(function))
         )
-        few = [
+        kept = [
             alternative
             for alternative in candidates
             if alternative.operations.total <= MORE * function.operations.total
+            or (_is_precise(alternative) and not _is_precise(function))
         ]
-        return replace(function, alternatives=tuple(few))
+        return replace(function, alternatives=tuple(kept))
+
+
+def precise(function: Function) -> Function:
+    """Return the form of a function for single precision: that by articulated bodies, if there is one."""
+    forms = [] if _is_precise(function) else filter(_is_precise, function.alternatives)
+    least = min(forms, key=lambda form: form.operations.total, default=None)
+    return function if least is None else passes.gather(least)
+
+
+def _is_precise(function: Function) -> bool:
+    """Return whether a function, or a part of a group, was written by articulated bodies."""
+    return PRECISE in _method(function).split(", ")
 
 
 def _method(function: Function) -> str:

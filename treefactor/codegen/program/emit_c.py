@@ -22,6 +22,7 @@ from .single import Single
 ABI = 1
 LONG = 20_000  # most statements of a function that has a form for one configuration
 SHORT, LEAST_WIDTH = 1000, 4  # lines; longer ones are slower than blocks where registers are narrow and few
+MORE = 1.1  # alternatives with more than this many times the operations of the function take more time
 WORTH = 0.9  # part of the lines of a long form that must be left with limbs in registers
 COLUMNS = 100  # longest expression that single-use operands are inlined into
 SUM, PRODUCT, ATOM = range(3)  # precedence of an expression
@@ -203,12 +204,8 @@ def _single(program, function) -> Single | None:
 
     Returns None if all are long: without limbs to save statements, blocks of them are faster.
     """
-    forms = [function, *function.alternatives]
-    forms += [
-        passes.gather(alternative)
-        for alternative in function.alternatives
-        if alternative.variant != function.variant
-    ]
+    few = [x for x in function.alternatives if x.operations.total <= MORE * function.operations.total]
+    forms = [function, *few, *(passes.gather(x) for x in few if x.variant != function.variant)]
     groups, candidates = limbs_of(program.parent.tolist()), []
     for form in forms:
         if form.rows - form.first > LONG:
