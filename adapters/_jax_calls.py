@@ -67,13 +67,13 @@ def _remember(handler, compiled, digest) -> int:
 
 
 def _run(compiled, count: int, *arrays) -> tuple[np.ndarray, ...]:
-    """Evaluate a map in a callback: compute in float64, return the type of the arguments."""
+    """Evaluate a map in a callback: compute in its dtype, return that of the arguments."""
     dtype, first = arrays[0].dtype, compiled.inputs[0]
     lead = arrays[0].shape[: arrays[0].ndim - len(first)]
     inputs = [
-        np.ascontiguousarray(array, np.float64).reshape((count, *shape))
+        np.ascontiguousarray(array, compiled.dtype).reshape((count, *shape))
         for array, shape in zip(arrays, compiled.inputs, strict=True)
     ]
-    outputs = [np.empty((count, *shape)) for shape in compiled.outputs]
+    outputs = [np.empty((count, *shape), compiled.dtype) for shape in compiled.outputs]
     compiled.run(inputs, outputs)
     return tuple(output.reshape(lead + output.shape[1:]).astype(dtype, copy=False) for output in outputs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import jax
@@ -10,62 +10,25 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from .._util.messages import not_a_model, received
+from .._util.messages import received
 from .._util.validation import as_number, require_unmasked
 from ..codegen import Kernels
-from ..exceptions import CodegenError, DtypeError, ShapeError
-from ..model.digests import digest, number_of
+from ..exceptions import DtypeError, ShapeError
+from ..model.digests import digest
 from ..model.model import Model
-from ..quantities.functions import QUANTITIES
 from ._jax_motions import tangent_of_formula, tangent_of_motion
 from ._jax_rules import Function, bind
 from ._manifold import Manifold
-from ._maps import LIMITS, ArrayFunction, array_function
+from ._maps import LIMITS
+from ._programs import find_function, model_of
 from ._rules import Motion
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-class ProgramMap:
-    """Value of a function, computed by a compiled program; see `Map`. Equal keys are those of equal programs.
-
-    Notes
-    -----
-    Thread-safe.
-    """
-
-    def __init__(self, kernels: Kernels, arrays: ArrayFunction):
-        self.key = ("program", kernels.backend, number_of(kernels.program), *arrays.key)
-        self.name = f"{arrays.name} of a program"
-        self.inputs, self.outputs = arrays.maps["value"].inputs, arrays.maps["value"].outputs
-        self.run: Callable
-        if isinstance(arrays, Motion):
-            motion = partial(getattr(kernels, arrays.name), **arrays.fixed)
-            self.run = lambda inputs, outputs: motion(*inputs, out=tuple(outputs))
-            return
-        generated, functions = _generated_name(arrays.name, arrays.given), kernels.program.functions
-        if generated not in functions:
-            raise CodegenError(f"{generated!r} was not generated, only {', '.join(functions)}")
-        if "pi" in dict(functions[generated].inputs):
-            raise CodegenError(
-                f"{generated!r} was generated with parameters as inputs, which JAX cannot pass: pass "
-                "the model, and the parameters as inertias"
-            )
-        self.run = lambda inputs, outputs: kernels.call(generated, *inputs, out=outputs[0])
-
-
-def _generated_name(name: str, options: dict) -> str:
-    """Return the name of a function in a program."""
-    if "frame" not in options:
-        return name
-    reference = options.get("reference", "LOCAL")
-    return ":".join([name, str(options["frame"]), *[reference] * (reference != "LOCAL")])
-
-
 def function_of(name: str, model: Model | Kernels, options: tuple = ()) -> Function:
     """Return a function for JAX; a model or program keeps those that were used."""
-    if not isinstance(model, (Model, Kernels)):
-        raise TypeError(not_a_model(model, others=" or treefactor.Kernels"))
+    model_of(model)
     if "_jax_functions" not in model.__dict__:
         model._keep(_jax_functions={})
     kept, key = model.__dict__["_jax_functions"], (name, options)
@@ -76,44 +39,34 @@ def function_of(name: str, model: Model | Kernels, options: tuple = ()) -> Funct
 
 
 def _make(name: str, given: Model | Kernels, options: dict) -> Function:
-    model = given if isinstance(given, Model) else _model_of(given)
-    arrays, manifold = array_function(name, model, **options), Manifold(model, jnp)
-    value = None
-    if isinstance(given, Kernels) and (isinstance(arrays, Motion) or QUANTITIES[name].generated):
-        for key, words in (("fext", "external forces"), ("inertias", "inertias as inputs")):
-            if options.get(key):
-                raise CodegenError(f"programs have no {words} inside JAX: pass the model to use {key}")
-        value = ProgramMap(given, arrays)
-    _try(value or arrays.map("value"))
+    arrays, model = find_function(name, given, **options), model_of(given)
+    manifold = Manifold(model, jnp)
+    _try(arrays.map("value"))
     tangent = None
     if isinstance(arrays, Motion):
         extras = tuple((key, True) for key in LIMITS if options.get(key))
-        dynamics = function_of("forward_dynamics", model, extras)
+        dynamics = function_of("forward_dynamics", arrays.dynamics, extras)
         tangent = tangent_of_motion(name, dynamics, options["h"], options["method"])
     elif not arrays.order:
         tangent = tangent_of_formula(getattr(manifold, name))
-    return Function(arrays, manifold, digest(model), value, tangent)
+    return Function(arrays, manifold, digest(model), tangent)
 
 
 def _try(value) -> None:
     """Evaluate an empty batch: what treefactor refuses raises its own error, before XLA wraps it."""
     inputs, outputs = (
-        [np.empty((0, *shape)) for shape in shapes] for shapes in (value.inputs, value.outputs)
+        [np.empty((0, *shape), value.dtype) for shape in shapes] for shapes in (value.inputs, value.outputs)
     )
     value.run(inputs, outputs)
-
-
-def _model_of(kernels: Kernels) -> Model:
-    if kernels._model is None:
-        raise CodegenError("derivatives need the model: make these kernels by treefactor.compile(model, ...)")
-    return kernels._model
 
 
 def evaluate(name: str, model: Model | Kernels, given: Sequence, options: tuple) -> list:
     """Return the results of a function for arrays whose leading axes broadcast, see `Adapter`."""
     function = function_of(name, model, options)
     arrays = [as_array(x, one.name, one.shape) for x, one in zip(given, function.arrays.inputs, strict=True)]
-    names = function.arrays.names
+    names, kernels = function.arrays.names, function.arrays.kernels
+    if kernels is not None:
+        kernels._precision.require_arrays(dict(zip(names, arrays, strict=True)))
     if any(array.dtype != arrays[0].dtype for array in arrays):
         types = ", ".join(f"{name} {array.dtype}" for name, array in zip(names, arrays, strict=True))
         raise DtypeError(f"expected arrays of one type, float32 or float64, got {types}: convert with astype")

@@ -44,8 +44,6 @@ class Function:
         Of the model's configurations, on jax.numpy.
     digest : int
         Of the model.
-    value : Map, optional
-        Computes the value instead of that of ``arrays``.
     tangent : callable, optional
         Returns the tangents of the results from inputs, results and tangents of inputs; None where an
         input is constant. Functions with maps of derivatives need none.
@@ -55,10 +53,9 @@ class Function:
     Thread-safe.
     """
 
-    def __init__(self, arrays, manifold, digest: int, value=None, tangent=None):
+    def __init__(self, arrays, manifold, digest: int, tangent=None):
         self.arrays, self.manifold, self.digest, self.tangent = arrays, manifold, digest, tangent
-        self.value = arrays.map("value") if value is None else value
-        self.key = digest, arrays.key, self.value.key
+        self.key = digest, arrays.key
         self.hash = hash(self.key)
         self.x, self.dx, self.w = arrays.x, arrays.dx, arrays.w
 
@@ -219,8 +216,7 @@ def _lowered(*operands, function, kind):
     lead = function.lead(operands)
     if kind == "second":
         return _second(function, lead, *function.split(kind, operands))
-    chosen = function.value if kind == "value" else function.arrays.map(kind)
-    return run_map(chosen, function.digest, operands, lead)
+    return run_map(function.arrays.map(kind), function.digest, operands, lead)
 
 
 def _second(function, lead, x, u, d) -> list:

@@ -47,12 +47,15 @@ class Map:
         "value", "jvp", "vjp" or "hvp".
     inputs, outputs : tuple of tuples of int
         Shapes for one configuration.
+    dtype : numpy.dtype
+        float64.
     run : callable
-        ``run(inputs, outputs)`` takes float64 C-contiguous arrays of shape (batch, *shape) and writes into
+        ``run(inputs, outputs)`` takes C-contiguous arrays of dtype and shape (batch, *shape) and writes into
         outputs, which share no memory with inputs; elements with a bad state become NaN.
     """
 
     __slots__ = ("function", "inputs", "kind", "outputs", "run")
+    dtype = np.dtype(np.float64)
 
     def __init__(self, function: ArrayFunction, kind: str, run: Callable):
         self.function, self.kind, self.run = function, kind, run
@@ -88,7 +91,14 @@ class ArrayFunction:
         Shapes of the inputs, of their directions, and of weights of the results.
     order : int
         Of the derivatives that its maps give: 2, 1 (no "hvp") or 0 (only "value").
+    kernels : Kernels, optional
+        Compute some of the maps, see `_programs.find_function`.
+    program : tuple
+        Part of the key that tells these kernels from others.
     """
+
+    kernels: Any = None
+    program: tuple = ()
 
     def __init__(self, quantity: Quantity, model: Model, options: tuple):
         self.name, self.model, self.options = quantity.name, model, options
@@ -107,7 +117,7 @@ class ArrayFunction:
         kinds = [kind for kind in WORDS if hasattr(self, kind)]
         if set(self.names) & set(LIMITS):
             kinds = [kind for kind in kinds if kind != "hvp"]
-        self.maps = {kind: Map(self, kind, getattr(self, kind)) for kind in kinds}
+        self.maps: dict[str, Any] = {kind: Map(self, kind, getattr(self, kind)) for kind in kinds}
         self.order = 2 if "hvp" in kinds else 1 if "vjp" in kinds else 0
         self._last: tuple = np.empty((0, model.njoints, 10)), None  # inertias of the last call
 
@@ -171,7 +181,7 @@ class ArrayFunction:
     @property
     def key(self) -> tuple:
         """Return what tells this function from the others of the same model."""
-        return (self.name, self.options)
+        return (*self.program, self.name, self.options)
 
     def map(self, kind: str) -> Map:
         """Return one of the four maps; raise NotImplementedError if the function has none of this kind."""

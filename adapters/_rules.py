@@ -266,6 +266,12 @@ class CentroidalMomentum(ByMatrices):
 class Motion(ArrayFunction):
     """Step or rollout, which frameworks differentiate by forward dynamics."""
 
+    @property
+    def dynamics(self):
+        """Return what computes forward dynamics: the program that computes the motion, or the model."""
+        has_program = self.kernels and "forward_dynamics" in self.kernels.program.functions
+        return self.kernels if has_program else self.model
+
     def _fixed(self) -> dict[str, Any]:
         return {name: value for name, value in super()._fixed().items() if name != "steps"}
 

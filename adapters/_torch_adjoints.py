@@ -8,6 +8,8 @@ the forces. The states are read from the trajectory; no step is computed again.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -17,18 +19,19 @@ from ..model.model import Model
 from ..quantities.functions import d_integrate
 from ._lie_groups import GROUPS
 from ._manifold import Manifold
-from ._maps import array_function
+from ._maps import Map
+from ._programs import ProgramMap
 
 
 class Adjoint:
-    """Gradients through all steps of length h of a trajectory; options as of its forward dynamics."""
+    """Gradients through all steps of length h of a trajectory, by the map "vjp" of its forward dynamics."""
 
-    def __init__(self, model: Model, manifold: Manifold, h: float, options: dict[str, bool]):
-        self.manifold, self.h = manifold, h
-        self.dynamics = array_function("forward_dynamics", model, **options).map("vjp")
+    def __init__(self, model: Model, dynamics: Map | ProgramMap, manifold: Manifold, h: float):
+        self.dynamics, self.manifold, self.h = dynamics, manifold, h
+        self.dtype = torch.float32 if dynamics.dtype == np.float32 else torch.float64
         turning = [kind for kind in model.entries if kind in GROUPS]
         self.turns = [_Turn(kind, model.entries[kind][1]) for kind in turning]
-        self.scale = np.ones(model.nv)  # of P to the transpose of G, which for quaternions is P / 4
+        self.scale = np.ones(model.nv, dynamics.dtype)  # of P to G^T, which for quaternions is P / 4
         for kind in set(turning) & {"spherical", "freeflyer"}:
             self.scale[model.entries[kind][1][:, -3:]] = 0.25
 
@@ -47,8 +50,8 @@ class Adjoint:
             Gradients by q and v.
         """
         dtype = q.dtype
-        q, v, *forces, by_q, by_v = (x.detach().double() for x in (q, v, *forces, *weights))
-        constants = [x.detach().double().numpy() for x in inertias]
+        q, v, *forces, by_q, by_v = (x.detach().to(self.dtype) for x in (q, v, *forces, *weights))
+        constants = [x.detach().to(self.dtype).numpy() for x in inertias]
         if dtype != torch.float64:
             q = self.manifold.normalize(q)  # rounded, it has no unit length
         tangents = by_q
@@ -63,11 +66,10 @@ class Adjoint:
     def _backward(self, q, v, forces, constants, by_q, by_v):
         """Return the gradients by the first state, all forces, and constants."""
         steps = (q, v, *forces)
-        state = [*(np.empty(x[:, 0].shape) for x in steps), *constants, np.empty(v[:, 0].shape)]
-        gradients = [
-            np.zeros(x.shape) for x in (v[:, 0], v[:, 0], *(each[:, 0] for each in forces), *constants)
-        ]
-        by_forces, totals = [np.empty(x.shape) for x in forces], [np.zeros(x.shape) for x in constants]
+        new = partial(np.zeros, dtype=v.dtype)
+        state = [*(new(x[:, 0].shape) for x in steps), *constants, new(v[:, 0].shape)]
+        gradients = [new(x.shape) for x in (v[:, 0], v[:, 0], *(each[:, 0] for each in forces), *constants)]
+        by_forces, totals = [new(x.shape) for x in forces], [new(x.shape) for x in constants]
         dq, dv, w = np.zeros_like(gradients[0]), by_v[:, -1].copy(), state[-1]
         for k in reversed(range(q.shape[1] - 1)):
             dq += by_q[:, k + 1]

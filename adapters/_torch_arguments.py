@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from ..exceptions import DtypeError, ShapeError
-from ._maps import Shapes
 from ._torch_ops import Signature, call, run, signature
 from ._torch_transforms import is_recorded
 
@@ -20,7 +19,7 @@ DTYPES = (torch.float64, torch.float32)
 def apply(name: str, model, tensors, options: tuple) -> tuple[torch.Tensor, ...]:
     """Return the results of a function for tensors whose leading axes broadcast, see `Adapter`."""
     function = signature(name, model, options)
-    lead = _equal_leading_axes(function.inputs, tensors)
+    lead = _equal_leading_axes(function, tensors)
     if lead is None:
         lead = _broadcast_leading_axes(function, tensors)
     count = math.prod(lead)
@@ -54,10 +53,10 @@ def _as_batch(x: torch.Tensor, lead: tuple[int, ...], count: int, shape: tuple[i
     return array if len(lead) == 1 else array.reshape((count, *shape))
 
 
-def _equal_leading_axes(shapes: Shapes, tensors) -> tuple[int, ...] | None:
+def _equal_leading_axes(function: Signature, tensors) -> tuple[int, ...] | None:
     """Return the leading axes of all tensors; None if they differ, or if an argument is wrong."""
-    first = tensors[0]
-    if not isinstance(first, torch.Tensor) or first.dtype not in DTYPES:
+    first, shapes = tensors[0], function.inputs
+    if not isinstance(first, torch.Tensor) or first.dtype not in function.dtypes:
         return None
     dtype, lead = first.dtype, tuple(first.shape[: max(first.dim() - len(shapes[0]), 0)])
     for x, shape in zip(tensors, shapes, strict=True):
@@ -73,6 +72,12 @@ def _broadcast_leading_axes(function: Signature, tensors) -> tuple[int, ...]:
     leads, first = [], tensors[0]
     for name, shape, x in zip(function.names, function.inputs, tensors, strict=True):
         as_tensor(x, name, shape)
+        if x.dtype not in function.dtypes:
+            raise DtypeError(
+                f"{name} must have dtype torch.float32, got {x.dtype}: convert it with {name}.float(), or "
+                "compile with dtype=np.float64",
+                x.dtype,
+            )
         if x.dtype != first.dtype:
             raise DtypeError(
                 f"{name} has dtype {x.dtype}, but {function.names[0]} has {first.dtype}: convert one of them",

@@ -14,6 +14,7 @@ import torch
 
 from ._manifold import Manifold, runge_kutta
 from ._maps import ArrayFunction
+from ._programs import find_function
 from ._rules import Motion
 from ._torch_adjoints import Adjoint
 from ._torch_transforms import is_transformed
@@ -44,18 +45,19 @@ class Pair(NamedTuple):
 class Step:
     """A step as a function of q, v, tau and, if the function has them, external forces and inertias."""
 
-    def __init__(self, function: ArrayFunction, manifold: Manifold, find: Callable):
+    def __init__(self, function: Motion, manifold: Manifold, find: Callable):
         options = dict(function.options)
         extras = tuple((name, True) for name in ("fext", "inertias") if options.get(name))
         self.manifold, self.h = manifold, options["h"]
-        self.dynamics = find("forward_dynamics", function.model, extras)
+        self.dynamics = find("forward_dynamics", function.dynamics, extras)
         self.count = 4 if options.get("fext") else 3  # of the inputs that differ between steps
         self.compute = self._semi_implicit_euler
         self.adjoint: Adjoint | None = None  # of trajectories, where nothing else is to be differentiated
         if options.get("method") == "rk4":
             self.compute = self._rk4
         elif function.name == "rollout":
-            self.adjoint = Adjoint(function.model, manifold, self.h, dict(extras))
+            pull = find_function("forward_dynamics", function.dynamics, **dict(extras)).map("vjp")
+            self.adjoint = Adjoint(function.model, pull, manifold, self.h)
 
     def __call__(self, *state):
         return self.compute(*state)

@@ -17,7 +17,8 @@ from torch.autograd import forward_ad
 from ..exceptions import AdapterError
 from ..model.digests import digest, number_of
 from . import _torch_former_vmap as former_vmap
-from ._maps import ArrayFunction, Shapes, array_function
+from ._maps import ArrayFunction, Shapes
+from ._programs import find_function, model_of
 from ._torch_rules import rules_of
 from ._torch_transforms import are_plain, is_recorded, is_transformed
 
@@ -32,12 +33,13 @@ _signatures: dict[
 
 
 class Signature(NamedTuple):
-    """Number of a function, by which operators find it, names of its inputs, and all shapes."""
+    """Number of a function, by which operators find it, names of its inputs, all shapes, and its dtypes."""
 
     number: int
     names: tuple[str, ...]
     inputs: Shapes
     outputs: Shapes
+    dtypes: tuple[torch.dtype, ...]
 
 
 @torch.compiler.assume_constant_result
@@ -49,12 +51,14 @@ def signature(name: str, model, options: tuple[tuple[str, Any], ...] = ()) -> Si
 
 def _register(name: str, model, options: tuple[tuple[str, Any], ...]) -> Signature:
     """Number a function by its content, so that programs in a cache find the same function in any process."""
-    function = array_function(name, model, **dict(options))
-    number = number_of(digest(model), *function.key)
+    function = find_function(name, model, **dict(options))
+    number = number_of(digest(model_of(model)), *function.key)
     if number not in _functions:
         _functions[number] = (function, rules_of(function, partial(call, number=number), _find))
     shapes = (tuple(one.shape for one in each) for each in (function.inputs, function.outputs))
-    own = Signature(number, tuple(one.name for one in function.inputs), *shapes)
+    narrow = function.kernels is not None and function.kernels.dtype == np.float32
+    dtypes = (torch.float32,) if narrow else (torch.float64, torch.float32)
+    own = Signature(number, tuple(one.name for one in function.inputs), *shapes, dtypes)
     return _signatures.setdefault((id(model), name, options), (own, function))[0]
 
 
@@ -85,18 +89,18 @@ def call(kind: str, *arrays: torch.Tensor, number: int):
 
 
 def compute(kind: str, number: int, arrays) -> list[torch.Tensor]:
-    """Run a map on tensors: in their own memory if they are float64 and contiguous."""
+    """Run a map on tensors: in their own memory if they are contiguous and of its dtype."""
     inputs = [x.detach().numpy() for x in arrays]
     return [torch.from_numpy(y) for y in run(kind, number, inputs, len(inputs[0]), inputs[0].dtype)]
 
 
 def run(kind: str, number: int, inputs, batch: int, dtype) -> list[np.ndarray]:
-    """Run a map on arrays of shape (batch, ...), in float64; the outputs have the dtype that is given."""
+    """Run a map on arrays of shape (batch, ...), in its dtype; the outputs have the dtype that is given."""
     one = _function(number)[0].map(kind)
-    outputs = [np.empty((batch, *shape)) for shape in one.outputs]
+    outputs = [np.empty((batch, *shape), one.dtype) for shape in one.outputs]
     if batch:
-        one.run([np.ascontiguousarray(x, np.float64) for x in inputs], outputs)
-    return outputs if dtype == np.float64 else [y.astype(dtype) for y in outputs]
+        one.run([np.ascontiguousarray(x, one.dtype) for x in inputs], outputs)
+    return outputs if dtype == one.dtype else [y.astype(dtype) for y in outputs]
 
 
 class Call(torch.autograd.Function):

@@ -2,8 +2,9 @@
 
 Functions have the names and arguments of treefactor, without ``out`` and ``num_threads``; they take JAX's
 arrays and return them, float32 or float64 as their arguments. The model is not an array: it is closed over. A
-`treefactor.Kernels` object may take its place: its program computes the values, derivatives come from the
-model that it was made of.
+`treefactor.Kernels` object may take its place: its program computes the values, and the derivatives whose
+functions were generated; others come from the model that it was made of. Kernels of float32 take and return
+float32, without conversion.
 
 q keeps its nq entries. The derivative by q is that of the function of ``normalize(q)``: zero along the length
 of a quaternion. On the manifold of configurations, differentiate ``f(integrate(model, q, d))`` by d at d = 0.

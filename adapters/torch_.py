@@ -4,6 +4,10 @@ Functions have the names and arguments of treefactor's own. Tensors hold float64
 arguments; results hold that, computed in float64. Leading axes broadcast. Tensors of float64 are read in
 place, and results are tensors over the memory that was computed into. The model is a constant.
 
+A `treefactor.Kernels` object may take the place of the model: its program computes the values, and the
+derivatives whose functions were generated; others come from the model that it was made of. Kernels of float32
+take and return float32, without conversion.
+
 What PyTorch differentiates by the entries of a configuration q is the function of `normalize` of q: gradients
 have nq entries and none along the length of a rotation. To optimize on the manifold of configurations, take
 the gradient of ``f(integrate(model, q, d))`` by d at d = 0.

@@ -4,6 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
+from ..codegen import Kernels
 from ..model.model import Model
 from ._torch_parameters import from_log_cholesky as from_log_cholesky
 
@@ -33,34 +34,34 @@ __all__ = [
 
 # declared in quantities; see treefactor.integrate
 def integrate(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
     v: Tensor,
 ) -> Tensor: ...
 
 # declared in quantities; see treefactor.difference
 def difference(
-    model: Model,
+    model: Model | Kernels,
     q0: Tensor,
     q1: Tensor,
 ) -> Tensor: ...
 
 # declared in quantities; see treefactor.normalize
 def normalize(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
 ) -> Tensor: ...
 
 # declared in quantities; see treefactor.crba
 def crba(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
     inertias: Tensor | None = None,
 ) -> Tensor: ...
 
 # declared in quantities; see treefactor.rnea
 def rnea(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
     v: Tensor,
     a: Tensor,
@@ -70,7 +71,7 @@ def rnea(
 
 # declared in quantities; see treefactor.bias
 def bias(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
     v: Tensor,
     fext: Tensor | None = None,
@@ -79,7 +80,7 @@ def bias(
 
 # declared in quantities; see treefactor.h_times
 def h_times(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
     x: Tensor,
     inertias: Tensor | None = None,
@@ -87,7 +88,7 @@ def h_times(
 
 # declared in quantities; see treefactor.aba
 def aba(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
     v: Tensor,
     tau: Tensor,
@@ -97,7 +98,7 @@ def aba(
 
 # declared in quantities; see treefactor.forward_dynamics
 def forward_dynamics(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
     v: Tensor,
     tau: Tensor,
@@ -108,14 +109,14 @@ def forward_dynamics(
 
 # declared in quantities; see treefactor.generalized_gravity
 def generalized_gravity(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
     inertias: Tensor | None = None,
 ) -> Tensor: ...
 
 # declared in quantities; see treefactor.static_torque
 def static_torque(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
     fext: Tensor,
     inertias: Tensor | None = None,
@@ -123,7 +124,7 @@ def static_torque(
 
 # declared in quantities; see treefactor.step
 def step(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
     v: Tensor,
     tau: Tensor,
@@ -135,7 +136,7 @@ def step(
 
 # declared in quantities; see treefactor.rollout
 def rollout(
-    model: Model,
+    model: Model | Kernels,
     q0: Tensor,
     v0: Tensor,
     tau: Tensor | None,
@@ -148,20 +149,20 @@ def rollout(
 
 # declared in quantities; see treefactor.frame_placement
 def frame_placement(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
     frame: Any,
 ) -> Tensor: ...
 
 # declared in quantities; see treefactor.joint_placements
 def joint_placements(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
 ) -> Tensor: ...
 
 # declared in quantities; see treefactor.frame_velocity
 def frame_velocity(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
     v: Tensor,
     frame: Any,
@@ -170,7 +171,7 @@ def frame_velocity(
 
 # declared in quantities; see treefactor.frame_jacobian
 def frame_jacobian(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
     frame: Any,
     reference: Any = "LOCAL",
@@ -178,19 +179,19 @@ def frame_jacobian(
 
 # declared in quantities; see treefactor.center_of_mass
 def center_of_mass(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
 ) -> Tensor: ...
 
 # declared in quantities; see treefactor.center_of_mass_jacobian
 def center_of_mass_jacobian(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
 ) -> Tensor: ...
 
 # declared in quantities; see treefactor.centroidal_momentum
 def centroidal_momentum(
-    model: Model,
+    model: Model | Kernels,
     q: Tensor,
     v: Tensor,
 ) -> Tensor: ...

@@ -28,6 +28,7 @@ from torch.autograd import gradcheck  # noqa: E402
 from torch.func import grad, jacfwd, jacrev, jvp, vjp, vmap  # noqa: E402
 
 from treefactor.adapters import torch_  # noqa: E402
+from treefactor.adapters._maps import array_function  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # PyTorch's own use
 models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
@@ -268,11 +269,9 @@ def test_float32():
 
 
 def test_no_memory_is_copied(monkeypatch):
-    from treefactor.adapters import _torch_ops
-
     q, v, tau, _ = tensors(FIXED, (6,))
     given, made = [], []
-    one = _torch_ops.array_function("forward_dynamics", FIXED, method="aba").map("value")
+    one = array_function("forward_dynamics", FIXED, method="aba").map("value")
     run = one.run
 
     def seen(inputs, outputs):

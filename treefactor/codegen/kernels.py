@@ -345,7 +345,7 @@ class Kernels(DerivativeCalls, LoopCalls):
             require_bindable(array, (size,), argument, self.dtype)
         outs, parts = (out,), (results,)
         if isinstance(out, tuple) and (name, "dense") in self._parts:
-            outs, parts = out, self._fast[name, "dense"][1][1:]
+            outs, parts = out, self._separate_results(name)
             require_count(out, len(parts))
             results = parts
         for output, part in zip(outs, parts, strict=True):
@@ -371,6 +371,12 @@ class Kernels(DerivativeCalls, LoopCalls):
                 raise CodegenError(f"{name!r} has no layout {layout!r}") from None
             known = ", ".join(self.program.functions)
             raise CodegenError(f"{name!r} was not generated, only {known}") from None
+
+    def _separate_results(self, name: str) -> tuple[Results, ...]:
+        """Return the dense results of a function one by one."""
+        if (name, "dense") in self._parts:
+            return self._fast[name, "dense"][1][1:]
+        return (self._find(name, "dense")[1],)
 
     def _named(self, name: str, arguments: tuple) -> dict:
         """Return the arguments of a function by name; raise if it does not exist or takes others."""

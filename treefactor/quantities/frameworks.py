@@ -94,7 +94,7 @@ TORCH = Framework(
     "adapters.torch_",
     "torch.Tensor",
     "torch.Tensor",
-    "Model",
+    "Model or Kernels",
     ("TypeError", "DtypeError", "ShapeError", "ValueError"),
 )
 FRAMEWORKS = (JAX, TORCH)

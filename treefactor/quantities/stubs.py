@@ -62,6 +62,7 @@ from typing import Any
 
 from torch import Tensor
 
+from ..codegen import Kernels
 from ..model.model import Model
 from ._torch_parameters import from_log_cholesky as from_log_cholesky
 
@@ -82,7 +83,7 @@ class Types(NamedTuple):
 OWN = Types("Model", "ArrayLike", "Any", "np.ndarray")
 OF_FRAMEWORKS = {
     JAX: Types("Model | Kernels", "ArrayLike", "ArrayLike | None", "jax.Array"),
-    TORCH: Types("Model", "Tensor", "Tensor | None", "Tensor"),
+    TORCH: Types("Model | Kernels", "Tensor", "Tensor | None", "Tensor"),
 }
 
 

@@ -129,9 +129,10 @@ cdef XlaError *wrong_dtype(const XlaCall *call, const KnownMap *known, int k) no
     cdef char message[MESSAGE]
     cdef bint result = k >= known.inputs
     snprintf(message, MESSAGE,
-             b"treefactor: expected all arguments and results of %s to be float64, or all to be float32; "
+             b"treefactor: expected all arguments and results of %s to be %s; "
              b"%s %d has another type: convert it with astype",
-             known.name, b"result" if result else b"argument", k - known.inputs if result else k)
+             known.name, b"float32" if known.dtype == XLA_F32 else b"float64, or all to be float32",
+             b"result" if result else b"argument", k - known.inputs if result else k)
     return failure(call, XLA_INVALID_ARGUMENT, message)
 
 
@@ -151,7 +152,7 @@ cdef XlaError *read_buffers(const XlaCall *call, const KnownMap *known, Buffers 
     found.batch, found.single, found.dtype = 1, lead == 0, first.dtype
     for k in range(known.inputs + known.outputs):
         buffer = (call.operands.buffers[k] if k < known.inputs else call.results.buffers[k - known.inputs])
-        if buffer.dtype != found.dtype or (found.dtype != XLA_F32 and found.dtype != XLA_F64):
+        if buffer.dtype != found.dtype or (found.dtype != XLA_F32 and found.dtype != known.dtype):
             return wrong_dtype(call, known, <int> k)
         if lead < 0 or not fits(buffer, &known.shape[k], first, lead):
             return wrong_shape(call, known, <int> k, buffer, first, lead)
@@ -180,14 +181,14 @@ cdef cnp.ndarray wrap(const ArrayShape *shape, int dtype, void *data, Py_ssize_t
 
 
 cdef object run_block(const KnownMap *known, const Buffers *found, Py_ssize_t first, Py_ssize_t count):
-    """Run a map on some configurations of the buffers; float32 is converted."""
+    """Run a map on some configurations of the buffers, which are converted to its type."""
     cdef list inputs = [], outputs = [], computed
     cdef int k
     for k in range(known.inputs):
         inputs.append(wrap(&known.shape[k], found.dtype, found.data[k], first, count, False))
     for k in range(known.inputs, known.inputs + known.outputs):
         outputs.append(wrap(&known.shape[k], found.dtype, found.data[k], first, count, True))
-    if found.dtype == XLA_F64:
+    if found.dtype == known.dtype:
         (<object> known.map).run(tuple(inputs), tuple(outputs))
         return
     computed = [np.empty(output.shape) for output in outputs]
@@ -200,7 +201,7 @@ cdef object run_block(const KnownMap *known, const Buffers *found, Py_ssize_t fi
 cdef XlaError *run_in_python(const XlaCall *call, const KnownMap *known,
                              const Buffers *found) noexcept with gil:
     """Run a map on all configurations; return the error of its exception, or NULL."""
-    cdef Py_ssize_t first, step = found.batch if found.dtype == XLA_F64 else BLOCK
+    cdef Py_ssize_t first, step = found.batch if found.dtype == known.dtype else BLOCK
     try:
         for first in range(0, found.batch, step):
             run_block(known, found, first, min(step, found.batch - first))
@@ -277,7 +278,8 @@ def capsule():
 
     Notes
     -----
-    Arguments and results are all float64 or all float32 and have equal leading axes, the batch. A call fails
+    Arguments and results are all float64 or all float32 and have equal leading axes, the batch; maps of
+    float32 take float32 only. A call fails
     with FAILED_PRECONDITION for an unknown number, INVALID_ARGUMENT for wrong shapes or types,
     RESOURCE_EXHAUSTED without memory, and INTERNAL if the map raises an exception. States that are not valid
     give NaN.
@@ -320,8 +322,9 @@ def remember(number, map):
         64 bits, signed; `number_of` makes one of any content.
     map
         Object with ``inputs`` and ``outputs``, tuples of the shapes of one configuration, ``key``, and
-        ``run(inputs, outputs)``, which reads and writes tuples of float64 arrays (batch, ...) and keeps
-        none of them. Its ``name``, if any, is used in error messages.
+        ``run(inputs, outputs)``, which reads and writes tuples of arrays (batch, ...) and keeps none of them.
+        The arrays are of its ``dtype``, float32, or float64 if it has none. Its ``name``, if any, is used in
+        error messages.
 
     Raises
     ------
@@ -359,6 +362,7 @@ def remember(number, map):
             free(made)
             raise
         made.number, made.map = key, <void *> map
+        made.dtype = XLA_F32 if getattr(map, "dtype", None) == np.float32 else XLA_F64
         Py_INCREF(map)
         if plan is not None:
             made.plan = <void *> plan

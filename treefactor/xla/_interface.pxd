@@ -91,6 +91,7 @@ cdef extern from "kernels/xla/known_maps.h" nogil:
         void *map
         void *plan
         char *name
+        int dtype
         int inputs, outputs
         ArrayShape shape[XLA_MOST_ARRAYS]
 

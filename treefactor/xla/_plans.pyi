@@ -7,7 +7,9 @@ import numpy as np
 
 Shapes = tuple[tuple[int, ...], ...]
 
-class Plan:
+class Plan: ...
+
+class FunctionPlan(Plan):
     def __init__(
         self,
         function: Any,
@@ -16,3 +18,6 @@ class Plan:
         inputs: Shapes,
         outputs: Shapes,
     ) -> None: ...
+
+class RoutinePlan(Plan):
+    def __init__(self, routine: Any, whole: Any, parts: tuple, inputs: Shapes, outputs: Shapes) -> None: ...

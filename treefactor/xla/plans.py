@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from .._functions import general_path
+from ..codegen.backends._routine import Routine
 from ..model.gravity import without_gravity
 from ..model.model import Model
 from ..quantities.frameworks import inputs_of
 from ..quantities.functions import ENTRIES, QUANTITIES
-from ._plans import Plan
+from ._plans import FunctionPlan, Plan, RoutinePlan
 
 
 def plan_of(map: Any) -> Plan | None:
@@ -20,20 +21,26 @@ def plan_of(map: Any) -> Plan | None:
 
     A map with a plan has ``function``, with the attributes ``name``, ``model`` and ``options``, pairs of
     names and values, and ``kind``, "value", "jvp", "vjp" or "hvp". Functions of inertias have no plan: Python
-    arranges these for the kernels.
+    arranges these for the kernels. A map of a program has ``routine`` instead, see `RoutinePlan`; that of the
+    backend "numpy" has no plan.
     """
+    routine = getattr(map, "routine", None)
+    if all(0 in shape for shape in map.outputs):
+        return None
+    if routine is not None:
+        return RoutinePlan(*routine, map.inputs, map.outputs) if isinstance(routine[0], Routine) else None
     function = getattr(map, "function", None)
     model = getattr(function, "model", None)
     if not isinstance(model, Model):
         return None
     options = dict(function.options)
-    if options.get("inertias") or all(0 in shape for shape in map.outputs):
+    if options.get("inertias"):
         return None
     if map.kind == "value":
         parts = _declared(model, function.name, options)
     else:
         parts = _derivative(model, function.name, map.kind, options)
-    return None if parts is None else Plan(*parts, map.inputs, map.outputs)
+    return None if parts is None else FunctionPlan(*parts, map.inputs, map.outputs)
 
 
 def _declared(model: Model, name: str, options: dict):

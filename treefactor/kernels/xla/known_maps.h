@@ -16,6 +16,7 @@ typedef struct KnownMap {
     void *map;                                          /* Python object, owned */
     void *plan;                                         /* Plan, owned, or NULL */
     char *name;                                         /* for messages */
+    int dtype;                                          /* of its numbers; XLA_F32 is converted to XLA_F64 */
     int inputs, outputs;
     ArrayShape shape[XLA_MOST_ARRAYS];                  /* of the inputs, then of the outputs */
     const struct KnownMap *next;
