@@ -218,11 +218,10 @@ def _targets(function: CompiledFunction, out, batch: tuple[int, ...]) -> list[np
 def require_pivots(model: Model, failed: int) -> None:
     """Raise NotPositiveDefiniteError for a freedom with a bad pivot; -1 means that all are good."""
     if failed >= 0:
-        row = int(failed)
-        name = model.tree.names[row] if model.tree.names else None
-        raise NotPositiveDefiniteError(
-            f"freedom {row} ({name}) moves no mass: its pivot is not positive", row=row, name=name
-        )
+        from ..model._massless import massless  # here: few calls fail
+
+        message, name = massless(model, int(failed))
+        raise NotPositiveDefiniteError(message, row=int(failed), name=name)
 
 
 def named_outputs(out, count: int) -> Mapping[str, np.ndarray]:

@@ -51,9 +51,10 @@ def require_pivots(
     if row is None and name in LOOP_FUNCTIONS:
         raise NotPositiveDefiniteError(f"{name} is not finite: q is a singular configuration of a loop")
     if row is not None:
-        joint = model.tree.name(row) if model else None
-        message = f"freedom {row} ({joint}) moves no mass: its pivot is not positive"
-        raise NotPositiveDefiniteError(message, row=row, name=joint)
+        from ..model._massless import massless  # few calls fail
+
+        message, freedom = massless(model, row)
+        raise NotPositiveDefiniteError(message, row=row, name=freedom)
 
 
 def _raise_open(program: Program, name: str, operands) -> None:

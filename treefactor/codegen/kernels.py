@@ -238,6 +238,10 @@ class Kernels(DerivativeCalls, LoopCalls):
     def __reduce__(self):
         return Kernels, (self.program, self.backend, self._model, self.dtype)
 
+    def __repr__(self) -> str:
+        functions = ", ".join(self.program.functions)
+        return f"<{type(self).__name__} {self.program.model!r}: {functions}; {self.backend}, {self.dtype}>"
+
     def step(
         self, q, v, tau, h, method: str = METHODS[0], *, out=None, num_threads: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:

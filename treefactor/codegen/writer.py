@@ -19,7 +19,7 @@ from .derivatives import Derivatives, compared
 from .loop_functions import LoopFunctions
 from .outputs import Outputs
 from .program import passes
-from .program.expressions import Table
+from .program.expressions import MasslessError, Table
 from .program.names import (
     CLOSURES,
     DERIVATIVES,
@@ -218,6 +218,10 @@ class Writer:
             if name in LOOP_FUNCTIONS or name in CLOSURES:
                 return self.loop_functions.result(name, method)
             return getattr(self, name)(method) if method else getattr(self, name)()
+        except MasslessError as error:
+            from ..model._massless import massless  # few models fail
+
+            raise CodegenError(f"{name}: {massless(self.model, error.freedom)[0]}") from None
         except ZeroDivisionError as error:
             raise CodegenError(f"{name}: a pivot is not positive for any q: {error}") from None
 

@@ -56,12 +56,20 @@ def sincos(angle) -> tuple:
     return angle.sincos() if hasattr(angle, "sincos") else (math.sin(angle), math.cos(angle))
 
 
+class MasslessError(ZeroDivisionError):
+    """A freedom moves no mass at any configuration."""
+
+    def __init__(self, freedom: int):
+        super().__init__(f"freedom {freedom} moves no mass")
+        self.freedom = freedom
+
+
 def reciprocal(pivot, freedom: int):
     """Return 1 / pivot of a freedom, a number or scalar; in programs NaN unless the pivot is positive."""
     if hasattr(pivot, "pivot"):
         return pivot.pivot(freedom)
     if not pivot > 0:
-        raise ZeroDivisionError(f"freedom {freedom} moves no mass")
+        raise MasslessError(freedom)
     return 1.0 / pivot
 
 
