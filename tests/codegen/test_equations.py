@@ -10,7 +10,9 @@ from helpers.dynamics_cases import EXACT, PER_CONDITION, error
 
 import treefactor as tf
 from treefactor.codegen import Program, generate
+from treefactor.codegen.backends._interp import Interpreter, Recursion
 from treefactor.codegen.choices import MANY
+from treefactor.codegen.kernels import Kernels
 from treefactor.codegen.program.names import DERIVATIVES, EQUATIONS
 
 pytestmark = pytest.mark.isa
@@ -83,6 +85,38 @@ def test_derivatives_equal_batches_and_those_of_the_recursions(name):
         assert forms[0] is out
         for form in forms:
             np.testing.assert_array_equal(form, single)
+
+
+@pytest.mark.parametrize("name", ["solo12", "mimic"])
+def test_derivatives_of_inverse_dynamics_by_the_recursion(name):
+    q, v, a = states(robot(name), 3)
+    own = tf.compile(robot(name), ["rnea_derivatives"])
+    batch, given = own.rnea_derivatives(q, v, a), (q[1], v[1], a[1])
+    assert isinstance(own._find("rnea_derivatives", "dense")[0], Recursion)
+    for layout in ("dense", "packed"):
+        recursion = tf.rnea_derivatives(robot(name), *given, layout=layout)
+        for result, expected in zip(own.rnea_derivatives(*given, layout=layout), recursion, strict=True):
+            assert error(result, expected, 1.0) < 1e-15
+    bound = own.bind("rnea_derivatives", *given, out=tuple(x[0].copy() for x in batch))()
+    for result, expected in zip(bound, batch, strict=True):
+        assert error(result, expected[1], np.abs(bound[2]).max()) < EXACT
+    with pytest.raises(tf.ConfigurationError):
+        own.rnea_derivatives(2.0 * q[1], v[1], a[1])
+
+
+def test_programs_of_other_robots_do_not_use_the_recursion():
+    ten = random_model(np.random.default_rng(1), ("revolute",) * MANY)
+    nearly = replace(ten.joints[0], p=[1e-9, *ten.joints[0].p[1:]])
+    turned = tf.Model([nearly, *ten.joints[1:]], ten.gravity)
+    few = random_model(np.random.default_rng(1), ("revolute",) * (MANY - 1))
+    names = ["rnea_derivatives"]
+    for other in (
+        tf.compile(generate(ten, names)),
+        Kernels(generate(turned, names, snap=1e-6), "interp", turned),
+        tf.compile(few, names),
+    ):
+        assert type(other._find("rnea_derivatives", "dense")[0]) is Interpreter
+    assert type(tf.compile(turned, names)._find("rnea_derivatives", "dense")[0]) is Recursion
 
 
 def test_results_of_derivatives_may_overlap_the_arguments():

@@ -26,16 +26,19 @@ from .._util.validation import (
     shape_of,
     thread_count,
 )
+from ..dynamics._recursions import Bodies
 from ..dynamics._rollouts import METHODS
 from ..dynamics.bodies import units
 from ..exceptions import CodegenError, ShapeError
 from ..model._states import states
 from ..model.model import Model
+from ..tolerances import SNAP
 from ..tree.lanes import count_blocks
 from ..tree.tree import LAYOUTS, Tree
 from .backends._results import Results
 from .backends._routine import Routine
 from .backends.choice import BACKENDS, made_by
+from .choices import MANY
 from .cuda_kernels import CudaKernels
 from .derivative_calls import KINDS, DerivativeCalls
 from .failures import require_pivots
@@ -112,8 +115,8 @@ def compile(
     -----
     Golubev & Yaskevich (2020). For one configuration of a robot with ten freedoms or more, "interp" computes
     "minv", "forward_dynamics" and "forward_dynamics_derivatives" from the statements of H, the bias and
-    "rnea_derivatives", by the factor of H: the last bits differ from those of a batch, which runs all
-    statements.
+    "rnea_derivatives", by the factor of H. Given a Model and no parameters it computes "rnea_derivatives" as
+    `treefactor.rnea_derivatives` does. The last bits differ from those of a batch, which runs all statements.
 
     Examples
     --------
@@ -152,6 +155,13 @@ def _compiled(program: Program, backend: str, model: Model | None, dtype) -> Ker
     from .backends.nvrtc import compiled
 
     return CudaKernels(program, compiled(program))
+
+
+def _bodies(program: Program, model: Model | None, precision: Precision) -> Bodies | None:
+    """Return the bodies of the model if their recursions may compute what the program does, and faster."""
+    if model is None or precision.is_single or program.nv < MANY:
+        return None
+    return None if program.parameter_map is not None or program.snapped > SNAP else model.bodies
 
 
 class Kernels(DerivativeCalls, LoopCalls):
@@ -213,7 +223,7 @@ class Kernels(DerivativeCalls, LoopCalls):
         program.validate()
         precision = PRECISIONS[as_float(dtype)]
         program = _single(program, precision) if precision.is_single else program
-        backend, routine_of = made_by(backend, program, precision)
+        backend, routine_of = made_by(backend, program, precision, _bodies(program, model, precision))
         routines: dict[tuple[str, str], tuple[Routine, Results]] = {}
         self._keep(program=program, backend=backend, dtype=precision.dtype, _precision=precision)
         self._keep(_model=model, _tree=Tree(program.parent))

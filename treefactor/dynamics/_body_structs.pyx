@@ -227,6 +227,32 @@ cdef void find_children(Body *bodies, Py_ssize_t count) noexcept:
             bodies[i].last, bodies[parent].leaf = bodies[parent].leaf, False
 
 
+cdef void count_freedoms(Body *bodies, Py_ssize_t count) noexcept:
+    """Store the number of freedoms of the subtree of every body that are carried together, or 0.
+
+    They are only if no subtree is numbered with gaps and if registers of 4 save enough steps, each a carried
+    force (oblique ones count twice): measured against the loop over single forces, `crba` takes 1.0 to 1.1
+    of its time where they save up to 4 steps a body (arms, quadrupeds, talos_reduced), and 0.83 to 0.95 from
+    5 on (humanoids with hands, iCub).
+    """
+    cdef Py_ssize_t i, parent, saved = 0
+    cdef Body *body
+    cdef bint gaps = False
+    for i in range(count):
+        bodies[i].below = bodies[i].freedoms
+    for i in range(count - 1, -1, -1):
+        if bodies[i].parent >= 0:
+            bodies[bodies[i].parent].below += bodies[i].below
+    for i in range(count):
+        body, parent = bodies + i, bodies[i].parent
+        if parent >= 0:
+            gaps = gaps or bodies[parent].v + bodies[parent].below < body.v + body.below
+            saved += body.below * (1 if body.turn else 2) - (body.below + 3) // 4
+    if gaps or 2 * saved < 9 * count:
+        for i in range(count):
+            bodies[i].below = 0
+
+
 cdef void carry(Body *bodies, Py_ssize_t count) noexcept:
     """Store the mass of the subtree of every body."""
     cdef Py_ssize_t i
@@ -335,6 +361,7 @@ def body_structs(model):
         take_inertia(bodies + last[i], <const double *> parameters.data + 10 * i)
     number_angles(bodies, count)
     find_children(bodies, count)
+    count_freedoms(bodies, count)
     carry(bodies, count)
     find_radii(bodies, count, radius + 2 * joint_count, radius)
     choose_origins(bodies, count, radius, radius + 2 * joint_count)

@@ -2,7 +2,7 @@
 
 cdef extern from "kernels/dynamics/bodies.h" nogil:
     ctypedef struct Body:
-        Py_ssize_t kind, parent, q, v, freedoms, angle, joint, circle, copied, local, above
+        Py_ssize_t kind, parent, q, v, freedoms, angle, joint, circle, copied, local, above, below
         Py_ssize_t turn, leaf, last
         double ratio, offset, pitch
         double R[9]

@@ -5,15 +5,19 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from ...derivatives._first_order cimport factor_and_accelerate, padded_columns, solve_both
+from ...derivatives._first_order cimport (
+    factor_and_accelerate, first_order_size, padded_columns, solve_both, write_rnea)
 from ...dynamics._kernel_calls cimport factor_and_solve
 from ...dynamics._operations cimport FACTOR, INVERSE
+from ...dynamics._recursions cimport Bodies
 from ...tree._operands cimport ALIGNED, align
 from ...tree._pattern cimport (
     FACTORIZED, Pattern, Shape, Workspace, active, carve_workspace, workspace_size as factor_workspace_size)
 from ..._util._fast_arrays cimport all_finite
 from ._results cimport Results, Target
 from ._routine cimport ARGUMENTS, LOCAL, Routine, Width
+
+import numpy as np
 
 cnp.import_array()
 
@@ -48,6 +52,58 @@ cdef class Interpreter(Routine):
 
     cdef void evaluate(self, const Width *width, char *workspace) noexcept nogil:
         width.run(self.code, workspace)
+
+
+cdef class Recursion(Interpreter):
+    """Interpreter that differentiates inverse dynamics of one configuration by the recursion of its model.
+
+    For humanoids that takes 30 % to 40 % of the time of the statements. Batches run the statements.
+
+    Parameters
+    ----------
+    sizes, slots, units, pivots, dtype, constants, code
+        See `Interpreter`; of float64, of the arguments q, v and a.
+    bodies : Bodies
+        Of the model whose program this is.
+    output : ndarray of int32
+        Slots of the derivatives by q and v, packed, and of H.
+    sign : ndarray
+        1, or -1 where a result is the negative of its slot.
+    zero : int
+        Slot of the number 0.
+    """
+
+    cdef Bodies bodies
+    cdef const int32_t *output
+    cdef const double *sign
+    cdef Py_ssize_t zero
+
+    def __init__(self, sizes, slots, units, pivots, dtype, constants, code, Bodies bodies not None,
+                 output, sign, Py_ssize_t zero):
+        cdef cnp.ndarray places = np.array(output, np.int32), signs = np.array(sign, np.float64)
+        super().__init__(sizes, slots, units, pivots, dtype, constants, code)
+        self.kept = self.kept, places, signs
+        self.bodies, self.zero = bodies, zero
+        self.output, self.sign = <const int32_t *> places.data, <const double *> signs.data
+
+    cdef void evaluate(self, const Width *width, char *workspace) noexcept nogil:
+        cdef Py_ssize_t n = self.bodies.nv, nnz = self.bodies.nnz, k, size = 5 * nnz - 2 * n
+        cdef double *x = <double *> workspace          # q, v and a
+        cdef double *results = NULL
+        cdef double *H
+        if width.lanes == 1:
+            results = <double *> malloc(
+                (size + n + first_order_size(self.bodies, 1) + ALIGNED) * sizeof(double))
+        if results == NULL:
+            Interpreter.evaluate(self, width, workspace)
+            return
+        H = results + size - nnz
+        write_rnea(self.bodies, &self.bodies.m, 1, x, x + self.bodies.nq, x + self.bodies.nq + n, NULL,
+                   H + nnz, H, results, results + 2 * nnz - n, align(H + nnz + n))
+        for k in range(size):
+            x[self.output[k]] = self.sign[k] * results[k]
+        x[self.zero] = 0.0
+        free(results)
 
 
 cdef class Solver(Interpreter):

@@ -9,6 +9,7 @@ from itertools import chain
 import numpy as np
 
 from ..._util.validation import Sealed
+from ...dynamics._recursions import Bodies
 from ...exceptions import CodegenError
 from ...tolerances import UNIT_SQUARE
 from ...tree.lanes import from_lanes
@@ -17,7 +18,7 @@ from ..lower.lowering import lower
 from ..program.precision import REGISTER, Precision
 from ..program.program import Function, Program
 from . import numpy_
-from ._interp import DerivativeSolver, Interpreter, Solver
+from ._interp import DerivativeSolver, Interpreter, Recursion, Solver
 from ._native import Native, second_cache
 from ._results import Results
 
@@ -66,10 +67,11 @@ class Reference(Sealed):
         return valid
 
 
-def interpreted(program: Program, precision: Precision) -> Callable:
+def interpreted(program: Program, precision: Precision, bodies: Bodies | None = None) -> Callable:
     """Return a function that returns the interpreter of a function of the program.
 
-    It returns the routine, the slots and signs of its results, and a slot that holds 0.
+    It returns the routine, the slots and signs of its results, and a slot that holds 0. With the bodies of a
+    model, "rnea_derivatives" of one configuration are those of the recursion.
     """
 
     def routine(function: Function, rotations: np.ndarray, pivots: bool) -> tuple:
@@ -77,8 +79,11 @@ def interpreted(program: Program, precision: Precision) -> Callable:
         sizes = [size for _, size in function.inputs]
         constants = code.constants.astype(precision.dtype)
         given = sizes, code.slots, rotations, pivots, precision.dtype, constants, code.words
+        results = code.output, function.sign, code.zero
+        if bodies is not None and function.name == "rnea_derivatives":
+            return Recursion(*given, bodies, *results), *results
         if not function.equations or precision.is_single:
-            return Interpreter(*given), code.output, function.sign, code.zero
+            return Interpreter(*given), *results
         sources = []
         for equation in function.equations:
             own, *places, _ = routine(equation, rotations, False)
@@ -88,7 +93,7 @@ def interpreted(program: Program, precision: Precision) -> Callable:
         pattern = Tree(program.parent).pattern
         kind = Solver if len(sources) == 1 else DerivativeSolver
         solver = kind(*given, *sources[0], operands, forces, pattern, *chain.from_iterable(sources[1:]))
-        return solver, code.output, function.sign, code.zero
+        return solver, *results
 
     return routine
 
@@ -150,10 +155,15 @@ BACKENDS = {  # maps each name to a function that makes a function like `interpr
 }
 
 
-def made_by(name: str, program: Program, precision: Precision) -> tuple[str, Callable]:
-    """Return a backend and its routine factory; the interpreter with a warning if the backend fails."""
+def made_by(name: str, program: Program, precision: Precision, bodies: Bodies | None) -> tuple[str, Callable]:
+    """Return a backend and its routine factory; the interpreter with a warning if the backend fails.
+
+    Bodies: those of the model, for the interpreter.
+    """
+    if name == "interp":
+        return name, interpreted(program, precision, bodies)
     try:
         return name, BACKENDS[name](program, precision)
     except CodegenError as error:
         warnings.warn(f"{error}; the interpreter takes the place of {name}", RuntimeWarning, stacklevel=5)
-        return "interp", interpreted(program, precision)
+        return "interp", interpreted(program, precision, bodies)

@@ -20,6 +20,7 @@ typedef struct {
     ptrdiff_t copied;                /* 6 below a free-flyer, whose motions are the unit vectors; else 0 */
     ptrdiff_t local;                 /* body whose origin is the local origin: this one, or that of its parent */
     ptrdiff_t above;                 /* number of freedoms of all ancestors */
+    ptrdiff_t below;                 /* of its subtree whose forces crba carries together, its own included; or 0 */
     ptrdiff_t turn;                  /* a TreeTurn: ANY_TURN unless the joint turns about or slides along z */
     ptrdiff_t leaf, last;            /* 1: it has no children; no later body has the same parent */
     double ratio, offset, pitch;     /* it turns by ratio q + offset, and moves by pitch times that */

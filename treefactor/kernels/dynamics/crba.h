@@ -14,6 +14,99 @@ INLINE void NAME(write_row_above)(const Mechanism *m, const Workspace *w, ptrdif
     }
 }
 
+#if LANES == 1
+/* Where the subtrees of all bodies are numbered without gaps, forces of one configuration are carried for a whole
+ * subtree together, in registers: freedom k has column n - 1 - k, so that those of a subtree stand side by side when
+ * its root is reached, and columns behind them are written later. */
+
+/* Return the doubles between the rows of columns. */
+INLINE ptrdiff_t NAME(columns_stride)(const Mechanism *m) { return m->n + WIDTH - 1; }
+
+/* Return the columns: in memory that crba does not use otherwise. */
+INLINE double *NAME(force_columns)(const Workspace *w) { return (double *)w->V; }
+
+/* Store F as the column of freedom k. */
+INLINE void NAME(store_column)(const Mechanism *m, ptrdiff_t k, const real *F, double *columns)
+{
+    EACH(r, 6) columns[r * NAME(columns_stride)(m) + m->n - 1 - k] = F[r];
+}
+
+/* Carry six registers of forces to the axes and the origin of the parent of body b, and store them from F on. */
+INLINE void NAME(carry_registers)(ptrdiff_t turn, const Turn *T, const ISA(V) *x, ptrdiff_t stride, double *F)
+{
+    const double s = T->s, c = T->c;
+    ISA(V) y[6];
+    switch (turn) {
+    case ANY_TURN:
+        ROTATE(T->E, x, y);
+        ROTATE(T->E, x + 3, y + 3);
+        break;
+#define AXES(i, j, k, sign) EACH(h, 2) { \
+        y[3 * h + i] = c * x[3 * h] - s * x[3 * h + 1]; \
+        y[3 * h + j] = c * x[3 * h + 1] + s * x[3 * h]; \
+        y[3 * h + k] = sign x[3 * h + 2]; }
+    case ALONG_X: AXES(1, 2, 0, +) break;
+    case AGAINST_X: AXES(2, 1, 0, -) break;
+    case ALONG_Y: AXES(2, 0, 1, +) break;
+    case AGAINST_Y: AXES(0, 2, 1, -) break;
+    case ALONG_Z: AXES(0, 1, 2, +) break;
+    default: AXES(1, 0, 2, -)
+#undef AXES
+    }
+    ADD_CROSS(T->p, y, y + 3);
+    EACH(r, 6) memcpy(F + r * stride, y + r, sizeof *y);
+}
+
+/* x <- registers of six rows from F on */
+INLINE void NAME(load_columns)(const double *F, ptrdiff_t stride, ISA(V) *x)
+{
+    EACH(r, 6) memcpy(x + r, F + r * stride, sizeof *x);
+}
+
+/* Carry the columns of the subtree of body b to the axes and the origin of its parent. own: the force of its single
+ * freedom, which is not stored yet, or NULL: a register stored whole can be loaded before it reaches the cache. */
+INLINE void NAME(carry_columns)(const Mechanism *m, const Body *b, const Turn *T, const real *own, double *columns)
+{
+    const ptrdiff_t stride = NAME(columns_stride)(m), stored = b->below - (own != NULL), rest = stored % WIDTH;
+    double *F = columns + m->n - b->v - b->below;
+    ISA(V) x[6], old[6];
+    for (double *end = F + stored - rest; F < end; F += WIDTH) {
+        NAME(load_columns)(F, stride, x);
+        NAME(carry_registers)(b->turn, T, x, stride, F);
+    }
+    if (own) {
+        EACH(r, 6) x[r] = own[r] + (ISA(V)){0};
+        if (rest) {
+            ISA(I) lane;
+            EACH(l, WIDTH) lane[l] = l;
+            NAME(load_columns)(F, stride, old);
+            EACH(r, 6) x[r] = ISA(choose)(lane == rest, x[r], old[r]);
+        }
+    } else if (rest) NAME(load_columns)(F, stride, x);
+    else return;
+    NAME(carry_registers)(b->turn, T, x, stride, F);
+}
+
+/* Write the entries of H of the freedoms of body j and of those of the subtree of its child i, whose columns are carried
+ * to j. */
+INLINE void NAME(write_columns)(const Mechanism *m, ptrdiff_t i, ptrdiff_t j, const double *columns, double *H)
+{
+    const Body *child = m->body + i, *b = m->body + j;
+    const ptrdiff_t stride = NAME(columns_stride)(m), *start = m->start + child->v;
+    const double *F = columns + m->n - 1 - child->v;
+    double *row = H + b->above;
+    if (NAME(is_hinge)(b)) {
+        for (ptrdiff_t k = 0; k < child->below; k++) row[start[k]] = F[5 * stride - k];
+        return;
+    }
+    for (ptrdiff_t k = 0; k < child->below; k++) {
+        real force[6];
+        EACH(r, 6) force[r] = F[r * stride - k];
+        NAME(joint_force)(b, force, row + start[k]);
+    }
+}
+#endif
+
 /* Write the row of the freedom of a hinge with the composite inertia I. */
 INLINE void NAME(write_hinge_row)(const Mechanism *m, const Workspace *w, ptrdiff_t i, const Inertia *I, double *H)
 {
@@ -22,6 +115,14 @@ INLINE void NAME(write_hinge_row)(const Mechanism *m, const Workspace *w, ptrdif
     real F[6] = {-I->h[1], I->h[0], zero, I->J[3], I->J[4], I->J[5]};
     double *row = H + m->start[b->v] * LANES;
     AT(row, b->above) = F[5] + NAME(armature)(m, b->v);
+#if LANES == 1
+    if (b->below) {
+        if (b->parent < 0) return;
+        NAME(carry_columns)(m, b, w->turn + i, F, NAME(force_columns)(w));
+        NAME(write_columns)(m, i, b->parent, NAME(force_columns)(w), H);
+        return;
+    }
+#endif
     NAME(write_row_above)(m, w, i, F, row);
 }
 
@@ -39,8 +140,20 @@ INLINE void NAME(write_rows)(const Mechanism *m, const Workspace *w, ptrdiff_t i
             AT(row, b->above + j) = NAME(power)(F, s);
         }
         AT(row, b->above + k) += NAME(armature)(m, b->v + k);
+#if LANES == 1
+        if (b->below) {
+            NAME(store_column)(m, b->v + k, F, NAME(force_columns)(w));
+            continue;
+        }
+#endif
         NAME(write_row_above)(m, w, i, F, row);
     }
+#if LANES == 1
+    if (b->below && b->parent >= 0) {
+        NAME(carry_columns)(m, b, w->turn + i, NULL, NAME(force_columns)(w));
+        NAME(write_columns)(m, i, b->parent, NAME(force_columns)(w), H);
+    }
+#endif
 }
 
 /* Write the rows of a free-flying root with the composite inertia I. */
