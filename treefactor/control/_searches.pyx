@@ -5,6 +5,8 @@ from libc.math cimport fabs
 from libc.stdint cimport int8_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 
+from .._util._fast_arrays cimport is_plain_vector, is_real
+from .._util._result_arrays cimport new_result
 from ..kinematics._request cimport Plan, Request, RequestKernels, request_kernels
 from ..model._configurations cimport (
     ConfigurationKernels, Configurations, Coordinates, configuration_kernels,
@@ -248,6 +250,50 @@ cdef class Searches:
                 examine_results(&self.problem, &kernels, &b, state, first, stop)
         finally:
             free(memory)
+
+    def fast(self, object target, object start):
+        """Return the results for poses of the only task, all from one start; None for the general path.
+
+        Parameters
+        ----------
+        target : object
+            Fast if it is a C-contiguous float64 array (3, 4) or (B, 3, 4) of poses.
+        start : object
+            Fast if it is a contiguous float64 vector.
+        """
+        cdef cnp.ndarray poses, row
+        cdef cnp.npy_intp flat[2]
+        cdef int axes
+        if not (is_real(target) and self.target_size == 12 and is_plain_vector(start, self.nq)):
+            return None
+        poses = target
+        axes = poses.ndim - 2
+        if axes < 0 or axes > 1 or poses.shape[axes] != 3 or poses.shape[axes + 1] != 4 or poses.size == 0:
+            return None
+        if not cnp.PyArray_ISCARRAY_RO(poses):
+            return None
+        flat[0], flat[1] = poses.size // 12, 12
+        poses = cnp.PyArray_SimpleNewFromData(2, flat, cnp.NPY_DOUBLE, poses.data)
+        if first_improper(poses, 0) >= 0:
+            return None
+        flat[0], flat[1] = 1, self.nq
+        row = cnp.PyArray_SimpleNewFromData(2, flat, cnp.NPY_DOUBLE, (<cnp.ndarray> start).data)
+        cdef tuple results = self.new_results(axes, poses.shape[0])
+        self.run(poses, row, None, results, 0, poses.shape[0])
+        return results
+
+    cdef tuple new_results(self, int axes, Py_ssize_t batch):
+        """Return arrays for one result, or for as many as a batch has."""
+        cdef cnp.npy_intp shape[3]
+        shape[0] = batch
+        shape[axes] = self.nq
+        cdef cnp.ndarray q = new_result(axes + 1, shape), position = new_result(axes, shape)
+        cdef cnp.ndarray angle = new_result(axes, shape)
+        shape[axes], shape[axes + 1] = self.tasks, 2
+        cdef cnp.ndarray error = new_result(axes + 2, shape)
+        return (q, position, angle, error, cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_INT8),
+                cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_INT64),
+                cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_INT64))
 
     def run_rounds(self, cnp.ndarray target not None, cnp.ndarray start not None, cnp.ndarray posture,
                    tuple results not None, cnp.ndarray progress not None, object stops not None):

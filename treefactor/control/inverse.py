@@ -183,6 +183,7 @@ class InverseKinematics(Sealed):
     lower: np.ndarray
     upper: np.ndarray
     _searches: dict[tuple[bool, ...], Searches]  # by tasks whose targets are positions
+    _fast: Searches | None  # for poses of the only task, without a posture
     _options: tuple
     _allowed: list[int]
     _middle: np.ndarray
@@ -245,7 +246,8 @@ class InverseKinematics(Sealed):
             _tasks=rest,
             _arguments=given,
         )
-        self._searches_for(tuple(_is_point(task, task.target) for task in rest))
+        own = self._searches_for(tuple(_is_point(task, task.target) for task in rest))
+        self._keep(_fast=own if tasks is None and not postures else None)
 
     def _searches_for(self, points: tuple[bool, ...]) -> Searches:
         """Return the compiled searches, given which targets are positions."""
@@ -296,6 +298,10 @@ class InverseKinematics(Sealed):
         -------
         IKResult
         """
+        if self._fast is not None and num_threads == 1 and callback is None and out is None:
+            results = self._fast.fast(targets, self._middle if q0 is None else q0)
+            if results is not None:
+                return IKResult(*results)
         threads = 1 if num_threads == 1 else thread_count(num_threads)
         values = self._values(targets)
         searches = self._searches_for(

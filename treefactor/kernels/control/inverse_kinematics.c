@@ -96,14 +96,13 @@ static double clipped(const Problem *p, ptrdiff_t e, double q)
 }
 
 /* x <- start of an attempt: the given one, or a random one */
-static void place_start(const Problem *p, const SearchKernels *k, const Batch *b, State *s, int lane)
+static void place_start(const Problem *p, const SearchKernels *k, State *s, int lane)
 {
     double *x = s->one, *v = x + p->nq;
     const ptrdiff_t attempt = s->lane[lane].attempt;
     for (ptrdiff_t e = 0; e < p->nq; e++) x[e] = s->start[EIGHT * e + lane];
     if (attempt > 0) {
-        const double *target = b->target + s->team[lane / p->starts].target * b->target_step;
-        const uint64_t key = mix(key_of(p->seed, target, p->target_size) + (uint64_t)attempt);
+        const uint64_t key = mix(s->team[lane / p->starts].key + (uint64_t)attempt);
         for (ptrdiff_t c = 0; c < p->columns; c++) {
             const Movable *f = p->movable + c;
             const double u = uniform(key, f->v), around = (2.0 * u - 1.0) * PI;
@@ -179,12 +178,13 @@ static void refill(const Problem *p, const SearchKernels *k, const Batch *b, Sta
     Team *g = s->team + team;
     while (s->next < s->stop) {
         const ptrdiff_t target = s->next++;
-        *g = (Team){target, 0, 0, 0};
+        *g = (Team){target, 0, 0, 0, 0};
         if (!load_lane(p, k, b, s, target, first)) {
             for (ptrdiff_t e = 0; e < p->nq; e++) b->q[target * p->nq + e] = NAN;
             write_result(b, target, g, NON_FINITE);
             continue;
         }
+        g->key = key_of(p->seed, b->target + target * b->target_step, p->target_size);
         g->certified = is_out_of_reach(p, b->target + target * b->target_step);
         for (int lane = first; lane < first + starts; lane++) {
             if (lane > first) load_lane(p, k, b, s, target, lane);
@@ -264,11 +264,11 @@ static void decide(const Problem *p, const SearchKernels *k, const Batch *b, Sta
 }
 
 /* Place the lanes that have begun an attempt. */
-static void place_starts(const Problem *p, const SearchKernels *k, const Batch *b, State *s)
+static void place_starts(const Problem *p, const SearchKernels *k, State *s)
 {
     for (int lane = 0; lane < EIGHT; lane++)
         if (s->lane[lane].fresh) {
-            place_start(p, k, b, s, lane);
+            place_start(p, k, s, lane);
             s->lane[lane].fresh = 0;
             s->running[lane] = -1;
         }
@@ -286,7 +286,7 @@ void begin_search(const Problem *p, const SearchKernels *k, const Batch *b, Stat
     for (int lane = 0; lane < EIGHT; lane++) s->least[lane] = 0.0;
     for (int team = 0; team < EIGHT; team++) s->team[team].target = -1;
     for (int team = 0; team < EIGHT / p->starts; team++) refill(p, k, b, s, team);
-    place_starts(p, k, b, s);
+    place_starts(p, k, s);
 }
 
 int continue_search(const Problem *p, const SearchKernels *k, const Batch *b, State *s, ptrdiff_t rounds)
@@ -304,7 +304,7 @@ int continue_search(const Problem *p, const SearchKernels *k, const Batch *b, St
             if (s->team[team].target >= 0) decide(p, k, b, s, team);
         k->own->improve(p, s);
         if (p->curved_count) k->lanes->integrate(p->curved, p->curved_count, s->q, s->step, 1.0, s->q);
-        place_starts(p, k, b, s);
+        place_starts(p, k, s);
     }
     for (int team = 0; team < teams && b->progress; team++)
         if (s->team[team].target >= 0)

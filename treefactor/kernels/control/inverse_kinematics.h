@@ -75,6 +75,7 @@ typedef struct {
     ptrdiff_t target;                /* or -1 */
     ptrdiff_t iterations, attempts;  /* attempts that have begun */
     int certified;                   /* the target is out of reach */
+    uint64_t key;                    /* of the random starts: of the seed and the target */
 } Team;
 
 /* Numbers of eight searches side by side: entry e of lane l at [8 e + l]. */
