@@ -67,10 +67,10 @@ def follow(pin, model, tasks, q, lower, upper, iterations, *, places, movable, p
 
 
 def _step(J, e, d, z, q, lower, upper, places, movable):
-    """Return the step of the freedoms that are not held at a limit, after three solutions at most."""
+    """Return the step of the freedoms that are not held at a limit, after two solutions at most."""
     at = np.where(places < 0, 0.0, q[places])
     free = movable
-    for again in (True, True, False):
+    for again in (True, False):
         A, s = J[:, free], np.zeros(len(z))
         rest = e - A @ z[free]
         s[free] = z[free] + A.T @ np.linalg.solve(A @ A.T + d * np.eye(len(A)), rest)

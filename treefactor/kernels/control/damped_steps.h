@@ -2,7 +2,8 @@
  * kinematics by the Levenberg-Marquardt method", with an active set of limits.
  *
  *     d = 0.02 |e|^2 + 1e-7,   s = z + J^T (J J^T + d 1)^-1 (e - J z)
- *     freedoms at a limit whose step points out keep their place: their columns are zero, and s is computed again
+ *     freedoms at a limit whose step points out keep their place: their columns are zero, and s is computed once more;
+ *     a third time solves as many targets and takes 6 % longer
  *
  * z, a part of the way to the posture, moves freedoms that the tasks leave open: s minimizes |J s - e|^2 + d |s - z|^2. */
 
@@ -11,7 +12,6 @@
 #define DAMPING 0.02                 /* times the squared error */
 #define LEAST_DAMPING 1e-7
 #define TOWARD_POSTURE 0.3           /* largest part of the way in one step: the error it adds falls with its square */
-#define ROUNDS 2                     /* of more limits that become active */
 #endif
 
 /* Return whether a lane of a mask is set. Lanes are read one after the other where the compiler has no test of a register. */
@@ -208,8 +208,7 @@ static void NAME(improve)(const Problem *p, State *state)
         NAME(jacobian)(p, state, l, J);
         NAME(gram)(m, n, J, G);
         NAME(damped_step)(p, J, G, d, e, z, rest, F, s);
-        for (int round = 0; round < ROUNDS && NAME(freeze)(p, state, l, J, G, z, s); round++)
-            NAME(damped_step)(p, J, G, d, e, z, rest, F, s);
+        if (NAME(freeze)(p, state, l, J, G, z, s)) NAME(damped_step)(p, J, G, d, e, z, rest, F, s);
         NAME(move)(p, state, l, s);
         e += m;
     }
