@@ -90,7 +90,7 @@ def compile(
     dtype : {float64, float32}
         Of the arguments, the results, and all operations between. Float32 batches take about half the time,
         and round to 24 bits: accelerations have relative errors of about 1e-7, as if the arguments were
-        rounded to float32. Not for "cuda", nor for functions that close loops.
+        rounded to float32. Not for functions that close loops.
 
     Returns
     -------
@@ -145,11 +145,11 @@ def _compiled(program: Program, backend: str, model: Model | None, dtype) -> Ker
     """Compile all functions of a program; those of "cuda" with NVRTC."""
     if backend != "cuda":
         return Kernels(program, backend, model, dtype)
-    if as_float(dtype) != np.float64:
-        raise CodegenError('kernels for "cuda" compute in float64: leave out dtype=')
     from .backends.nvrtc import compiled
 
-    return CudaKernels(program, compiled(program))
+    precision = PRECISIONS[as_float(dtype)]
+    _require_single(program, precision)
+    return CudaKernels(program, compiled(program, precision=precision), precision.dtype)
 
 
 class Kernels(DerivativeCalls, LoopCalls):
