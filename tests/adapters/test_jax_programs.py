@@ -59,6 +59,21 @@ def test_single_states_have_the_bits_of_single_states_and_bad_ones_are_nan():
     assert np.isnan(gradients(KERNELS, *state, w)[2]).all()
 
 
+def test_single_states_of_long_chains_have_the_bits_of_single_states():
+    """One state is solved by the factor, a batch runs the statements."""
+    if _jax_calls._handler() is None:
+        pytest.skip("the handler is not there: single states are batches of one")
+    rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.01]))
+    joints = [tf.Joint(f"{k}", "revolute", k - 1, axis=np.eye(3)[k % 3], inertia=rod) for k in range(10)]
+    kernels, state = (
+        tf.compile(tf.Model(joints), ["forward_dynamics"]),
+        np.random.default_rng(0).normal(size=(3, 10)),
+    )
+    single, batch = kernels.forward_dynamics(*state), kernels.forward_dynamics(*state[:, None])
+    assert (single != batch[0]).any()
+    np.testing.assert_array_equal(jax_.forward_dynamics(kernels, *state), single)
+
+
 def test_float64_arrays_are_refused_with_the_remedy():
     *state, _ = states(np.float64)
     with pytest.raises(
@@ -79,7 +94,7 @@ def test_float64_arrays_are_refused_with_the_remedy():
 
 def test_programs_of_float64_convert_float32():
     *state, w = states()
-    wide = program(functions=["forward_dynamics", "forward_dynamics_vjp"], dtype=np.float64)
+    wide = program(dtype=np.float64)
     expected = wide.forward_dynamics(*state).astype(np.float32)
     np.testing.assert_array_equal(jax_.forward_dynamics(wide, *state), expected)
     wanted = wide.forward_dynamics_vjp(*state, w)
@@ -92,6 +107,10 @@ def test_derivatives_that_were_not_generated_are_those_of_the_model():
     np.testing.assert_array_equal(jax_.forward_dynamics(bare, q, v, tau), bare.forward_dynamics(q, v, tau))
     wanted = tf.forward_dynamics_vjp(FLOATING, q.astype(float), v, tau, w)
     np.testing.assert_array_equal(gradients(bare, q, v, tau, w)[1], wanted.v.astype(np.float32))
+    other = program(functions=["bias", "rnea_vjp"])  # of other arguments than those of bias
+    by_v = jax.grad(lambda v: (w * jax_.bias(other, q, v)).sum())(v)
+    wanted = tf.rnea_vjp(FLOATING, q.astype(float), v, np.zeros_like(v), w)
+    np.testing.assert_array_equal(by_v, wanted.v.astype(np.float32))
 
 
 def test_steps_and_their_gradients_are_those_of_the_program():

@@ -1,5 +1,6 @@
 """Check CUDA kernels without a GPU: they become PTX, and compute on the host what the interpreter does."""
 
+import pickle
 from dataclasses import replace
 from functools import cache, partial
 
@@ -17,6 +18,7 @@ from treefactor.codegen.backends import nvrtc
 from treefactor.codegen.program import ARGUMENTS, CLOSURES, LOOP_FUNCTIONS, blocks
 from treefactor.codegen.program.emit_cuda import ARCHITECTURE, THREADS, kernel_name, source
 from treefactor.codegen.program.names import OF_FRAMES
+from treefactor.codegen.program.precision import SINGLE
 
 FRAMES = tuple(f"{kind}:hand" for kind in OF_FRAMES)
 GROUP = ("frame_jacobian:hand:WORLD:packed", "center_of_mass")
@@ -236,3 +238,43 @@ def test_a_pivot_that_is_not_positive_gives_nan_in_its_configuration(tmp_path, u
     kernels = CudaKernels(program, {"forward_dynamics": ""})
     kernels.call("forward_dynamics", zero, zero, zero, OnDevice(columns(pi)), out=OnDevice(out))
     assert np.isnan(out[:, 0]).tolist() == [False, True]
+
+
+# -------------------------------------------------------------------------------------------------- float32
+
+SINGLE_FUNCTIONS = ["forward_dynamics", "crba", "rnea_vjp", "frame_placement:hand"]
+
+
+@NEEDS_CC
+def test_the_text_of_float32_computes_in_float32_only(monkeypatch, tmp_path, use):
+    program = generate(ARM, SINGLE_FUNCTIONS)
+    monkeypatch.setattr(blocks, "LIMIT", 200)  # some functions of one block, others of several
+    monkeypatch.setattr(blocks, "SIZE", 100)
+    use(cuda_host.Driver(cuda_host.on_host(program, tmp_path, SINGLE)))
+    kernels = CudaKernels(program, dict.fromkeys(program.functions, ""), np.float32)
+    assert pickle.loads(pickle.dumps(kernels)).dtype == kernels.dtype == np.float32
+    for name, function in program.functions.items():
+        given = [x.astype(np.float32) for x in arguments(ARM, program, function, 70)]
+        out = columns(np.full((70, *function.shape), GUARD, np.float32), apart=3)
+        kernels.call(name, *(OnDevice(columns(x, apart=1)) for x in given), out=OnDevice(out))
+        expected = reference(program, name, [x.astype(float) for x in given], out)
+        error = abs(out - expected).max() / abs(expected).max()
+        assert 1e-9 < error < 1e-5, name
+    q = OnDevice(columns(np.zeros((70, ARM.nq))))
+    with pytest.raises(tf.DtypeError, match="q must be of float32 without a mask, got float64"):
+        kernels.call("crba", q, out=OnDevice(columns(np.zeros((70, ARM.tree.nnz), np.float32))))
+
+
+@NEEDS_NVRTC
+def test_ptx_of_float32_computes_in_float32():
+    kernels = tf.compile(ARM, ["forward_dynamics"], "cuda", dtype=np.float32)
+    assert kernels.dtype == np.float32
+    ptx = kernels.ptx["forward_dynamics"]
+    for instruction in ("ld.global.nc.{}", "st.global.{}", "fma.rn.{}"):
+        assert instruction.format("f32") in ptx
+        assert instruction.format("f64") not in ptx
+    assert ptx.count(".f64") <= 1 + 3 * ARM.nq  # in the slow path of sinf, for huge angles
+    tiny = tf.Inertia(1e-40, [0, 0, -0.5], 1e-41 * np.eye(3))
+    pendulum = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=tiny)])
+    with pytest.raises(tf.CodegenError, match=r"rnea has the constant .* which float32 cannot hold"):
+        tf.compile(pendulum, ["rnea"], "cuda", dtype=np.float32)

@@ -11,6 +11,7 @@ import pytest
 from treefactor.codegen.backends import cuda_driver
 from treefactor.codegen.backends.nvrtc import folder
 from treefactor.codegen.program.emit_cuda import kernel_name, source
+from treefactor.codegen.program.precision import DOUBLE
 
 NEEDS_NVRTC = pytest.mark.skipif(folder() is None, reason="no wheel nvidia-cuda-nvrtc-cu12")
 NEEDS_CC = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
@@ -18,22 +19,34 @@ CONTEXT, OTHER_CONTEXT, MODULE, FUNCTION = 0xC0DE, 0xC0DF, 0x1000, 0x2000
 GUARD = 7.25  # beyond the ends of results
 
 
-def on_host(program, place):
+def on_host(program, place, precision=DOUBLE):
     """Compile the kernels of a program for the host; return the library of their `run_NAME`."""
+    number = precision.c_type
     header = Path(__file__).with_name("cuda_on_host.h")
     files = []
     for k, function in enumerate(program.functions.values()):
         of = ["*(long long *)of[0]"]
         for x in range(len(function.inputs)):
-            of += [f"*(const double **)of[{3 * x + 1}]"]
+            of += [f"*(const {number} **)of[{3 * x + 1}]"]
             of += [f"*(long long *)of[{3 * x + 2}]", f"*(long long *)of[{3 * x + 3}]"]
         end = 3 * len(function.inputs)
-        of += [f"*(double **)of[{end + 1}]", f"*(long long *)of[{end + 2}]"]
+        of += [f"*({number} **)of[{end + 1}]", f"*(long long *)of[{end + 2}]"]
         name = kernel_name(function)
         run = f"RUN({name}, {name}({', '.join(of)}))\n"
-        Path(place, f"{k}.c").write_text(f'#include "{header}"\n{source(program, function)}{run}')
+        Path(place, f"{k}.c").write_text(f'#include "{header}"\n{source(program, function, precision)}{run}')
         files.append(f"{k}.c")
-    flags = ("-std=c99", "-O1", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-fPIC", "-shared")
+    alone = ("-Wdouble-promotion",) * precision.is_single  # nothing is computed in double
+    flags = (
+        *alone,
+        "-std=c99",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Wno-unused-parameter",
+        "-Werror",
+        "-fPIC",
+        "-shared",
+    )
     subprocess.run(["cc", *flags, *files, "-lm", "-o", "host.so"], cwd=place, check=True)
     return ctypes.CDLL(str(Path(place, "host.so")))
 
@@ -130,6 +143,6 @@ def columns(array, apart=0):
     ``apart`` numbers are between one entry and the next.
     """
     count, tail = len(array), array.shape[1:]
-    whole = np.full((*tail, count + apart), GUARD)
+    whole = np.full((*tail, count + apart), GUARD, array.dtype)
     whole[..., :count] = np.moveaxis(array, 0, -1)
     return np.moveaxis(whole[..., :count], -1, 0)

@@ -165,6 +165,62 @@ def test_jacobians_in_the_packed_layout_are_taken_as_they_are():
     )
 
 
+def nearly_singular(m, n, batch=40):
+    """Return J with singular values of very different sizes, and e, in float32."""
+    generator = np.random.default_rng(5)
+    U, _, V = np.linalg.svd(generator.standard_normal((batch, m, n)), full_matrices=False)
+    sizes = 10.0 ** generator.uniform(-4, 0, (batch, 1, min(m, n)))
+    sizes[:, 0, 0] = 1.0
+    J = (50.0 * (U * sizes) @ V).astype(np.float32)
+    return J, generator.standard_normal((batch, m)).astype(np.float32)
+
+
+@pytest.mark.parametrize(("m", "n"), [(6, 7), (3, 8), (1, 5), (12, 20), (9, 4)])
+def test_errors_of_float32_have_the_bound_of_the_docstring(m, n):
+    J, e = nearly_singular(m, n)
+    squares = np.square(J.astype(float)).sum(axis=(1, 2))
+    least = 2.0**-19 * (m + n) * squares
+    for damping in (np.zeros(40), 0.5 * least, 3 * least, 0.1 * squares):
+        damping = damping.astype(np.float32)
+        x = tf.damped_least_squares(J, e, damping, dtype=np.float32)
+        assert x.dtype == np.float32
+        used = np.maximum(damping, least)
+        G, by = J.astype(float) @ J.mT, e.astype(float)
+        y = np.linalg.solve(G + used[:, None, None] * np.eye(m), by[..., None])[..., 0]
+        exact = (y[:, None] @ J)[:, 0]
+        part = 0.1 * least / used + 1e-5
+        bound = part * np.sqrt(squares) * np.linalg.norm(y, axis=1)
+        error = np.linalg.norm(x - exact, axis=1)
+        assert (error < bound).all()
+        assert np.median(error / np.linalg.norm(exact, axis=1)) < 0.03 * np.median(part)
+    relaxed = tf.damped_least_squares(J, e, least)
+    assert_allclose(
+        tf.damped_least_squares(J, e, 0.0, dtype=np.float32), relaxed, rtol=0, atol=0.02 * abs(relaxed).max()
+    )
+
+
+def test_float32_has_the_same_bits_alone_and_nan_marks_its_own_row():
+    J, e = nearly_singular(6, 7)
+    damping = np.linspace(1, 2, 40, dtype=np.float32)
+    x = tf.damped_least_squares(J, e, damping, dtype=np.float32)
+    out = np.empty((7, 40), np.float32).T
+    for count in (1, 15, 16, 17):
+        rows = J[:count], e[:count], damping[:count]
+        assert_array_equal(tf.damped_least_squares(*rows, dtype=np.float32), x[:count])
+    assert tf.damped_least_squares(J[::-1], e[::-1], damping[::-1], out, 2, dtype="float32") is out
+    assert_array_equal(out, x[::-1])
+    shared = tf.damped_least_squares(J[0], e, damping, dtype=np.float32)
+    assert_array_equal(shared, tf.damped_least_squares(J[[0] * 40], e, damping, dtype=np.float32))
+    J[3, 0, 1], J[20, 5, 6], e[17, 5], damping[33] = np.nan, np.inf, -np.inf, np.nan
+    J[39] = 0.0  # solved by 0
+    spoiled = tf.damped_least_squares(J, e, damping, dtype=np.float32)
+    rows = [3, 17, 20, 33]
+    assert np.isnan(spoiled[rows]).all()
+    assert_array_equal(spoiled[39], 0.0)
+    others = np.setdiff1d(np.arange(39), rows)
+    assert_array_equal(spoiled[others], x[others])
+
+
 ONES = np.ones((6, 7)), np.ones(6), 1.0
 WRONG = [  # arguments, the error and what it says
     ((np.ones(6), ONES[1], 1.0), ShapeError, r"J must have shape \(\.\.\., m, n\), got \(6,\)"),
@@ -183,6 +239,13 @@ WRONG = [  # arguments, the error and what it says
     ((*ONES, np.empty(6)), ShapeError, r"out must have shape \(7,\), got \(6,\)"),
     ((*ONES, np.empty(7, dtype=np.float32)), DtypeError, "out must have dtype float64"),
     ((*ONES, None, 0), ValueError, "num_threads must be positive"),
+    ((*ONES, None, 1, np.float32), DtypeError, "single problem must be float64, .*float32 is for batches"),
+    ((*ONES, None, 1, np.float16), DtypeError, "dtype must be float64 or float32, got .*float16"),
+    (
+        (np.ones((3, 6, 7)), *ONES[1:], np.empty((3, 7)), 1, np.float32),
+        DtypeError,
+        "out must have dtype float32",
+    ),
 ]
 
 

@@ -10,8 +10,10 @@ from threading import Lock
 from types import MappingProxyType
 from typing import NoReturn
 
+import numpy as np
+
 from .._util.elsewhere import no_attribute
-from .._util.validation import Sealed
+from .._util.validation import Sealed, as_float
 from ..exceptions import CodegenError, DtypeError, ShapeError
 from .backends import cuda_driver
 from .backends.device_arrays import DeviceArray, tail_of
@@ -24,7 +26,7 @@ class CudaKernels(Sealed):
     """Generated functions of one robot as kernels for NVIDIA GPUs: one thread computes one configuration.
 
     Compiled to PTX, and checked on the host as C; not yet run on a GPU. Arrays are those of a library with
-    ``__cuda_array_interface__`` (CuPy, PyTorch, JAX, Numba), of float64, on the current device of the thread.
+    ``__cuda_array_interface__`` (CuPy, PyTorch, JAX, Numba), of the kernels' dtype, on the current device.
     They have shape (batch, size), with the numbers of all configurations side by side in memory:
     ``torch.empty(size, batch, dtype=torch.float64, device="cuda").T``. Arguments of shape (size,) are those
     of every configuration.
@@ -34,6 +36,8 @@ class CudaKernels(Sealed):
     program : Program
     ptx : mapping of str to str
         PTX of the functions by name.
+    dtype : {float64, float32}
+        That the PTX computes with.
 
     Attributes
     ----------
@@ -41,6 +45,7 @@ class CudaKernels(Sealed):
     ptx : mapping of str to str
     backend : str
         "cuda".
+    dtype : numpy.dtype
 
     Raises
     ------
@@ -63,19 +68,20 @@ class CudaKernels(Sealed):
     program: Program
     ptx: Mapping[str, str]
     backend: str
+    dtype: np.dtype
     _loaded: dict[tuple[int, str], int]  # kernels by context and function
     _lock: Lock
 
-    def __init__(self, program: Program, ptx: Mapping[str, str]):
+    def __init__(self, program: Program, ptx: Mapping[str, str], dtype=np.float64):
         program.validate()
         for name in program.functions:
             if name not in ptx:
                 raise CodegenError(f"the PTX of {name!r} is missing; there is that of {', '.join(ptx)}")
-        self._keep(program=program, ptx=MappingProxyType(dict(ptx)), backend="cuda")
+        self._keep(program=program, ptx=MappingProxyType(dict(ptx)), backend="cuda", dtype=as_float(dtype))
         self._keep(_loaded={}, _lock=Lock())
 
     def __reduce__(self):
-        return CudaKernels, (self.program, dict(self.ptx))
+        return CudaKernels, (self.program, dict(self.ptx), self.dtype)
 
     def __getattr__(self, name: str) -> NoReturn:
         functions = self.__dict__["program"].functions if "program" in self.__dict__ else {}
@@ -110,15 +116,15 @@ class CudaKernels(Sealed):
         CodegenError
             If the function was not generated, there is no driver, or it refuses the kernel.
         DtypeError, ShapeError, ValueError
-            If an array is not on the current device, is not of float64 or not laid out as above, or ``out``
-            overlaps an argument.
+            If an array is not on the current device, not of the kernels' dtype or not laid out as above, or
+            ``out`` overlaps an argument.
         """
         function = self._function(name_of(name), arguments)
         if not isinstance(stream, Integral) or stream < 0:
             raise DtypeError(f"stream must be the handle of a stream, a whole number; got {stream!r:.200}")
         driver = cuda_driver.opened()
         context, device = driver.context()
-        launch = _Launch.of(function, arguments, out, device)
+        launch = _Launch.of(function, arguments, out, device, self.dtype)
         if launch.count:
             kernel = self._kernel(driver, context, function)
             blocks = -(-launch.count // THREADS)
@@ -152,9 +158,9 @@ class _Launch:
     arguments: list[c_longlong | c_void_p]
 
     @classmethod
-    def of(cls, function: Function, arguments: tuple, out, device: int) -> _Launch:
+    def of(cls, function: Function, arguments: tuple, out, device: int, dtype: np.dtype) -> _Launch:
         """Validate the arrays of a call."""
-        result = DeviceArray.of(out, "out", device)
+        result = DeviceArray.of(out, "out", device, dtype)
         if not result.writeable:
             raise ValueError("out is read-only: give an array that can be written")
         shapes = [function.shape, (function.output.size,)]
@@ -163,7 +169,7 @@ class _Launch:
         number, spans = c_longlong(count if function.output.size else 0), []
         passed: list[c_longlong | c_void_p] = [number]
         for (name, size), values in zip(function.inputs, arguments, strict=True):
-            array = DeviceArray.of(values, name, device)
+            array = DeviceArray.of(values, name, device, dtype)
             _, own = tail_of(array, [(size,)])
             if own is not None and own != batch:
                 text = f"{name} has {own} configurations, out has {count if batch is not None else 'one'}"

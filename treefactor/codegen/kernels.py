@@ -94,8 +94,8 @@ def compile(
     dtype : {float64, float32}
         Of the arguments, the results, and all operations between. Float32 batches take about half the time,
         and round to 24 bits: accelerations have relative errors of about 1e-7, as if the arguments were
-        rounded to float32. They follow from articulated bodies, which round least. Not for "cuda", nor for
-        functions that close loops.
+        rounded to float32. They follow from articulated bodies, which round least. Not for functions that
+        close loops.
 
     Returns
     -------
@@ -150,11 +150,11 @@ def _compiled(program: Program, backend: str, model: Model | None, dtype) -> Ker
     """Compile all functions of a program; those of "cuda" with NVRTC."""
     if backend != "cuda":
         return Kernels(program, backend, model, dtype)
-    if as_float(dtype) != np.float64:
-        raise CodegenError('kernels for "cuda" compute in float64: leave out dtype=')
     from .backends.nvrtc import compiled
 
-    return CudaKernels(program, compiled(program))
+    precision = PRECISIONS[as_float(dtype)]
+    program = _rounding_least(program, precision)
+    return CudaKernels(program, compiled(program, precision=precision), precision.dtype)
 
 
 def _bodies(program: Program, model: Model | None, precision: Precision) -> Bodies | None:
@@ -222,7 +222,7 @@ class Kernels(DerivativeCalls, LoopCalls):
     def __init__(self, program: Program, backend: str, model: Model | None = None, dtype=np.float64):
         program.validate()
         precision = PRECISIONS[as_float(dtype)]
-        program = _single(program, precision) if precision.is_single else program
+        program = _rounding_least(program, precision)
         backend, routine_of = made_by(backend, program, precision, _bodies(program, model, precision))
         routines: dict[tuple[str, str], tuple[Routine, Results]] = {}
         self._keep(program=program, backend=backend, dtype=precision.dtype, _precision=precision)
@@ -464,11 +464,13 @@ class Kernels(DerivativeCalls, LoopCalls):
         lanes[count // self._precision.lanes :, :, count % self._precision.lanes :] = diagonal[:, None]
 
 
-def _single(program: Program, precision: Precision) -> Program:
-    """Return a program of the forms that round least.
+def _rounding_least(program: Program, precision: Precision) -> Program:
+    """Return a program, for single precision of the forms that round least.
 
     Raises CodegenError if functions need numbers or tolerances that float32 does not have.
     """
+    if not precision.is_single:
+        return program
     fragile = [name for name in program.functions if name in LOOP_FUNCTIONS or name in CLOSURES]
     if fragile:
         raise CodegenError(

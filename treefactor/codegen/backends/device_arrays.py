@@ -9,7 +9,6 @@ import numpy as np
 
 from ...exceptions import DtypeError, ShapeError
 
-REAL = np.dtype(np.float64)
 CUDA = 2  # kDLCUDA of the DLPack standard; other numbers are of the host, of managed memory, of other GPUs
 MANAGED = 13  # kDLCUDAManaged: every device reads it
 INTERFACE = "__cuda_array_interface__"
@@ -17,7 +16,7 @@ INTERFACE = "__cuda_array_interface__"
 
 @dataclass(frozen=True)
 class DeviceArray:
-    """Array of float64 on a device.
+    """Array of real numbers on a device.
 
     Attributes
     ----------
@@ -28,6 +27,8 @@ class DeviceArray:
     strides : tuple of int
         In numbers.
     writeable : bool
+    itemsize : int
+        Bytes of a number.
     """
 
     name: str
@@ -35,10 +36,11 @@ class DeviceArray:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     writeable: bool
+    itemsize: int
 
     @classmethod
-    def of(cls, values, name: str, device: int) -> DeviceArray:
-        """Read an array; raise DtypeError or ValueError unless it is of float64 and on a device."""
+    def of(cls, values, name: str, device: int, expected: np.dtype) -> DeviceArray:
+        """Read an array; raise DtypeError or ValueError unless it is of this dtype and on a device."""
         interface = getattr(values, INTERFACE, None)
         if interface is None:
             kind = f"{type(values).__module__}.{type(values).__qualname__}".removeprefix("builtins.")
@@ -48,15 +50,16 @@ class DeviceArray:
             )
         _require_device(values, name, device)
         dtype = np.dtype(interface["typestr"])
-        if dtype != REAL or interface.get("mask") is not None:
-            raise DtypeError(f"{name} must be of float64 without a mask, got {dtype}", dtype)
+        if dtype != expected or interface.get("mask") is not None:
+            raise DtypeError(f"{name} must be of {expected} without a mask, got {dtype}", dtype)
         shape = tuple(map(int, interface["shape"]))
         address, readonly = interface["data"]
-        strides = interface.get("strides") or _contiguous(shape, REAL.itemsize)
-        if any(step % REAL.itemsize for step in strides):
-            raise ValueError(f"{name} has strides of {strides} bytes; expected multiples of {REAL.itemsize}")
-        strides = tuple(step // REAL.itemsize for step in strides)
-        return cls(name, int(address or 0), shape, strides, not readonly)
+        size = expected.itemsize
+        strides = interface.get("strides") or _contiguous(shape, size)
+        if any(step % size for step in strides):
+            raise ValueError(f"{name} has strides of {strides} bytes; expected multiples of {size}")
+        strides = tuple(step // size for step in strides)
+        return cls(name, int(address or 0), shape, strides, not readonly, size)
 
     def entries(self, tail: tuple[int, ...], count: int | None) -> int:
         """Return the distance of entries that follow one another.
@@ -90,7 +93,7 @@ class DeviceArray:
     def end(self, tail: tuple[int, ...], count: int | None, distance: int) -> int:
         """Return the first address after the array, for entries at this distance."""
         numbers = (math.prod(tail) - 1) * distance + (1 if count is None else count)
-        return self.address + REAL.itemsize * numbers
+        return self.address + self.itemsize * numbers
 
 
 def tail_of(array: DeviceArray, tails: list[tuple[int, ...]]) -> tuple[tuple[int, ...], int | None]:

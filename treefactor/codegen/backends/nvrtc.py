@@ -18,13 +18,16 @@ from ..._util.validation import available_cores
 from ..._version import __version__
 from ...exceptions import CodegenError
 from ..program import emit_cuda
+from ..program.precision import DOUBLE, Precision
 from . import cache
 
 LIBRARY = "libnvrtc.so.12"
 OPTIONS = (f"--gpu-architecture={emit_cuda.ARCHITECTURE}", "--fmad=true", "--disable-warnings")
 
 
-def compiled(program, functions: Iterable[str] | None = None) -> dict[str, str]:
+def compiled(
+    program, functions: Iterable[str] | None = None, precision: Precision = DOUBLE
+) -> dict[str, str]:
     """Compile functions of a program to PTX, or take it from the cache.
 
     Parameters
@@ -32,6 +35,7 @@ def compiled(program, functions: Iterable[str] | None = None) -> dict[str, str]:
     program : Program
     functions : sequence of str, optional
         Names of functions of the program. Default: all.
+    precision : Precision
 
     Returns
     -------
@@ -44,7 +48,7 @@ def compiled(program, functions: Iterable[str] | None = None) -> dict[str, str]:
         If NVRTC is not installed, or fails.
     """
     chosen, library = program.chosen(functions), loaded()
-    texts = [emit_cuda.source(program, function) for function in chosen]
+    texts = [emit_cuda.source(program, function, precision) for function in chosen]
     with (
         cache.opened(cache.default_folder()) as kept,
         ThreadPoolExecutor(min(available_cores(), len(texts)) or 1) as pool,

@@ -11,11 +11,12 @@ from . import passes
 from .blocks import split_into_blocks
 from .emit_c import SUPPORT, VARIABLES, Lines, about
 from .names import identifier
+from .precision import DOUBLE, Precision
 
 ARCHITECTURE = "compute_70"  # oldest devices that kernels are compiled for
 THREADS = 64  # threads of a block; few, because straight-line code uses most registers a thread can have
-INPUT = "const double *restrict {0}, long long {0}_stride"
-OUTPUT = "double *restrict out, long long out_stride"
+INPUT = "const {1} *restrict {0}, long long {0}_stride"
+OUTPUT = "{0} *restrict out, long long out_stride"
 
 
 def kernel_name(function) -> str:
@@ -23,7 +24,7 @@ def kernel_name(function) -> str:
     return f"tf_{identifier(function.name)}"
 
 
-def source(program, function) -> str:
+def source(program, function, precision: Precision = DOUBLE) -> str:
     """Return the self-contained text of the kernel of a function.
 
     Parameters
@@ -31,6 +32,7 @@ def source(program, function) -> str:
     program : Program
     function : Function
         One of the program's.
+    precision : Precision
 
     Returns
     -------
@@ -40,25 +42,31 @@ def source(program, function) -> str:
         entry e of its result at ``e * out_stride + i``.
     """
     support = (SUPPORT / "cuda.h").read_text(encoding="utf-8")
-    return f"#define THREADS {THREADS}\n{support}\n{about(program, function)}{_body(function)}"
+    head = f"#define THREADS {THREADS}\n" + "#define SINGLE\n" * precision.is_single
+    return f"{head}{support}\n{about(program, function)}{_body(function, precision)}"
 
 
-def _body(function) -> str:
+def _body(function, precision: Precision) -> str:
     """Write one function per block, and the kernel that calls them."""
     (blocks, slots), name = split_into_blocks(function), identifier(function.name)
     inlined = set(np.flatnonzero(passes.inlined(function)).tolist())
     names = [VARIABLES.get(argument, argument) for argument, _ in function.inputs]
-    lines, calls = [], []
+    lines, calls, number = [], [], precision.c_type
     for k, block in enumerate(blocks, start=1):
-        written = Lines(function, block, inlined)
-        passed = {INPUT.format(x): f"{x} + i * {x}_step, {x}_stride" for x in names if x in written.arguments}
-        passed |= {OUTPUT: "out + i, out_stride"} if block.outputs else {}
+        written = Lines(function, block, inlined, precision)
+        passed = {
+            INPUT.format(x, number): f"{x} + i * {x}_step, {x}_stride"
+            for x in names
+            if x in written.arguments
+        }
+        passed |= {OUTPUT.format(number): "out + i, out_stride"} if block.outputs else {}
         passed |= {"real *restrict w": "w"} if slots else {}
         lines += [f"{'BLOCK' if slots else 'INLINE'} void {name}_{k}({', '.join(passed)})", "{"]
         lines += [f"    {line}" if line else "" for line in written.lines]
         lines += ["}", ""]
         calls.append(f"    {name}_{k}({', '.join(passed.values())});")
-    parameters = ["long long count", *(f"{INPUT.format(x)}, long long {x}_step" for x in names), OUTPUT]
+    arrays = (f"{INPUT.format(x, number)}, long long {x}_step" for x in names)
+    parameters = ["long long count", *arrays, OUTPUT.format(number)]
     lines += [f"KERNEL void {kernel_name(function)}(", "    " + ",\n    ".join(parameters) + ")", "{"]
     lines += ["    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;"]
     lines += ["    if (i >= count) return;"]

@@ -14,4 +14,23 @@ static void ISA(damped_all)(ptrdiff_t m, ptrdiff_t n, const double *J, const dou
     PASSES NAME(damped)(m, n, J + l, e + l, damping + l, x + l, work + l, failed + l);
 }
 
-const DampedTable ISA(damped) = {ISA_NAME, ISA(damped_one), ISA(damped_all)};
+#undef WIDTH
+#undef ELEMENT
+#undef REAL
+#undef LANES
+#undef NAME
+typedef float ISA(SingleRegister) __attribute__((vector_size(REGISTER)));
+#define WIDTH (REGISTER / 4)
+#define ELEMENT float
+#define REAL ISA(SingleRegister)
+#define LANES 16
+#define NAME(f) ISA(f##_single)
+#include KERNELS
+
+static void ISA(damped_singles)(ptrdiff_t m, ptrdiff_t n, const float *J, const float *e, const float *damping,
+                                float *x, float *work, ptrdiff_t *failed)
+{
+    PASSES NAME(damped)(m, n, J + l, e + l, damping + l, x + l, work + l, failed + l);
+}
+
+const DampedTable ISA(damped) = {ISA_NAME, ISA(damped_one), ISA(damped_all), ISA(damped_singles)};

@@ -9,9 +9,14 @@
 typedef void (*DampedKernel)(ptrdiff_t m, ptrdiff_t n, const double *J, const double *e, const double *damping,
                              double *x, double *work, ptrdiff_t *failed);
 
+/* The same in float; a damping is raised to 2^-19 (m + n) times the sum of the squares of J. */
+typedef void (*SingleDampedKernel)(ptrdiff_t m, ptrdiff_t n, const float *J, const float *e, const float *damping,
+                                   float *x, float *work, ptrdiff_t *failed);
+
 typedef struct {
     const char *name;
     DampedKernel one, lanes;         /* lanes: 8 problems side by side, with a damping and a row of `failed` for each */
+    SingleDampedKernel singles;      /* 16 problems side by side */
 } DampedTable;
 
 extern const DampedTable damped_baseline;
