@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pytest
 from helpers.generated_models import robot
+from helpers.precisions import BACKENDS, states
 
 import treefactor as tf
 from treefactor.exceptions import CodegenError, DtypeError, ShapeError
@@ -21,14 +20,7 @@ def dtype(request):
     return request.param
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        "interp",
-        pytest.param("cc", marks=pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")),
-        "numpy",
-    ],
-)
+@pytest.fixture(scope="module", params=BACKENDS)
 def backend(request):
     return request.param
 
@@ -41,12 +33,6 @@ def model():
 @pytest.fixture(scope="module")
 def kernels(model, backend, dtype):
     return tf.compile(model, NAMES, backend, dtype=dtype)
-
-
-def states(model, count: int, dtype) -> list[np.ndarray]:
-    rng = np.random.default_rng(0)
-    q = tf.random_configuration(model, rng, size=count)
-    return [x.astype(dtype) for x in (q, *rng.normal(size=(2, count, model.nv)))]
 
 
 def in_lanes(*arrays: np.ndarray) -> list[np.ndarray]:

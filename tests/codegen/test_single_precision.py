@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 from helpers.generated_models import robot
+from helpers.precisions import BACKENDS, LLVM, states
 
 import treefactor as tf
 from treefactor import mechanisms
@@ -16,7 +17,6 @@ from treefactor.codegen.backends._routine import atan2_address, sincos_address
 from treefactor.codegen.program.precision import PRECISIONS
 from treefactor.exceptions import CodegenError, DtypeError, NonFiniteError, NotPositiveDefiniteError
 
-BACKENDS = ("interp", "cc", "llvm", "numpy")
 FLOATS = ctypes.POINTER(ctypes.c_float)
 
 
@@ -24,23 +24,13 @@ def addresses(*arrays: np.ndarray) -> list:
     return [x.ctypes.data_as(FLOATS) for x in arrays]
 
 
-def states(model: tf.Model, count: int, seed: int = 0) -> list[np.ndarray]:
-    """Return configurations, velocities and forces, rounded to float32."""
-    rng = np.random.default_rng(seed)
-    q = tf.random_configuration(model, rng, size=count)
-    numbers = q, rng.normal(size=(count, model.nv)), 10 * rng.normal(size=(count, model.nv))
-    return [x.astype(np.float32) for x in numbers]
-
-
 @pytest.fixture(scope="module", params=["ur5_robot", "solo12"])
 def model(request):
     return robot(request.param)[0]
 
 
-@pytest.fixture(scope="module", params=BACKENDS)
+@pytest.fixture(scope="module", params=[*BACKENDS, LLVM])
 def kernels(request, model):
-    if request.param == "llvm":
-        pytest.importorskip("llvmlite")
     return tf.compile(model, ["forward_dynamics", "crba", "rnea"], request.param, dtype=np.float32)
 
 
@@ -247,15 +237,25 @@ def test_other_dtypes_are_refused_with_the_remedy(model, kernels, name):
 
 
 def test_subnormal_numbers_are_zero_inside_and_as_before_outside():
-    arm, _ = robot("ur5_robot")
-    q, v, tau = states(arm, 64)
+    inertias = {"heavy": 1e4, "light": 1e-2}
+    hinges = [
+        tf.Joint(name, "revolute", axis=[0, 0, 1], inertia=tf.Inertia(1.0, np.zeros(3), size * np.eye(3)))
+        for name, size in inertias.items()
+    ]
+    model = tf.Model(hinges, gravity=np.zeros(3))
+    read, written = [1e-40, 0.0], [0.0, 1e-37]  # times the inertia: a subnormal argument, a subnormal result
+    a = np.array([read, written] * 20, np.float32)
+    still = np.zeros_like(a)
     for backend in ("interp", "cc"):
-        kernels = tf.compile(arm, ["rnea"], backend, dtype=np.float32)
-        at_rest = kernels.rnea(q, 0 * v, 0 * tau)
-        tiny = np.full_like(v, 1e-40)
-        np.testing.assert_array_equal(kernels.rnea(q, tiny, tiny), at_rest)
-        np.testing.assert_array_equal(kernels.rnea(q[0], tiny[0], tiny[0]), at_rest[0])
-        assert tiny[0, 0] * np.float32(0.5) > 0
+        kernels = tf.compile(model, ["rnea"], backend, dtype=np.float32)
+        for few in (a, a[:1], a[1:2]):
+            assert not kernels.rnea(still[: len(few)], still[: len(few)], few).any()
+        for one in a[:2]:
+            assert not kernels.rnea(still[0], still[0], one).any()
+        lanes = [tf.to_lanes(x, dtype=np.float32) for x in (still, still, a)]
+        assert not kernels.rnea(*lanes, layout="lanes").any()
+        assert a[0, 0] * np.float32(0.5) > 0
+        assert a[1, 1] * np.float32(1e-2) > 0
 
 
 @pytest.mark.parametrize("backend", ["interp", "cc"])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pickle
-import shutil
 
 import numpy as np
 import pytest
 from helpers.generated_models import robot
 from helpers.interp_cases import MODELS
+from helpers.precisions import BACKENDS, states
 
 import treefactor as tf
 from treefactor.exceptions import ConfigurationError, DtypeError, NotPositiveDefiniteError, ShapeError
@@ -19,23 +19,9 @@ H, STEPS = 1e-3, 50
 pytestmark = pytest.mark.isa
 
 
-@pytest.fixture(
-    params=[
-        "interp",
-        pytest.param("cc", marks=pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")),
-        "numpy",
-    ]
-)
+@pytest.fixture(params=BACKENDS)
 def backend(request):
     return request.param
-
-
-def motions(model: tf.Model, count: int, steps: int = STEPS) -> tuple[np.ndarray, ...]:
-    """Return initial states and the forces of every step, rounded to float32."""
-    rng = np.random.default_rng(0)
-    q = tf.random_configuration(model, rng, size=count)
-    v, tau = rng.normal(size=(count, model.nv)), rng.normal(size=(count, steps, model.nv))
-    return tuple(x.astype(np.float32) for x in (q, v, tau))
 
 
 def assert_same(own, expected) -> None:
@@ -48,7 +34,7 @@ def assert_same(own, expected) -> None:
 @pytest.mark.parametrize("name", ["ur5_robot", "solo12"])
 def test_errors_after_fifty_steps_are_those_of_rounding(name, method, backend):
     model, _ = robot(name)
-    q, v, tau = motions(model, 20 if backend == "numpy" else 150)
+    q, v, tau = states(model, 20 if backend == "numpy" else 150, steps=(STEPS,))
     exact = tf.rollout(model, q.astype(float), v.astype(float), tau.astype(float), H, method=method)
     computed = tf.compile(model, ["forward_dynamics"], backend, dtype=np.float32).rollout(
         q, v, tau, H, method=method
@@ -67,7 +53,7 @@ def test_errors_after_fifty_steps_are_those_of_rounding(name, method, backend):
 @pytest.mark.parametrize("name", ["all kinds", "freeflyer", "followers", "one"])
 def test_every_kind_of_joint(name, method, backend):
     model = MODELS[name]
-    q, v, tau = motions(model, 21, 4)
+    q, v, tau = states(model, 21, steps=(4,))
     v *= np.float32(0.3)
     exact = tf.rollout(model, q.astype(float), v.astype(float), tau.astype(float), 0.01, method=method)
     computed = tf.compile(model, ["forward_dynamics"], backend, dtype=np.float32).rollout(
@@ -83,7 +69,7 @@ def test_a_motion_has_the_same_bits_wherever_it_stands(method, backend):
     if backend == "numpy":
         pytest.skip("NumPy's sines may differ by the place in an array")
     model = MODELS["all kinds"]
-    q, v, tau = motions(model, 131, 3)
+    q, v, tau = states(model, 131, steps=(3,))
     kernels = tf.compile(model, ["forward_dynamics"], backend, dtype=np.float32)
     whole = kernels.rollout(q, v, tau, H, method=method)
     for first, count in ((0, 1), (3, 8), (1, 15), (5, 16), (2, 17), (40, 33), (0, 64)):
@@ -107,7 +93,7 @@ def test_a_motion_has_the_same_bits_wherever_it_stands(method, backend):
 
 def test_bound_calls_write_into_arrays_of_float32():
     model = MODELS["freeflyer"]
-    q, v, tau = (x[0].copy() for x in motions(model, 1, 4))
+    q, v, tau = (x[0].copy() for x in states(model, 1, steps=(4,)))
     kernels = tf.compile(model, ["forward_dynamics"], dtype=np.float32)
     expected = kernels.rollout(q, v, tau, H)
     out = tuple(map(np.empty_like, expected))
@@ -127,7 +113,7 @@ def test_bound_calls_write_into_arrays_of_float32():
 
 def test_what_is_not_finite_stays_in_its_motion(backend):
     model = MODELS["freeflyer"]
-    q, v, tau = motions(model, 70, 4)
+    q, v, tau = states(model, 70, steps=(4,))
     kernels = tf.compile(model, ["aba"], backend, dtype=np.float32)
     expected = kernels.rollout(q, v, tau, H)
     spoiled = {3: 2, 18: 1, 65: 0, 69: 0}
@@ -155,7 +141,7 @@ def test_a_pivot_that_fails_is_named_with_its_step(backend):
 @pytest.mark.parametrize("name", ["q0", "v0", "tau"])
 def test_other_dtypes_are_refused_with_the_remedy(name):
     model = MODELS["freeflyer"]
-    given = dict(zip(("q0", "v0", "tau"), motions(model, 4, 3), strict=True))
+    given = dict(zip(("q0", "v0", "tau"), states(model, 4, steps=(3,)), strict=True))
     kernels = tf.compile(model, ["forward_dynamics"], dtype=np.float32)
     for dtype in (np.float64, np.float16, np.int64):
         with pytest.raises(

@@ -219,6 +219,29 @@ def test_float32_has_the_same_bits_alone_and_nan_marks_its_own_row():
     assert_array_equal(spoiled[39], 0.0)
     others = np.setdiff1d(np.arange(39), rows)
     assert_array_equal(spoiled[others], x[others])
+    row = np.ones((2, 1, 3), np.float32), np.array([[np.inf], [6.0]], np.float32)
+    assert_array_equal(tf.damped_least_squares(*row, 3.0, dtype=np.float32), [[np.nan] * 3, [1.0] * 3])
+
+
+def test_arrays_of_float32_that_do_not_fit_are_refused_and_results_may_take_their_place():
+    J, e = nearly_singular(6, 6)
+    for damping in (-1.0, np.linspace(-1, 1, 40, dtype=np.float32)):
+        with pytest.raises(ValueError, match=r"damping must not be negative, got -1\.0"):
+            tf.damped_least_squares(J, e, damping, dtype=np.float32)
+    for given in (
+        (J, e[:, :5].copy(), 1.0),
+        (J, e[:39], 1.0),
+        (J, e, np.ones(39, np.float32)),
+        (J, e, 1.0, e[:39]),
+    ):
+        with pytest.raises(ShapeError):
+            tf.damped_least_squares(*given, dtype=np.float32)
+    x = tf.damped_least_squares(J, e, 1.0, dtype=np.float32)
+    assert tf.damped_least_squares(J, e, 1.0, out=e, dtype=np.float32) is e
+    assert_array_equal(e, x)
+    end = J.reshape(-1)[-240:].reshape(40, 6)  # written before the last J are read
+    overlapping = tf.damped_least_squares(J, nearly_singular(6, 6)[1], 1.0, end, dtype=np.float32)
+    assert_array_equal(overlapping, x)
 
 
 ONES = np.ones((6, 7)), np.ones(6), 1.0
@@ -229,6 +252,7 @@ WRONG = [  # arguments, the error and what it says
     ((np.ones((3, 6, 7)), np.ones((4, 6)), 1.0), ShapeError, "leading axes"),
     ((np.ones((3, 6, 7)), np.ones(6), np.ones(4)), ShapeError, "leading axes"),
     ((*ONES[:2], -1.0), ValueError, "damping must not be negative, got -1.0"),
+    ((2 * np.eye(2), np.ones(2), -1.0), ValueError, "damping must not be negative"),  # but regular
     ((np.ones((3, 6, 7)), np.ones(6), np.array([1.0, -0.5, 0])), ValueError, "not be negative, got -0.5"),
     ((*ONES[:2], "much"), DtypeError, "damping must hold real numbers"),
     ((*ONES[:2], None), DtypeError, "damping must hold real numbers"),

@@ -13,10 +13,12 @@ from ..exceptions import DtypeError, NotPositiveDefiniteError, ShapeError
 from ..model._states import common_axes
 from . import _damped  # type: ignore[attr-defined]  # compiled
 
+DOUBLE, SINGLE = np.float64, np.float32
+fast, fast_single = _damped.fast, _damped.fast_single
 LANES = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}
 
 
-def damped_least_squares(J, e, damping, out=None, num_threads: int = 1, dtype=np.float64) -> np.ndarray:
+def damped_least_squares(J, e, damping, out=None, num_threads: int = 1, dtype=DOUBLE) -> np.ndarray:
     """Return the x that minimizes ``|J x - e|^2 + damping |x|^2``: J^T (J J^T + damping I)^-1 e.
 
     The step of inverse kinematics for an error e of the task: it stays short where J is nearly singular.
@@ -74,8 +76,11 @@ def damped_least_squares(J, e, damping, out=None, num_threads: int = 1, dtype=np
     >>> tf.damped_least_squares([[2.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [4.0, 2.0], 1.0)
     array([1.6, 1. , 0. ])
     """
-    fast = _damped.fast_single if dtype is np.float32 else _damped.fast
-    x = fast(J, e, damping, out, num_threads) if dtype is np.float32 or dtype is np.float64 else None
+    x = None
+    if dtype is DOUBLE:
+        x = fast(J, e, damping, out, num_threads)
+    elif dtype is SINGLE:
+        x = fast_single(J, e, damping, out, num_threads)
     return _general_path(J, e, damping, out, num_threads, as_float(dtype)) if x is None else x
 
 
