@@ -194,6 +194,10 @@ def test_a_pivot_that_is_not_positive_spoils_its_lane(backend, dtype):
     zero = tf.to_lanes(np.zeros(4), dtype=dtype)
     computed = tf.from_lanes(kernels.forward_dynamics(*in_lanes(q), zero, zero, layout="lanes"), 20)
     np.testing.assert_array_equal(np.isnan(computed), np.repeat(np.arange(20)[:, None] == 18, 4, axis=1))
+    q[17, 0] = np.nan  # no result depends on it
+    rows = kernels.forward_dynamics(q, *np.zeros((2, 4), dtype))
+    spoiled = np.isin(np.arange(20)[:, None], [17, 18])
+    np.testing.assert_array_equal(np.isnan(rows), np.repeat(spoiled, 4, axis=1))
 
 
 def test_inertial_parameters_in_lanes(model, dtype):

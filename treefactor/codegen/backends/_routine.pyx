@@ -378,7 +378,7 @@ cdef class Routine:
         cdef int narrowest = self.width[WIDTHS - 2].lanes
         cdef const Width *prepared = NULL
         cdef bint adjacent = target.to_lane == self.bytes and not target.grouped
-        cdef Py_ssize_t k, r, workspaces, at = first, to_workspace, most, blocks, refused = first
+        cdef Py_ssize_t k, r, workspaces = 0, at = first, to_workspace, most, blocks, refused = first
         cdef int count
         cdef char *raw
         cdef char *workspace
@@ -401,9 +401,9 @@ cdef class Routine:
                     continue
             while width.lanes > narrowest and width.lanes > stop - at:
                 width += 1
-            workspaces = most // width.lanes
-            to_workspace = (self.slots + self.live) * width.lanes * self.bytes
             if width != prepared:
+                workspaces = most // width.lanes
+                to_workspace = (self.slots + self.live) * width.lanes * self.bytes
                 for r in range(workspaces):
                     self.prepare(width, workspace + r * to_workspace)
                 prepared = width
@@ -422,16 +422,16 @@ cdef class Routine:
     cdef void evaluate_loaded(self, const Width *width, Results results, char *workspace, int count,
                               const StridedOutput *target, Py_ssize_t at) noexcept nogil:
         """Compute and store the results of configurations at .. at + count - 1 from loaded arguments."""
-        cdef Py_ssize_t to_workspace = (self.slots + self.live) * width.lanes * self.bytes, r = 0, k
+        cdef Py_ssize_t numbers = (self.slots + self.live) * width.lanes, r = 0, k
         cdef int64_t invalid[TOGETHER]
         cdef bint any_invalid = False
         cdef int some
         while r * width.lanes < count:
-            some = <int> min(self.together, (count - 1) // width.lanes + 1 - r)
-            any_invalid |= self.evaluate_checked(width, results, workspace + r * to_workspace, some,
+            some = 1 if self.together == 1 else <int> min(self.together, (count - 1) // width.lanes + 1 - r)
+            any_invalid |= self.evaluate_checked(width, results, workspace + r * numbers * self.bytes, some,
                                                  invalid + r * width.lanes)
             r += some
-        put(width, count, results, workspace, to_workspace, self.bytes, target, at)
+        put(width, count, results, workspace, numbers, self.bytes, target, at)
         if any_invalid:
             for k in range(count):
                 if invalid[k]:
@@ -467,18 +467,26 @@ cdef inline char *align(char *raw) noexcept nogil:
 
 cdef inline char *place(const StridedOutput *to, Py_ssize_t configuration) noexcept nogil:
     """Return the address of the result of a configuration."""
+    if not to.grouped:               # divisions take as long as a tile
+        return to.data + configuration * to.to_lane
     return to.data + configuration // to.group * to.to_group + configuration % to.group * to.to_lane
 
 
-cdef void put(const Width *width, int count, Results results, const char *workspace, Py_ssize_t to_workspace,
+cdef void put(const Width *width, int count, Results results, const char *workspace, Py_ssize_t numbers,
               Py_ssize_t bytes, const StridedOutput *to, Py_ssize_t at) noexcept nogil:
-    """Copy the results of configurations at .. at + count - 1 from their workspaces to the output."""
-    cdef int step = to.group if to.grouped else count, part = 0
+    """Copy the results of configurations at .. at + count - 1 from workspaces of so many numbers."""
+    cdef const double *sign = NULL if results.first >= 0 else results.sign
+    cdef const char *first
+    cdef int part = 0
+    if not to.grouped:
+        width.store(results.size, count, results.slot, sign, workspace, numbers, place(to, at), to.to_lane,
+                    to.to_entry)
+        return
     while part < count:
-        width.store(results.size, min(step, count - part), results.slot, results.sign,
-                    workspace + part // width.lanes * to_workspace + part % width.lanes * bytes,
-                    to_workspace // bytes, place(to, at + part), to.to_lane, to.to_entry)
-        part += step
+        first = workspace + (part // width.lanes * numbers + part % width.lanes) * bytes
+        width.store(results.size, min(to.group, count - part), results.slot, sign, first, numbers,
+                    place(to, at + part), to.to_lane, to.to_entry)
+        part += to.group
 
 
 cdef class BoundRoutine(BoundCall):

@@ -50,6 +50,8 @@ INLINE void ISA(store_tile)(ISA(row) *T, char *to, ptrdiff_t to_lane)
 #define MASK ISA(I)
 #define FLAGS ISA(I)
 #define AS_FLAGS(mask) ((ISA(I))(mask))
+#define INVALID FLAGS
+#define AS_INVALID(flags) (flags)
 
 #define REAL ISA(Register)
 #define LANES 64
@@ -77,6 +79,8 @@ INLINE void ISA(store_tile)(ISA(row) *T, char *to, ptrdiff_t to_lane)
 #undef WIDTH
 #undef FLAGS
 #undef AS_FLAGS
+#undef INVALID
+#undef AS_INVALID
 
 #undef ELEMENT
 #undef INDEX
@@ -129,8 +133,10 @@ typedef long long ISA(Flags_single) __attribute__((vector_size(2 * REGISTER)));
 #define ARCTANGENT ISA(atan2_vector_single)
 #define VECTOR ISA(V_single)
 #define MASK ISA(I_single)
-#define FLAGS ISA(Flags_single)
-#define AS_FLAGS(mask) __builtin_convertvector((ISA(I_single))(mask), ISA(Flags_single))
+#define FLAGS ISA(I_single)
+#define AS_FLAGS(mask) ((ISA(I_single))(mask))
+#define INVALID ISA(Flags_single)
+#define AS_INVALID(flags) __builtin_convertvector(flags, ISA(Flags_single))
 
 #define REAL ISA(Register_single)
 #define LANES 64
@@ -158,6 +164,8 @@ typedef long long ISA(Flags_single) __attribute__((vector_size(2 * REGISTER)));
 #undef MASK
 #undef FLAGS
 #undef AS_FLAGS
+#undef INVALID
+#undef AS_INVALID
 
 const ProgramKernels ISA(program_kernels) = {
     ISA_NAME,

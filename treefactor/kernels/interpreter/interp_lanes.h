@@ -1,6 +1,7 @@
 /* Executes a program on LANES configurations at once; REAL holds WIDTH of them. See interpreter.h. Included with
  *     ELEMENT    type of a number
- *     MASK       result of comparing two REALs, FLAGS the same with 64 bits for each, AS_FLAGS(mask) converts
+ *     MASK       result of comparing two REALs, FLAGS the same that AS_FLAGS(mask) makes of it
+ *     INVALID    the same with 64 bits for each, AS_INVALID(flags) converts
  *     SINCOS, ARCTANGENT, VECTOR   of sincos.h and arctan.h, or of sincos_single.h
  *     LANES and NAME(f), f for this precision, instruction set and number of lanes: undefined at the end
  *

@@ -34,7 +34,8 @@ typedef struct {
      * the next `lanes` into the second, `to_workspace` numbers further; unused lanes repeat their first lane. */
     void (*load)(ptrdiff_t size, int count, const char *from, ptrdiff_t to_lane, ptrdiff_t to_entry,
                  void *workspace, ptrdiff_t to_workspace);
-    /* Copies results out of the workspaces: entry e is sign[e] times slot[e]. */
+    /* Copies results out of the workspaces: entry e is sign[e] times slot[e]; without signs, if `sign` is NULL, slots
+     * follow one another. */
     void (*store)(ptrdiff_t size, int count, const int32_t *slot, const double *sign, const void *workspace,
                   ptrdiff_t to_workspace, char *to, ptrdiff_t to_lane, ptrdiff_t to_entry);
     /* Sets invalid[lane] to non-zero for lanes with a non-finite value among the first `slots` slots, or with a
@@ -43,7 +44,7 @@ typedef struct {
     int (*find_invalid)(ptrdiff_t slots, ptrdiff_t units, const ptrdiff_t *unit, double tolerance,
                         const void *workspace, int64_t *invalid);
     /* Sets invalid[lane] to non-zero for lanes with a non-finite result, checking every `step`-th of `size`
-     * results. Returns whether any lane is invalid, from before or now. */
+     * results, and leaves the others. Returns whether any result is not finite. */
     int (*find_failed)(ptrdiff_t size, ptrdiff_t step, const int32_t *slot, const void *workspace,
                        int64_t *invalid);
 } Width;

@@ -1,5 +1,5 @@
 /* Copies configurations into workspaces of LANES lanes, and results out of them; checks both for invalid numbers.
- * REAL holds WIDTH lanes, FLAGS an integer of 64 bits for each; see interpreter.h. */
+ * REAL holds WIDTH lanes, FLAGS as many integers, INVALID as many of 64 bits; see interpreter.h. */
 
 /* entry of a lane in an array with strides in bytes */
 #define ENTRY(base, lane, to_lane, entry, to_entry) \
@@ -20,7 +20,8 @@ INLINE void NAME(load_contiguous)(ptrdiff_t size, const char *from, ptrdiff_t to
     }
 }
 
-/* Stores LANES results with contiguous entries, the reverse of load_contiguous. */
+/* Stores LANES results with contiguous entries, the reverse of load_contiguous. To read signs and slots takes as long
+ * as the transposition: results of compiled code have none. */
 INLINE void NAME(store_contiguous)(ptrdiff_t size, const int32_t *slot, const double *sign,
                                    const ELEMENT *workspace, char *to, ptrdiff_t to_lane)
 {
@@ -28,8 +29,12 @@ INLINE void NAME(store_contiguous)(ptrdiff_t size, const int32_t *slot, const do
         const ptrdiff_t e = next < size - TILE_ENTRIES ? next : size - TILE_ENTRIES;
         for (int lane = 0; lane < LANES; lane += TILE_LANES) {
             TILE T[TILE_ENTRIES];
-            UNROLL for (int i = 0; i < TILE_ENTRIES; i++)
-                T[i] = (ELEMENT)sign[e + i] * *(const TILE *)(workspace + (ptrdiff_t)slot[e + i] * LANES + lane);
+            if (sign)
+                UNROLL for (int i = 0; i < TILE_ENTRIES; i++)
+                    T[i] = (ELEMENT)sign[e + i] * *(const TILE *)(workspace + (ptrdiff_t)slot[e + i] * LANES + lane);
+            else
+                UNROLL for (int i = 0; i < TILE_ENTRIES; i++)
+                    T[i] = *(const TILE *)(workspace + (slot[0] + e + i) * LANES + lane);
             STORE_TILE(T, to + lane * to_lane + e * (ptrdiff_t)sizeof(ELEMENT), to_lane);
         }
     }
@@ -82,7 +87,7 @@ static void NAME(store)(ptrdiff_t size, int count, const int32_t *slot, const do
 #if LANES > 1
     if (to_lane == sizeof(ELEMENT)) {
         for (ptrdiff_t e = 0; e < size; e++) {
-            const ELEMENT *x = workspace + (ptrdiff_t)slot[e] * LANES, factor = sign[e];
+            const ELEMENT *x = workspace + (ptrdiff_t)slot[e] * LANES, factor = sign ? sign[e] : 1;
             ELEMENT *row = (ELEMENT *)(to + e * to_entry);
             if (count == BLOCK_LANES) {
                 for (int l = 0; l < BLOCK_LANES; l++) row[l] = factor * x[l];
@@ -107,16 +112,17 @@ static void NAME(store)(ptrdiff_t size, int count, const int32_t *slot, const do
         const int lanes = count < LANES ? count : LANES;
         for (ptrdiff_t e = 0; e < size; e++)
             for (int l = 0; l < lanes; l++)
-                ENTRY(to, l, to_lane, e, to_entry) = (ELEMENT)sign[e] * workspace[(ptrdiff_t)slot[e] * LANES + l];
+                ENTRY(to, l, to_lane, e, to_entry) =
+                    (sign ? (ELEMENT)sign[e] : 1) * workspace[(ptrdiff_t)slot[e] * LANES + l];
     }
 }
 
 /* Returns whether any flag is set. */
 INLINE int NAME(is_any)(FLAGS flags)
 {
-    int64_t each[WIDTH], any = 0;
+    int64_t each[sizeof flags / sizeof(int64_t)], any = 0;
     memcpy(each, &flags, sizeof each);
-    for (int l = 0; l < WIDTH; l++) any |= each[l];
+    for (size_t l = 0; l < sizeof flags / sizeof(int64_t); l++) any |= each[l];
     return any != 0;
 }
 
@@ -132,8 +138,9 @@ static int NAME(find_invalid)(ptrdiff_t slots, ptrdiff_t units, const ptrdiff_t 
         const REAL *x = (const REAL *)(workspace + lane);   /* slot e at x[e * (LANES / WIDTH)] */
         REAL nothing[CHAINS], square;
         FLAGS flags;
+        INVALID found;
         ptrdiff_t e = 0;
-        memset(nothing, 0, sizeof nothing);
+        UNROLL for (int i = 0; i < CHAINS; i++) nothing[i] = (REAL){0};   /* GCC makes a slow loop of memset */
         for (; e + CHAINS <= slots; e += CHAINS)
             UNROLL for (int i = 0; i < CHAINS; i++) nothing[i] += (ELEMENT)0 * x[(e + i) * (LANES / WIDTH)];
         for (; e < slots; e++) nothing[0] += (ELEMENT)0 * x[e * (LANES / WIDTH)];
@@ -146,7 +153,8 @@ static int NAME(find_invalid)(ptrdiff_t slots, ptrdiff_t units, const ptrdiff_t 
             square -= 1;
             flags |= ~AS_FLAGS((square <= most) & (square >= -most));
         }
-        memcpy(invalid + lane, &flags, sizeof flags);
+        found = AS_INVALID(flags);
+        memcpy(invalid + lane, &found, sizeof found);
         any |= flags;
     }
     return NAME(is_any)(any);
@@ -156,7 +164,7 @@ static int NAME(find_invalid)(ptrdiff_t slots, ptrdiff_t units, const ptrdiff_t 
 static int NAME(find_failed)(ptrdiff_t size, ptrdiff_t step, const int32_t *slot, const void *memory,
                              int64_t *invalid)
 {
-    FLAGS flags, any;
+    FLAGS flags[LANES / WIDTH], any;
     memset(&any, 0, sizeof any);
     for (int lane = 0; lane < LANES; lane += WIDTH) {
         const ELEMENT *x = (const ELEMENT *)memory + lane;
@@ -169,12 +177,17 @@ static int NAME(find_failed)(ptrdiff_t size, ptrdiff_t step, const int32_t *slot
             other += (ELEMENT)0 * *(const REAL *)(x + (ptrdiff_t)slot[e + step] * LANES);
         }
         if (e < size) even += (ELEMENT)0 * *(const REAL *)(x + (ptrdiff_t)slot[e] * LANES);
-        memcpy(&flags, invalid + lane, sizeof flags);
-        flags |= AS_FLAGS(even + other != 0);
-        memcpy(invalid + lane, &flags, sizeof flags);
-        any |= flags;
+        flags[lane / WIDTH] = AS_FLAGS(even + other != 0);
+        any |= flags[lane / WIDTH];
     }
-    return NAME(is_any)(any);
+    if (!NAME(is_any)(any)) return 0;
+    for (int lane = 0; lane < LANES; lane += WIDTH) {
+        INVALID found, before;
+        memcpy(&before, invalid + lane, sizeof before);
+        found = before | AS_INVALID(flags[lane / WIDTH]);
+        memcpy(invalid + lane, &found, sizeof found);
+    }
+    return 1;
 }
 
 #undef ENTRY
