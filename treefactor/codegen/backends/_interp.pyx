@@ -102,7 +102,7 @@ cdef class Recursion(Interpreter):
                    H + nnz, H, results, results + 2 * nnz - n, align(H + nnz + n))
         for k in range(size):
             x[self.output[k]] = self.sign[k] * results[k]
-        x[self.zero] = 0.0
+        x[self.zero] = 0.0           # results that are always 0 may have that slot, too
         free(results)
 
 

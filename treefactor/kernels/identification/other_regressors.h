@@ -1,25 +1,84 @@
 /* Regressors of gravity, of energies and of the centre of mass, and the product of a vector with the transposed
  * regressor of rnea, in O(n). */
 
-/* Write the pairs of body i at rest: those of a body with the acceleration -g, which w->w.motion has of its parent. */
+/* Of a freedom with the motion W of a body whose acceleration at rest is a = -g: what its mass and its first moment
+ * weigh at the freedom, a W_linear and a x W_angular. About an origin at p the first is larger by p (a x W_angular). */
+typedef struct { real moment[3], mass; } NAME(Weight);
+#define Weight NAME(Weight)
+
+/* to <- the weights `from` of the freedoms of the parent of a body, for the body; the kind of turn is asked for once */
+INLINE void NAME(carry_weights)(const Body *b, const Turn *T, ptrdiff_t count, const Weight *from, Weight *to)
+{
+    const real s = T->s, c = T->c;
+    real p[3];
+    EACH(r, 3) p[r] = T->p[r];
+#define MOVED(e) \
+    real x[3], mass = from[e].mass; \
+    EACH(r, 3) x[r] = from[e].moment[r]; \
+    EACH(r, 3) mass += p[r] * x[r]; \
+    to[e].mass = mass;
+    if (b->turn == ANY_TURN) {
+        for (ptrdiff_t e = 0; e < count; e++) {
+            MOVED(e)
+            ROTATE_BACK(T->E, x, to[e].moment);
+        }
+        return;
+    }
+#define AXES(i, j, k, sign) \
+    for (ptrdiff_t e = 0; e < count; e++) { \
+        MOVED(e) \
+        to[e].moment[0] = c * x[i] + s * x[j]; \
+        to[e].moment[1] = c * x[j] - s * x[i]; \
+        to[e].moment[2] = sign x[k]; \
+    }
+    EACH_TURN(b->turn, AXES)
+#undef AXES
+#undef MOVED
+}
+
+/* Write the pairs of `count` freedoms with the weights W. */
+INLINE void NAME(put_weights)(const Body *b, const ColumnOrder *order, ptrdiff_t count, const Weight *W, Target *T)
+{
+    const ptrdiff_t *place = order->place + 10 * b->joint, x = place[1], y = place[2], z = place[3];
+    const double *sign = order->sign + 10 * b->joint;
+    const int turned = order->turned[b->joint] != 0;
+    double factor[3];
+    EACH(c, 3) factor[c] = sign[1 + c];
+    for (; count; count--, W++) {
+        double *to = NAME(next_pair)(T, 0);
+        real moment[3];
+        if (turned) NAME(turn_to_joint)(b, W->moment, moment);
+        else EACH(c, 3) moment[c] = factor[c] * W->moment[c];
+        AT(to, 0) = W->mass;
+        AT(to, x) = moment[0];
+        AT(to, y) = moment[1];
+        AT(to, z) = moment[2];
+    }
+}
+
+/* Write the pairs of body i at rest; w->w.motion has the acceleration of its parent, and the path its weights. */
 INLINE void NAME(write_body_at_rest)(const Mechanism *m, ptrdiff_t i, const PathWorkspace *w, const double *q,
                                      const ColumnOrder *order, Target *T)
 {
     const Body *b = m->body + i;
     const Turn *turn = w->w.turn + i;
-    Columns *B = w->columns;
+    Weight *own = (Weight *)NAME(path_of)(m, w, i);
     real x[9], *a = w->w.motion[i].a;
     NAME(place)(m, b, q, &w->w.angles, 1, w->w.turn + i);
     if (b->parent < 0) NAME(rest)(m, b, turn, 1, x);
-    else NAME(turn_in)(b, turn, 1, w->w.motion[b->parent].a, x + 6);
-    EACH(r, 3) a[r] = x[6 + r];
-    if (b->joint < 0) {
-        NAME(put_pairs)(m, i, w, NULL, 0, 4, T);
-        return;
+    else {
+        NAME(turn_in)(b, turn, 1, w->w.motion[b->parent].a, x + 6);
+        NAME(carry_weights)(b, turn, b->above, (const Weight *)NAME(path_of)(m, w, b->parent), own);
     }
-    NAME(write_levers)(b, order, a, B);
-    if (order->turned[b->joint]) NAME(mix_columns)(b, 4, B);
-    NAME(put_pairs)(m, i, w, B, 0, 4, T);
+    EACH(r, 3) a[r] = x[6 + r];
+    for (ptrdiff_t k = 0; k < b->freedoms; k++) {
+        Weight *W = own + b->above + k;
+        real s[6];
+        NAME(unit_motion)(b, k, s);
+        W->mass = NAME(dot)(a, s);
+        CROSS(a, s + 3, W->moment);
+    }
+    if (b->joint >= 0) NAME(put_weights)(b, order, b->above + b->freedoms, own, T);
 }
 
 /* Y <- 4 coefficients of the generalized force at rest for every pair */

@@ -61,13 +61,12 @@ INLINE void NAME(write_columns)(const Body *b, const ColumnOrder *order, const M
 }
 
 /* B <- B in the axes of the joint, where they are no permutation of the body's own */
-static void NAME(mix_columns)(const Body *b, int count, Columns *B)
+static void NAME(mix_columns)(const Body *b, Columns *B)
 {
     const double *A = b->axes;
     real lever[3][3], first[3][3];
     EACH(c, 3) EACH(r, 3) lever[c][r] = B->lever[c][r];
     EACH(r, 3) EACH(c, 3) B->lever[c][r] = lever[0][r] * A[3 * c] + lever[1][r] * A[3 * c + 1] + lever[2][r] * A[3 * c + 2];
-    if (count == 4) return;
     EACH(c, 3) EACH(r, 3) first[c][r] = B->first[c][r];
     EACH(r, 3) {
         real S[9], SA[9];
@@ -99,8 +98,8 @@ INLINE void NAME(put)(const Target *T, int in_rows, double *y, int c, int count,
     EACH(k, count) AT(y, c + k) = x[k];
 }
 
-/* Write the coefficients of the motion W: the first four, or ten. Registers hold few of them at a time. */
-INLINE void NAME(put_products)(const Columns *B, const Vector *W, int in_rows, int count, Target *T)
+/* Write the coefficients of the motion W. Registers hold few of them at a time. */
+INLINE void NAME(put_products)(const Columns *B, const Vector *W, int in_rows, Target *T)
 {
     double *y = NAME(next_pair)(T, in_rows);
     real w[6], x[4];
@@ -108,10 +107,9 @@ INLINE void NAME(put_products)(const Columns *B, const Vector *W, int in_rows, i
     x[0] = NAME(dot)(B->mass, w);
     EACH(c, 3) {
         x[1 + c] = NAME(dot)(B->lever[c], w + 3);
-        if (count > 4) x[1 + c] = x[1 + c] + B->first[c][0] * w[0] + B->first[c][1] * w[1] + B->first[c][2] * w[2];
+        x[1 + c] = x[1 + c] + B->first[c][0] * w[0] + B->first[c][1] * w[1] + B->first[c][2] * w[2];
     }
     NAME(put)(T, in_rows, y, 0, 4, x);
-    if (count == 4) return;
     EACH(e, 4) x[e] = NAME(dot)(B->tensor[e], w + 3);
     NAME(put)(T, in_rows, y, 4, 4, x);
     EACH(e, 2) x[e] = NAME(dot)(B->tensor[4 + e], w + 3);
@@ -119,7 +117,7 @@ INLINE void NAME(put_products)(const Columns *B, const Vector *W, int in_rows, i
 }
 
 /* Write the coefficients of freedom k of the body itself. */
-INLINE void NAME(put_own)(const Body *b, ptrdiff_t k, const Columns *B, int in_rows, int count, Target *T)
+INLINE void NAME(put_own)(const Body *b, ptrdiff_t k, const Columns *B, int in_rows, Target *T)
 {
     const real zero = {0};
     const ptrdiff_t along = NAME(axis_of)(b, k), about = along - 3;
@@ -128,23 +126,22 @@ INLINE void NAME(put_own)(const Body *b, ptrdiff_t k, const Columns *B, int in_r
     EACH(c, 10) x[c] = zero;
     if (about < 0) {
         x[0] = B->mass[along];
-        if (count > 4) EACH(c, 3) x[1 + c] = B->first[c][along];
+        EACH(c, 3) x[1 + c] = B->first[c][along];
     } else {
         EACH(c, 3) x[1 + c] = B->lever[c][about];
-        if (count > 4) EACH(e, 6) x[4 + e] = B->tensor[e][about];
+        EACH(e, 6) x[4 + e] = B->tensor[e][about];
     }
     if (b->kind == HELICAL) {
         x[0] += b->pitch * B->mass[2];
-        if (count > 4) EACH(c, 3) x[1 + c] += b->pitch * B->first[c][2];
+        EACH(c, 3) x[1 + c] += b->pitch * B->first[c][2];
     }
     NAME(put)(T, in_rows, y, 0, 4, x);
-    if (count == 4) return;
     NAME(put)(T, in_rows, y, 4, 4, x + 4);
     NAME(put)(T, in_rows, y, 8, 2, x + 8);
 }
 
 /* Write the pairs of the six freedoms of a free-flying root: X is the placement of the body there. */
-INLINE void NAME(put_root_pairs)(const Columns *B, const InRoot *X, int in_rows, int count, Target *T)
+INLINE void NAME(put_root_pairs)(const Columns *B, const InRoot *X, int in_rows, Target *T)
 {
     const real zero = {0};
     real f[4][3], x[4];
@@ -152,10 +149,9 @@ INLINE void NAME(put_root_pairs)(const Columns *B, const InRoot *X, int in_rows,
         const real *R = X->R + 3 * k;
         double *y = NAME(next_pair)(T, in_rows);
         f[0][k] = NAME(dot)(R, B->mass);
-        EACH(c, 3) f[1 + c][k] = count > 4 ? NAME(dot)(R, B->first[c]) : zero;
+        EACH(c, 3) f[1 + c][k] = NAME(dot)(R, B->first[c]);
         EACH(c, 4) x[c] = f[c][k];
         NAME(put)(T, in_rows, y, 0, 4, x);
-        if (count == 4) continue;
         EACH(c, 4) x[c] = zero;
         NAME(put)(T, in_rows, y, 4, 4, x);
         NAME(put)(T, in_rows, y, 8, 2, x);
@@ -168,10 +164,9 @@ INLINE void NAME(put_root_pairs)(const Columns *B, const InRoot *X, int in_rows,
         x[0] = x[0] - p[j] * f[0][i];
         EACH(c, 3) {
             x[1 + c] = NAME(dot)(R, B->lever[c]);
-            if (count > 4) x[1 + c] = x[1 + c] + p[i] * f[1 + c][j] - p[j] * f[1 + c][i];
+            x[1 + c] = x[1 + c] + p[i] * f[1 + c][j] - p[j] * f[1 + c][i];
         }
         NAME(put)(T, in_rows, y, 0, 4, x);
-        if (count == 4) continue;
         EACH(e, 4) x[e] = NAME(dot)(R, B->tensor[e]);
         NAME(put)(T, in_rows, y, 4, 4, x);
         EACH(e, 2) x[e] = NAME(dot)(R, B->tensor[4 + e]);
@@ -205,7 +200,7 @@ INLINE Vector *NAME(path_of)(const Mechanism *m, const PathWorkspace *w, ptrdiff
 
 /* Carry the motions of the path of body i, and write its pairs; massless bodies have none, and B is NULL. */
 INLINE void NAME(put_pairs)(const Mechanism *m, ptrdiff_t i, const PathWorkspace *w, const Columns *B, int in_rows,
-                            int count, Target *T)
+                            Target *T)
 {
     const real zero = {0};
     const Body *b = m->body + i;
@@ -217,7 +212,7 @@ INLINE void NAME(put_pairs)(const Mechanism *m, ptrdiff_t i, const PathWorkspace
         const InRoot *P = (const InRoot *)above;
         EACH(k, 3) X->p[k] = P->p[k] + NAME(dot)(P->R + 3 * k, turn->p);
         NAME(turn_in)(b, turn, 3, P->R, X->R);
-        if (B) NAME(put_root_pairs)(B, X, in_rows, count, T);
+        if (B) NAME(put_root_pairs)(B, X, in_rows, T);
     } else if (b->copied) {
         EACH(k, 9) X->R[k] = zero + (double)(k % 4 == 0);
         EACH(r, 3) X->p[r] = zero;
@@ -226,8 +221,8 @@ INLINE void NAME(put_pairs)(const Mechanism *m, ptrdiff_t i, const PathWorkspace
     if (!b->leaf && (above || !b->copied))
         for (ptrdiff_t k = 0; k < b->freedoms; k++) NAME(unit_motion)(b, k, own[b->above + k].e);
     if (!B) return;
-    for (ptrdiff_t e = from; e < b->above; e++) NAME(put_products)(B, own + e, in_rows, count, T);
-    for (ptrdiff_t k = 0; k < b->freedoms; k++) NAME(put_own)(b, k, B, in_rows, count, T);
+    for (ptrdiff_t e = from; e < b->above; e++) NAME(put_products)(B, own + e, in_rows, T);
+    for (ptrdiff_t k = 0; k < b->freedoms; k++) NAME(put_own)(b, k, B, in_rows, T);
 }
 
 /* Write the pairs of body i, whose parent's motion and path are known; v = NULL means zero. */
@@ -241,12 +236,12 @@ INLINE void NAME(write_body)(const Mechanism *m, ptrdiff_t i, const PathWorkspac
     NAME(place)(m, b, q, &w->w.angles, gravity, w->w.turn + i);
     NAME(move_body)(m, i, &w->w, v, a, gravity, X);
     if (b->joint < 0) {
-        NAME(put_pairs)(m, i, w, NULL, in_rows, 10, T);
+        NAME(put_pairs)(m, i, w, NULL, in_rows, T);
         return;
     }
     NAME(write_columns)(b, order, X, B);
-    if (order->turned[b->joint]) NAME(mix_columns)(b, 10, B);
-    NAME(put_pairs)(m, i, w, B, in_rows, 10, T);
+    if (order->turned[b->joint]) NAME(mix_columns)(b, B);
+    NAME(put_pairs)(m, i, w, B, in_rows, T);
 }
 
 static void NAME(write_body_in_lanes)(const Mechanism *m, ptrdiff_t i, const PathWorkspace *w, const double *q,
@@ -268,6 +263,7 @@ static void NAME(write_body_in_rows)(const Mechanism *m, ptrdiff_t i, const Path
 #include "other_regressors.h"
 
 #undef Columns
+#undef Weight
 #undef InRoot
 #undef Target
 #undef PathWorkspace
