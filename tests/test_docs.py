@@ -373,6 +373,7 @@ def test_every_public_function_is_measured_or_has_no_counterpart(counterparts):
     public = set()
     for prefix, module in (
         *(("", treefactor), ("se3.", treefactor.se3), ("so3.", treefactor.so3)),
+        ("control.", treefactor.control),
         ("adapters.pinocchio_.", adapter),
     ):
         names = REACHABLE if module is treefactor else module.__all__

@@ -277,41 +277,29 @@ def test_sampling_prints_figures_beside_mujocos_and_draws(example, monkeypatch, 
 
 def test_inverse_kinematics_reaches_targets_within_the_limits(example):
     script = example("ik_batch")
-    _, model, targets = script.problem(50)
-    solver = script.DampedLeastSquares(model, script.FRAME, 60)  # more places than targets
-    found, solved, share = script.solve(solver, targets, 6, 20)
-    assert solved.mean() > 0.95
-    assert share[-1] == solved.mean() > share[20] > share[0]
+    path, model, targets = script.problem(50)
+    result, figures = script.solve_timed(model, targets, 1)
+    assert figures["solved"]["all"] == result.solved.mean() > 0.98
+    share = script.share_over_iterations(model, targets)
     assert (np.diff(share) >= 0).all()
-    placed = tf.frame_placement(model, found[solved], script.FRAME)
-    assert np.abs(placed - targets[solved]).max() < 2 * script.REACHED
-    assert (found[solved] >= model.lower).all()
-    assert (found[solved] <= model.upper).all()
-
-
-def test_inverse_kinematics_takes_the_steps_of_a_loop_over_pinocchio(example):
-    pinocchio_ = pytest.importorskip("treefactor.adapters.pinocchio_", reason="the example compares with it")
-    script = example("ik_batch")
-    path, model, targets = script.problem(5)
-    theirs = pinocchio_.load(path, False)
-    q = np.tile(0.5 * (model.lower + model.upper), (5, 1))
-    expected = [
-        script.pinocchio_loop(theirs, theirs.createData(), theirs.getFrameId(script.FRAME), *start, 4)
-        for start in zip(q, targets, strict=True)
-    ]
-    script.DampedLeastSquares(model, script.FRAME, 5).iterate(q, targets, 4)
-    np.testing.assert_allclose(q, expected, rtol=0, atol=1e-10)
+    assert share[-1] > 0.98
+    placed = tf.frame_placement(model, result.q, script.FRAME)[result.solved]
+    assert np.abs(placed - targets[result.solved]).max() < 2 * script.REACHED
+    pytest.importorskip("treefactor.adapters.pinocchio_", reason="the example compares with it")
+    beside = script.compare_with_pinocchio(model, path, targets, 4, 1.0)
+    assert beside["deviation"] < 1e-10
+    assert beside["reached"] == 1.0
 
 
 def test_inverse_kinematics_prints_figures_and_draws(example, monkeypatch, capsys, tmp_path):
     pytest.importorskip("matplotlib", reason="Matplotlib draws the pictures")
     example("ik_batch")
     monkeypatch.delenv("PINK_PYTHON", raising=False)
-    sizes = ["--targets", "20", "--rounds", "2", "--compared", "1", "--out", str(tmp_path / "ik.png")]
+    sizes = ["--targets", "20", "--compared", "1", "--out", str(tmp_path / "ik.png")]
     monkeypatch.setattr(sys, "argv", ["ik_batch", *sizes])
     runpy.run_path(str(EXAMPLES / "ik_batch.py"), run_name="__main__")
     printed = capsys.readouterr().out
-    assert all(word in printed for word in ("20 targets", "% by 40", "Pinocchio", "Pink"))
+    assert all(word in printed for word in ("20 targets", "with restarts", "Pinocchio", "Pink"))
     assert (tmp_path / "ik.png").read_bytes().startswith(b"\x89PNG")
 
 

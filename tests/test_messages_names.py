@@ -32,7 +32,7 @@ GUESSED = {
     "buildModelFromUrdf": "treefactor.Model.from_urdf(path)",
     "CalcMassMatrix": "treefactor.crba(model, q)",
     "mj_step": "treefactor.step(model, q, v, tau, h)",
-    "inverse_kinematics": "treefactor.damped_least_squares",
+    "inverse_kinematics": "treefactor.control.inverse_kinematics",
     "com": "treefactor.center_of_mass(model, q)",
     "Stepper": "treefactor.constraints.Stepper",
     "frame_placment": "'frame_placement'",

@@ -63,8 +63,8 @@ def rollouts(robot: str) -> Callable[[dict], float | None]:
     return value
 
 
-def per_iteration(figures: dict) -> float:
-    """Return how many times faster than a loop over Pinocchio an iteration is."""
+def per_target(figures: dict) -> float:
+    """Return how many times faster than a loop over Pinocchio a target is solved."""
     return figures["ik_batch"]["beside"]["Pinocchio"] / figures["ik_batch"]["beside"]["treefactor"]
 
 
@@ -83,12 +83,12 @@ GOALS = {
     "ik_batch": (
         Goal(
             "targets reached",
-            0.95,
+            0.999,
             lambda figures: figures["ik_batch"]["run"]["solved"]["all"],
             "more rounds of restarts find more",
             percent=True,
         ),
-        Goal("faster per iteration than a loop over Pinocchio", 100.0, per_iteration, LANES),
+        Goal("faster per target than a loop over Pinocchio", 300.0, per_target, LANES),
     ),
     "ddp_batch": (
         Goal(
@@ -164,13 +164,14 @@ def millimetres(distances: list | None) -> str:
 
 
 def inverse_kinematics() -> Html:
-    """Show the time of an iteration for a target by treefactor, a loop over Pinocchio, and Pink."""
+    """Show the time of a target by treefactor, by a loop over Pinocchio, and by Pink."""
     figures = measured(NAME)
-    own, loop = (figures["ik_batch"]["beside"][name] for name in ("treefactor", "Pinocchio"))
+    run, beside = figures["ik_batch"]["run"], figures["ik_batch"]["beside"]
+    own, loop = beside["treefactor"], beside["Pinocchio"]
     rows = [
-        ("treefactor, all targets at once", duration(own), ""),
+        (f"treefactor, all targets at once, {run['iterations']:.1f} iterations", duration(own), ""),
         (
-            "the same steps by Pinocchio and NumPy, one target after the other",
+            f"a loop over Pinocchio and NumPy, {beside['steps']:.1f} steps that clip at the limits",
             duration(loop),
             ratio(loop / own),
         ),
@@ -179,21 +180,21 @@ def inverse_kinematics() -> Html:
     if pink:
         rows.append(
             (
-                f"Pink, a quadratic program with limits per step; {pink['steps']} steps reach "
-                f"{pink['reached']:.0%} of {pink['targets']} targets",
-                duration(pink["seconds"]),
-                ratio(pink["seconds"] / pink["ours"]),
+                f"Pink, {pink['steps']} quadratic programs with limits, which reach {pink['reached']:.0%} of "
+                f"{pink['targets']} targets; another class of problem",
+                duration(pink["steps"] * pink["seconds"]),
+                ratio(pink["steps"] * pink["seconds"] / own),
             )
         )
-    return grid(["", "time per target and iteration", "times slower"], rows)
+    return grid(["", "time per target", "times slower"], rows)
 
 
 def solved() -> Html:
-    """Show the share of targets that are reached after the first round and with restarts."""
+    """Show the share of targets that are reached by the first attempt and with restarts."""
     run = measured(NAME)["ik_batch"]["run"]
     rows = [
-        (f"{run['steps']} iterations from the middle of the limits", f"{run['solved']['first round']:.1%}"),
-        (f"{run['iterations']} iterations with restarts", f"{run['solved']['all']:.1%}"),
+        ("the first attempt, from the middle of the limits", f"{run['solved']['first attempt']:.1%}"),
+        ("with restarts", f"{run['solved']['all']:.1%}"),
         ("processor time for all targets", duration(run["seconds"])),
     ]
     return grid(["", f"{run['targets']} targets"], rows)

@@ -31,13 +31,13 @@ PACKAGES = {  # of a peer, whose versions are stored
 }
 FULL = {
     "mppi": {"samples": 1024, "horizon": 50, "steps": 150, "turns": 9},
-    "ik_batch": {"targets": 1000, "rounds": 6, "steps": 20, "compared": 20},
+    "ik_batch": {"targets": 1000, "compared": 20},
     "ddp_batch": {"problems": 64, "steps": 100, "iterations": 100, "repeats": 3},
     "trajectories": {"trajectories": 64, "steps": 50, "turns": 3},
 }
 SMALL = {
     "mppi": {"samples": 32, "horizon": 16, "steps": 4, "turns": 1},
-    "ik_batch": {"targets": 20, "rounds": 2, "steps": 20, "compared": 2},
+    "ik_batch": {"targets": 20, "compared": 2},
     "ddp_batch": {"problems": 4, "steps": 20, "iterations": 20, "repeats": 1},
     "trajectories": {"trajectories": 2, "steps": 3, "turns": 1},
 }
@@ -68,19 +68,18 @@ def sampling(samples: int, horizon: int, steps: int, turns: int) -> dict:
     return figures
 
 
-def inverse_kinematics(peers: dict, targets: int, rounds: int, steps: int, compared: int) -> dict:
+def inverse_kinematics(peers: dict, targets: int, compared: int) -> dict:
     """Return the figures of inverse kinematics; store those of Pink."""
     import ik_batch
 
     path, model, placements = ik_batch.problem(targets)
-    solver = ik_batch.DampedLeastSquares(model, ik_batch.FRAME, targets)
-    ik_batch.solve(solver, placements, rounds, steps)  # once to warm up
-    run = ik_batch.solve_timed(solver, placements, rounds, steps)[-1]
-    beside = ik_batch.compare_with_pinocchio(solver, path, placements, compared, steps)
+    run = ik_batch.solve_timed(model, placements)[-1]
+    own = run["seconds"] / targets
+    beside = ik_batch.compare_with_pinocchio(model, path, placements, compared, own)
     python = named("Pink", peers)
     if python:
         figures = ik_batch.compare_with_pink(path, model, placements[:compared], python)
-        store(peers, "Pink", python, figures | {"ours": beside["treefactor"]})
+        store(peers, "Pink", python, figures | {"ours": own})
     return {"run": run, "beside": beside}
 
 

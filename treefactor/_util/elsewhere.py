@@ -39,7 +39,7 @@ USES = {  # what to use here besides declared quantities, by the names that peop
     "treefactor.solve(H, tree, b)": "mjsolvem choleskysolve solvem",
     "treefactor.step(model, q, v, tau, h)": "mjstep stepsimulation eulerstep dostep",
     "treefactor.rollout(model, q0, v0, tau, h)": "simulate simulation mjrollout forwardsimulation",
-    "treefactor.damped_least_squares(J, e, damping) in a loop, as in the tutorial on inverse kinematics": (
+    "treefactor.control.inverse_kinematics(model, targets, frame)": (
         "ik inversekinematics ikine ikinelm ikinegn solveik calculateinversekinematics"
     ),
     "treefactor.Model.from_urdf(path)": (

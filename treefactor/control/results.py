@@ -45,7 +45,14 @@ class IKResult:
     Examples
     --------
     >>> import treefactor as tf
-    >>> model = tf.arms.planar(2)
+    >>> rail = tf.Joint("rail", "prismatic", axis=[1, 0, 0], lower=0.0, upper=2.0)
+    >>> model = tf.Model([rail]).add_frame("cart", "rail")
+    >>> result = tf.control.inverse_kinematics(model, [[1.5, 0, 0], [3, 0, 0]], "cart")
+    >>> result.q.round(3), result.solved
+    (array([[1.5],
+           [2. ]]), array([ True, False]))
+    >>> result.summary()
+    '2 targets: 1 SOLVED, 1 OUT_OF_REACH'
     """
 
     q: np.ndarray

@@ -80,7 +80,6 @@ static void NAME(errors)(const Problem *p, State *s)
                 e += 3;
             }
         }
-        ratio += 0.0 * square;       /* NaN where an error is not finite */
         AS(real, s->ratio + l) = ratio;
         AS(real, s->square + l) = square;
         AS(real, s->least + l) = SELECT(ratio < least, ratio, least);
