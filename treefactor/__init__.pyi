@@ -110,6 +110,7 @@ from . import cli as cli
 from . import codegen as codegen
 from . import config as config
 from . import constraints as constraints
+from . import control as control
 from . import derivatives as derivatives
 from . import dynamics as dynamics
 from . import exceptions as exceptions

@@ -47,6 +47,8 @@ cdef extern from "kernels/kinematics/request.h" nogil:
         RequestKernels one
         RequestKernels lanes
 
+cdef const RequestTable *request_kernels         # chosen at import
+
 
 cdef class Request(CompiledFunction):
     cdef Plan plan

@@ -28,7 +28,7 @@ cdef extern from *:
     int OUTPUT_KIND_COUNT
     const RequestTable *requests_for(const char *name) nogil
 
-cdef const RequestTable *kernels = requests_for(active.name)
+request_kernels = requests_for(active.name)
 
 cdef Turn empty_turn
 cdef Freedom empty_freedom
@@ -223,7 +223,7 @@ cdef class Request(CompiledFunction):
         return Request(*self.kept[:3], outputs, *self.kept[4:])
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
-        return (kernels.one if lanes == 1 else kernels.lanes).workspace_size(&self.plan)
+        return (request_kernels.one if lanes == 1 else request_kernels.lanes).workspace_size(&self.plan)
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
@@ -231,9 +231,9 @@ cdef class Request(CompiledFunction):
         cdef const double *a = x[2] if self.inputs > 2 else NULL
         cdef int k
         if lanes > 1:
-            kernels.lanes.compute(&self.plan, x[0], v, a, y, work)
+            request_kernels.lanes.compute(&self.plan, x[0], v, a, y, work)
             return
         for k in range(self.results):
             if self.result[k].form == SPARSE:
                 memset(y[k], 0, self.result[k].size * sizeof(double))
-        kernels.one.compute(&self.plan, x[0], v, a, y, work)
+        request_kernels.one.compute(&self.plan, x[0], v, a, y, work)
