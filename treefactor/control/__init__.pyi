@@ -1,5 +1,16 @@
 """List the names of treefactor.control, each with the module that defines it."""
 
+from .costs import ComCost as ComCost
+from .costs import ControlCost as ControlCost
+from .costs import CustomCost as CustomCost
+from .costs import FrameCost as FrameCost
+from .costs import FrameVelocityCost as FrameVelocityCost
+from .costs import LimitCost as LimitCost
+from .costs import StateCost as StateCost
+from .regulation import ILQRProgress as ILQRProgress
+from .regulation import ILQRResult as ILQRResult
+from .regulation import ILQRStatus as ILQRStatus
+from .regulation import ilqr as ilqr
 from .inverse_kinematics import InverseKinematics as InverseKinematics
 from .inverse_kinematics import inverse_kinematics as inverse_kinematics
 from .results import IKResult as IKResult

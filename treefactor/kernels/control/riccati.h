@@ -45,6 +45,13 @@ typedef struct {
     ptrdiff_t side;                  /* problems side by side in lanes */
     SweepKernel one, lanes;          /* vectors along columns of one problem; problems side by side: of the same bits */
     ptrdiff_t (*one_scratch)(const Sweep *), (*lanes_scratch)(const Sweep *);   /* doubles */
+    /* u <- u + length k + K x, of nu and `states` numbers of 8 problems side by side; length has one for each */
+    void (*control)(ptrdiff_t nu, ptrdiff_t states, const double *K, const double *x, const double *k,
+                    const double *length, double *u);
+    /* g <- g + J^T W r, H <- H + J^T W J, its upper triangle, with rows of `ld` entries; J has `rows` rows of n columns and
+     * is multiplied by L before where that is given. work: 2 rows n */
+    void (*add_squares)(ptrdiff_t rows, ptrdiff_t n, const double *J, const double *L, const double *weight,
+                        const double *r, double *work, double *g, double *H, ptrdiff_t ld);
 } RiccatiTable;
 
 extern const RiccatiTable riccati_baseline;

@@ -48,7 +48,15 @@ typedef double ISA(Columns) __attribute__((vector_size(REGISTER), may_alias));
 #include "riccati_products.h"
 #include "riccati_sweep.h"
 
+#undef LANES
+#undef NAME
+#define LANES 8
+#define NAME(f) ISA(f##_eight)
+#include "feedback.h"
+#include "gauss_newton.h"
+
 const RiccatiTable ISA(riccati) = {
     ISA_NAME, WIDTH, ISA(sweep_one), ISA(sweep_lanes), ISA(sweep_scratch_one), ISA(sweep_scratch_lanes),
+    ISA(control_eight), ISA(add_squares),
 };
 #undef wide
