@@ -68,7 +68,7 @@ def search_of(model, count, cost, rng, matrix=None):
     matrix = np.eye(model.nv) if matrix is None else matrix
     q, v = tf.random_configuration(model, rng, size=count), rng.normal(size=(count, model.nv))
     u = rng.normal(size=(count, STEPS, matrix.shape[1]))
-    return _Search(Sizes(model, STEPS, matrix.shape[1], H, (count,)), (q, v, u), cost, matrix, 1e-9, 1)
+    return _Search(Sizes(model, STEPS, matrix.shape[1], H, (count,)), (q, v, u), cost, matrix, None, 1e-9, 1)
 
 
 def test_derivatives_of_costs_are_those_of_gauss_and_newton():
@@ -207,6 +207,42 @@ def test_the_policy_holds_a_pushed_motion():
     np.testing.assert_allclose(result.policy(3, result.q[3], result.v[3]), result.u[3], rtol=1e-12)
 
 
+def test_controls_at_limits_have_gradients_that_point_outside():
+    """And those between them none: by differences of the cost of whole motions."""
+    model, rng = arm(), np.random.default_rng(7)
+    goal = tf.frame_placement(model, rng.normal(size=(5, 3)), "tool")[:, None]
+    rest = [StateCost(np.zeros(3), weight_v=0.1), ControlCost(weight=0.01)]
+    cost = [FrameCost("tool", goal, 300.0, at="final"), *rest]
+    lower, upper = np.array([-25.0, -20.0, -np.inf]), np.array([25.0, 30.0, 5.0])
+    start = rng.normal(size=(5, 3)), np.zeros(3), np.zeros((STEPS, 3))
+    options = {"control_limits": (lower, upper), "tolerance": 1e-13, "iterations": 300}
+    result = ilqr(model, *start, cost, H, **options)
+    assert result.solved.all()
+    search, d = search_of(model, 5, cost, rng), 1e-5
+    gradient = np.empty((5, STEPS, 3))
+    for t, k in np.ndindex(STEPS, 3):
+        costs = []
+        for sign in (1.0, -1.0):
+            u = result.u.copy()
+            u[:, t, k] += sign * d
+            q, v = tf.rollout(model, start[0], start[1], u, H)
+            costs.append(search._values(q, v, u, np.arange(5)))
+        gradient[:, t, k] = (costs[0] - costs[1]) / (2.0 * d)
+    low, high = result.u == lower, result.u == upper
+    assert 20 < (low | high).sum() < 160
+    assert (result.u >= lower).all()
+    assert (result.u <= upper).all()
+    assert (gradient[low] > -1e-5).all()
+    assert (gradient[high] < 1e-5).all()
+    assert abs(gradient[~(low | high)]).max() < 1e-5
+    assert not result.gains[low | high].any()
+    pushed = result.policy(0, start[0] + 10.0, start[1])
+    np.testing.assert_array_equal(pushed, np.clip(pushed, lower, upper))
+    cost = [FrameCost("tool", goal[3], 300.0, at="final"), *rest]
+    alone = ilqr(model, start[0][3], *start[1:], cost, H, **options)
+    np.testing.assert_array_equal(alone.u, result.u[3])
+
+
 def test_a_callback_ends_the_search():
     model, seen = arm(), []
     start = np.zeros((2, 3)), np.zeros(3), np.zeros((STEPS, 3))
@@ -242,6 +278,8 @@ def test_a_callback_ends_the_search():
         ({"cost": LimitCost(np.ones(3), np.zeros(3))}, ConfigurationError, "hinge0"),
         ({"cost": ComCost(np.zeros(3), at="end")}, ValueError, "at of ComCost"),
         ({"cost": CustomCost(lambda q, v, u: 0.0, None)}, ShapeError, "value of CustomCost"),
+        ({"control_limits": (1.0, -1.0)}, ConfigurationError, "control 0 has limits 1 > -1"),
+        ({"control_limits": 1.0}, DtypeError, "control_limits must be a pair"),
         ({"actuated": ["hinge"]}, InvalidModelError, "hinge0"),
         ({"actuated": np.eye(2)}, ShapeError, "actuated"),
     ],

@@ -1,5 +1,7 @@
 """Riccati sweeps against dense recursions and the KKT system."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from oracles.riccati import controls_of_saddle_point, recursion, transition
@@ -43,7 +45,7 @@ class Problems:
         )
         self.regularization = 10.0 ** rng.uniform(-9, -1, size=count)
 
-    def sweep(self, lanes, chosen=slice(None)):
+    def sweep(self, lanes, chosen=slice(None), limits=None):
         """Return gains, feedforward, slopes and failures of some problems."""
         chosen = np.arange(self.count)[chosen]
         count, nu, n = len(chosen), self.nu, self.n
@@ -59,7 +61,7 @@ class Problems:
         ]
         sweeps = Sweeps(self.model.configurations, nu)
         blocks = -(-count // SIDE) if lanes else count
-        sweeps.run(H, *parts, self.regularization[chosen], results, lanes, 0, blocks)
+        sweeps.run(H, *parts, limits, self.regularization[chosen], results, lanes, 0, blocks)
         return results
 
     def dense(self, b):
@@ -107,6 +109,44 @@ def test_controls_solve_the_kkt_system():
         u = feedforward[0, t] + gains[0, t] @ x
         np.testing.assert_allclose(u, wanted[t], rtol=1e-9, atol=1e-11 * abs(wanted).max())
         x = transitions[t] @ np.r_[u, x]
+
+
+def test_steps_within_limits_are_the_best_ones():
+    """One stage against the least value over all sets of controls at limits; in lanes and alone."""
+    problems = Problems(model_of("revolute", "freeflyer"), 2 * SIDE + 1, 1, controls=4)
+    rng = np.random.default_rng(8)
+    u, upper = rng.uniform(-0.3, 0.3, size=(problems.count, 1, 4)), np.array([0.3, 0.6, 0.3, np.inf])
+    lower = -upper
+    free = problems.sweep(True)
+    lanes, one = (problems.sweep(kind, limits=(u, lower, upper)) for kind in (True, False))
+    for x, y in zip(lanes, one, strict=True):
+        np.testing.assert_array_equal(x, y)
+    limited = 0
+    for b in range(problems.count):
+        (F,), gradients, hessians = problems.dense(b)
+        mu, nu = problems.regularization[b], 4
+        V = hessians[1][nu:, nu:] + mu * np.eye(F.shape[0])
+        Q, g = hessians[0] + F.T @ V @ F, gradients[0] + F.T @ gradients[1][nu:]
+        Q, g = Q[:nu, :nu] + mu * np.eye(nu), g[:nu]
+        best = np.inf, None
+        for signs in product((-1, 0, 1), repeat=nu):
+            s = np.array(signs)
+            x = np.where(s < 0, lower - u[b, 0], np.where(s > 0, upper - u[b, 0], 0.0))
+            at = s == 0
+            if not np.isfinite(x).all():
+                continue
+            x[at] = np.linalg.solve(Q[np.ix_(at, at)], -g[at] - Q[np.ix_(at, ~at)] @ x[~at])
+            inside = (x >= lower - u[b, 0] - 1e-12) & (x <= upper - u[b, 0] + 1e-12)
+            value = g @ x + 0.5 * x @ Q @ x
+            if inside.all() and value < best[0]:
+                best = value, x
+        np.testing.assert_allclose(lanes[1][b, 0], best[1], rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(lanes[2][b, 0] - 0.5 * lanes[2][b, 1], -best[0], rtol=1e-9)
+        if (free[1][b, 0] != lanes[1][b, 0]).any():
+            limited += 1
+            held = np.isin(lanes[1][b, 0], [*(lower - u[b, 0]), *(upper - u[b, 0])])
+            assert not lanes[0][b, 0, held].any()
+    assert 3 < limited < problems.count
 
 
 def test_a_problem_without_a_minimum_changes_no_bit_of_its_neighbours():

@@ -27,7 +27,9 @@ cdef extern from *:
         double h
         const Coordinates *curved
         Py_ssize_t curved_count
-        Series by_q, by_v, by_u, step_by_q, step_by_v, gradient, diagonal, hessian_q, hessian
+        Series by_q, by_v, by_u, step_by_q, step_by_v, gradient, diagonal, hessian_q, hessian, u
+        const double *lower
+        const double *upper
         const double *regularization
         double *gains
         double *feedforward
@@ -104,8 +106,8 @@ cdef class Sweeps:
         return self.count > 0
 
     def run(self, double h, tuple dynamics not None, tuple transport not None, tuple costs not None,
-            cnp.ndarray regularization not None, tuple results not None, bint lanes, Py_ssize_t first,
-            Py_ssize_t stop):
+            tuple limits, cnp.ndarray regularization not None, tuple results not None, bint lanes,
+            Py_ssize_t first, Py_ssize_t stop):
         """Sweep blocks first .. stop-1 of problems: as many of them as stand side by side, or one.
 
         Parameters
@@ -118,6 +120,8 @@ cdef class Sweeps:
         costs : tuple of ndarray
             Gradients (B, T + 1, m), diagonals (B or 1, T + 1, m), Hessians by q (B, T + 1, nv, nv), and by
             (u, q, v) (B, T + 1, m, m) or None.
+        limits : tuple of ndarray, or None
+            Controls (B, T, nu), and their lower and upper limits (nu,).
         regularization : ndarray, shape (B,)
         results : tuple of ndarray
             C-contiguous gains (B, T, nu, 2 nv), feedforward (B, T, nu), slopes (B, 2), and whether a pivot
@@ -129,7 +133,7 @@ cdef class Sweeps:
         cdef Py_ssize_t b, k, size, side = kernels.side if lanes else 1
         cdef double *memory
         cdef double *scratch
-        cdef cnp.ndarray gains, feedforward, slope, failed
+        cdef cnp.ndarray gains, feedforward, slope, failed, lower, upper
         gains, feedforward, slope, failed = results
         s.n, s.nu, s.steps, s.h = self.n, self.nu, gains.shape[1], h
         s.curved, s.curved_count = self.blocks, self.count
@@ -142,6 +146,10 @@ cdef class Sweeps:
         describe(&s.diagonal, costs[1])
         describe(&s.hessian_q, costs[2])
         describe(&s.hessian, costs[3])
+        describe(&s.u, None if limits is None else limits[0])
+        if limits is not None:
+            lower, upper = limits[1], limits[2]
+            s.lower, s.upper = <const double *> lower.data, <const double *> upper.data
         s.regularization = <const double *> regularization.data
         s.gains, s.feedforward = <double *> gains.data, <double *> feedforward.data
         s.slope, s.failed = <double *> slope.data, <int8_t *> failed.data
@@ -183,7 +191,8 @@ cdef class FeedbackRollouts:
         self.rows, self.columns, self.factors = rows, columns, factors
 
     def run(self, double h, tuple reference not None, tuple law not None, cnp.ndarray problem not None,
-            cnp.ndarray length not None, tuple results not None, Py_ssize_t first, Py_ssize_t stop):
+            cnp.ndarray length not None, tuple limits, tuple results not None, Py_ssize_t first,
+            Py_ssize_t stop):
         """Compute motions first .. stop-1: of reference problem[k] with the step length[k], from its start.
 
         Parameters
@@ -195,6 +204,8 @@ cdef class FeedbackRollouts:
             C-contiguous gains (B, T, nu, 2 nv) and feedforward (B, T, nu).
         problem, length : ndarray, shape (R,)
             intp and float64.
+        limits : tuple of ndarray, or None
+            Lower and upper ones of the controls, (nu,).
         results : tuple of ndarray
             C-contiguous q, v and u as those of the reference, for R motions.
         """
@@ -204,7 +215,9 @@ cdef class FeedbackRollouts:
         cdef Py_ssize_t chosen[LANES]
         cdef Py_ssize_t to[LANES]
         cdef cnp.ndarray q0 = reference[0], v0 = reference[1], u0 = reference[2]
-        cdef cnp.ndarray gains = law[0], forward = law[1]
+        cdef cnp.ndarray gains = law[0], forward = law[1], low, high
+        cdef const double *lower = NULL
+        cdef const double *upper = NULL
         cdef cnp.ndarray q1 = results[0], v1 = results[1], u1 = results[2]
         cdef const Py_ssize_t *row = <const Py_ssize_t *> self.rows.data
         cdef const Py_ssize_t *column = <const Py_ssize_t *> self.columns.data
@@ -222,6 +235,9 @@ cdef class FeedbackRollouts:
         cdef State s
         if memory == NULL:
             raise MemoryError
+        if limits is not None:
+            low, high = limits
+            lower, upper = <const double *> low.data, <const double *> high.data
         entries = self.rows.shape[0]
         with nogil:
             q = align(memory)
@@ -254,6 +270,10 @@ cdef class FeedbackRollouts:
                     for e in range(LANES * nv):
                         dx[LANES * nv + e] = v[e] - dx[LANES * nv + e]
                     kernels.control(nu, 2 * nv, K, dx, forced, lengths, u)
+                    if lower != NULL:
+                        for e in range(LANES * nu):
+                            r = e // LANES
+                            u[e] = lower[r] if u[e] < lower[r] else upper[r] if u[e] > upper[r] else u[e]
                     scatter(u, nu, <double *> u1.data + t * nu, to, steps * nu)
                     memset(tau, 0, LANES * nv * sizeof(double))
                     for r in range(entries):

@@ -288,8 +288,16 @@ class _Term:
         """Add the costs of motions of the problems `rows`."""
         add_values(self.residual(q, v, u, rows), self.weight, self.time, cost)
 
+    def residual(self, q, v, u, rows) -> np.ndarray:
+        """Return the residuals (A, times, size) of motions of the problems `rows`."""
+        raise NotImplementedError
+
     def add_constants(self, diagonal):
         """Add to the constant diagonal (T + 1, m) of the Hessian."""
+
+    def add_derivatives(self, q, v, u, rows, sums):
+        """Add gradients and Hessians, but what `add_constants` adds."""
+        raise NotImplementedError
 
 
 class _StateTerm(_Term):
@@ -479,8 +487,6 @@ TERMS = {
 class _CustomTerm:
     """Functions of the user, which get all problems."""
 
-    full = True
-
     def __init__(self, sizes: Sizes, cost: CustomCost):
         self.sizes, self.cost = sizes, cost
 
@@ -614,7 +620,7 @@ def _targets(values, sizes: Sizes, end: tuple[int, ...], times: int, name: str) 
         wide = wide[(0,) * len(sizes.batch)] if sizes.count else np.broadcast_to(array, shape[-tail:])
         return np.ascontiguousarray(wide[:1] if wide.strides[0] == 0 else wide)[None]
     if wide.strides[-tail] == 0:
-        wide = wide[(..., slice(0, 1), *(slice(None),) * len(end))]
+        wide = np.moveaxis(np.moveaxis(wide, -tail, 0)[:1], 0, -tail)
     return np.ascontiguousarray(wide).reshape(sizes.count, -1, *end)
 
 

@@ -9,11 +9,11 @@ from functools import partial
 
 import numpy as np
 
-from .._util.messages import similar
+from .._util.messages import received, similar
 from .._util.threads import spread
 from .._util.validation import as_count, as_number, as_real, thread_count
 from ..dynamics._rollouts import Recursive
-from ..exceptions import DtypeError, InvalidModelError, ShapeError
+from ..exceptions import ConfigurationError, DtypeError, InvalidModelError, ShapeError
 from ..model.model import Model, require_model
 from ..quantities import functions as tf
 from ._riccati import SIDE, FeedbackRollouts, Sweeps
@@ -88,6 +88,8 @@ class ILQRResult:
     costs : ndarray, shape (iterations + 1, ...)
         After each iteration, the first one of the given controls.
     solved : ndarray of bool, shape (...)
+    control_limits : tuple of ndarray, shape (nu,), or None
+        Lower and upper ones.
     model : Model
 
     Notes
@@ -114,6 +116,7 @@ class ILQRResult:
     status: np.ndarray
     expected: np.ndarray
     costs: np.ndarray
+    control_limits: tuple[np.ndarray, np.ndarray] | None
     model: Model
 
     @property
@@ -122,7 +125,7 @@ class ILQRResult:
         return self.status == ILQRStatus.CONVERGED
 
     def policy(self, t: int, q, v) -> np.ndarray:
-        """Return the controls of states near those of time t: ``u[t] + K[t] (dq, dv)``.
+        """Return the controls of states near those of time t: ``u[t] + K[t] (dq, dv)``, within the limits.
 
         Parameters
         ----------
@@ -142,7 +145,8 @@ class ILQRResult:
         v = as_real(v, "v")
         change = [tf.difference(self.model, self.q[..., t, :], q), v - self.v[..., t, :]]
         x = np.concatenate(np.broadcast_arrays(*change), axis=-1)
-        return self.u[..., t, :] + np.matmul(self.gains[..., t, :, :], x[..., None])[..., 0]
+        u = self.u[..., t, :] + np.matmul(self.gains[..., t, :, :], x[..., None])[..., 0]
+        return u if self.control_limits is None else np.clip(u, *self.control_limits)
 
     def summary(self) -> str:
         """Return one line: how many problems ended in which way."""
@@ -163,6 +167,7 @@ def ilqr(
     cost,
     dt: float,
     *,
+    control_limits=None,
     actuated=None,
     iterations: int = 100,
     tolerance: float = 1e-9,
@@ -183,6 +188,9 @@ def ilqr(
         Running costs are multiplied by dt, those at the end are not.
     dt : float
         Length of a step, s.
+    control_limits : pair of array_like, optional
+        Lower and upper ones: numbers, or shape (nu,). Each step is the best one within them, found by
+        quadratic programming; gains of controls at a limit are 0. Controls u beyond them are clipped.
     actuated : list of str, or array_like, shape (nv, nu), optional
         Joints with forces, in the order of u; or the matrix that maps controls to generalized forces. By
         default every freedom has a force.
@@ -208,7 +216,7 @@ def ilqr(
     InvalidModelError
         If the model has no such frame or joint.
     ConfigurationError
-        If a lower limit of a cost exceeds the upper one.
+        If a lower limit exceeds the upper one.
     ValueError
         If a weight is negative, a step is not positive, or an option is out of range.
 
@@ -245,8 +253,11 @@ def ilqr(
     threads = 1 if num_threads == 1 else thread_count(num_threads)
     matrix = _actuation(model, actuated)
     start, batch = _start(model, q0, v0, u, matrix)
+    limits = _limits(control_limits, matrix.shape[1])
+    if limits is not None:
+        np.clip(start[2], *limits, out=start[2])
     sizes = Sizes(model, start[2].shape[1], matrix.shape[1], dt, batch)
-    search = _Search(sizes, start, cost, matrix, regularization, threads)
+    search = _Search(sizes, start, cost, matrix, limits, regularization, threads)
     costs = [search.cost.copy()]
     for iteration in range(1, iterations + 1):
         if not (search.status == RUNNING).any():
@@ -258,12 +269,11 @@ def ilqr(
             if callback(ILQRProgress(iteration, search.cost.copy(), active)):
                 search.status[active] = ILQRStatus.STOPPED
     search.status[search.status == RUNNING] = ILQRStatus.ITERATIONS
-    arrays = (
-        search.q, search.v, search.u, search.cost, search.gains, search.feedforward, search.iterations,
-        search.status, search.expected,
-    )  # fmt: skip
-    shaped = (x.reshape(batch + x.shape[1:]) for x in arrays)
-    return ILQRResult(*shaped, np.array(costs).reshape((len(costs), *batch)), model)
+    names = ("q", "v", "u", "cost", "gains", "feedforward", "iterations", "status", "expected")
+    arrays = {name: getattr(search, name) for name in names}
+    shaped = {name: x.reshape(batch + x.shape[1:]) for name, x in arrays.items()}
+    history = np.array(costs).reshape((len(costs), *batch))
+    return ILQRResult(**shaped, costs=history, control_limits=limits, model=model)
 
 
 class _Sums:
@@ -301,16 +311,19 @@ class _Search:
     cost : list
     matrix : ndarray, shape (nv, nu)
         Generalized forces of controls.
+    limits : tuple of ndarray, or None
+        Lower and upper ones of the controls, (nu,).
     regularization : float
         The least one.
     threads : int
     """
 
-    def __init__(self, sizes: Sizes, start, cost, matrix, regularization: float, threads: int):
+    def __init__(self, sizes: Sizes, start, cost, matrix, limits, regularization: float, threads: int):
         model, count, steps, nu = sizes.model, len(start[0]), sizes.steps, sizes.controls
         self.sizes, self.model, self.threads, self.least = sizes, model, threads, regularization
+        self.limits = limits
         self.terms, self.custom = terms_of(cost, sizes)
-        self.full = any(term.full for term in (*self.terms, *self.custom))
+        self.full = any(term.full for term in self.terms) or bool(self.custom)
         self.diagonal = np.zeros((steps + 1, nu + 2 * model.nv))
         for term in self.terms:
             term.add_constants(self.diagonal)
@@ -338,13 +351,13 @@ class _Search:
         self.sweep(left)
         length = self.step(left)
         self.iterations[left] += 1
-        slope = self.slope[left, 0]
-        self.expected[left] = 0.5 * slope
+        expected = self.slope[left, 0] - 0.5 * self.slope[left, 1]
+        self.expected[left] = expected
         damping = self.damping[left] * np.where(
             length > LONG, 1.0 / FACTOR, np.where(length <= SHORT, FACTOR, 1.0)
         )
         self.damping[left] = np.maximum(damping, self.least)
-        converged = 0.5 * slope < tolerance
+        converged = expected < tolerance
         self.status[left[converged]] = ILQRStatus.CONVERGED
         self.status[left[~converged & (damping >= LARGEST)]] = ILQRStatus.REGULARIZATION
 
@@ -381,8 +394,8 @@ class _Search:
         sums.clear()
         for term in self.terms:
             term.add_derivatives(q, v, u, rows, sums)
-        for term, arrays in zip(self.custom, derivatives, strict=True):
-            term.add_derivatives(arrays, rows, sums)
+        for custom, arrays in zip(self.custom, derivatives, strict=True):
+            custom.add_derivatives(arrays, rows, sums)
         costs = (sums.gradient, self.diagonal[None], sums.by_q, sums.hessian)
         nu, size = self.sizes.controls, 2 * model.nv
         shapes, todo = ((steps, nu, size), (steps, nu), (2,)), np.arange(count)
@@ -392,14 +405,15 @@ class _Search:
                 for x in (*dynamics, *transport, *costs)
             ]
             results = tuple(np.empty((len(todo), *shape)) for shape in shapes)
-            failed = np.empty(len(todo), np.int8)
+            status = np.empty(len(todo), np.int8)
             at = rows[todo]
             lanes = len(todo) > 2
             blocks = -(-len(todo) // SIDE) if lanes else len(todo)
             parts = (tuple(chosen[:3]), tuple(chosen[3:5]), tuple(chosen[5:]))
-            self.sweeps.run(dt, *parts, self.damping[at], (*results, failed), lanes, 0, blocks)
+            limits = None if self.limits is None else (u[todo], *self.limits)
+            self.sweeps.run(dt, *parts, limits, self.damping[at], (*results, status), lanes, 0, blocks)
             self.gains[at], self.feedforward[at], self.slope[at] = results
-            failed = failed.astype(bool) | ~np.isfinite(results[2][:, 0])
+            failed = status.astype(bool) | ~np.isfinite(results[2][:, 0])
             self.damping[at[failed]] *= FACTOR
             todo = todo[failed & (self.damping[at] < LARGEST)]
             self.slope[at[failed]] = np.nan
@@ -441,7 +455,7 @@ class _Search:
         results = tuple(np.empty((count, *shape[1:])) for shape in shapes)
         arguments = (
             self.sizes.dt, (self.q, self.v, self.u), (self.gains, self.feedforward),
-            np.repeat(at, len(lengths)).astype(np.intp), np.tile(lengths, len(at)), results,
+            np.repeat(at, len(lengths)).astype(np.intp), np.tile(lengths, len(at)), self.limits, results,
         )  # fmt: skip
         spread(partial(self.rollouts.run, *arguments), count, self.threads, count * EFFORT)
         return results
@@ -476,6 +490,26 @@ def _positive(value, name: str) -> float:
     return number
 
 
+def _limits(limits, nu: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the lower and upper limits of controls."""
+    if limits is None:
+        return None
+    if not isinstance(limits, tuple | list) or len(limits) != 2:
+        raise DtypeError(f"control_limits must be a pair (lower, upper), got {received(limits)}")
+    pair = []
+    for values, name in zip(limits, ("lower", "upper"), strict=True):
+        array = as_real(values, f"{name} control_limits")
+        if array.shape not in ((), (nu,)) or np.isnan(array).any():
+            raise ShapeError(
+                f"{name} control_limits must be one number or {nu}, got {array}", array.shape, (nu,)
+            )
+        pair.append(np.ascontiguousarray(np.broadcast_to(array, nu)))
+    if (pair[0] > pair[1]).any():
+        k = int(np.argmax(pair[0] > pair[1]))
+        raise ConfigurationError(f"control {k} has limits {pair[0][k]:.9g} > {pair[1][k]:.9g}")
+    return pair[0], pair[1]
+
+
 def _actuation(model: Model, actuated) -> np.ndarray:
     """Return the matrix (nv, nu) that maps controls to generalized forces."""
     if actuated is None:
@@ -485,7 +519,7 @@ def _actuation(model: Model, actuated) -> np.ndarray:
             f"actuated must be a list of names or a matrix, got {actuated!r}: pass [{actuated!r}]"
         )
     if isinstance(actuated, list | tuple) and all(isinstance(name, str) for name in actuated):
-        columns = []
+        columns: list[int] = []
         for name in actuated:
             if name not in model.numbers:
                 known = [joint.name for joint in model.joints]

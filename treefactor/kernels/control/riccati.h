@@ -30,6 +30,8 @@ typedef struct {
     Series gradient, diagonal;       /* of costs: m; the diagonal of their Hessians: m */
     Series hessian_q;                /* added to the Hessian: n x n, by q, its upper triangle */
     Series hessian;                  /* added to it: m x m, its upper triangle; or NULL */
+    Series u;                        /* controls, nu; NULL without limits */
+    const double *lower, *upper;     /* nu: of controls */
     const double *regularization;    /* of every problem: added to the Hessians by u and, of the cost to go, by the state */
     /* (problems, steps, nu, 2 n) and (problems, steps, nu): controls change by feedforward + gains (dq, dv) */
     double *gains, *feedforward;

@@ -30,6 +30,8 @@ typedef double ISA(Columns) __attribute__((vector_size(REGISTER), may_alias));
 
 #define wide ISA(Columns)
 
+#include "box_qp.h"
+
 #define REAL double
 #define LANES 1
 #define SPAN WIDTH

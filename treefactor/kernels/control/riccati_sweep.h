@@ -15,6 +15,8 @@ typedef struct {
     double *inverse;                 /* of the pivots, nu */
     double *input;                   /* numbers of problems side by side */
     double *D_q, *D_v;               /* of one stage, n x n */
+    double *S;                       /* rows u of Q before they are factorized, where there are limits */
+    double *one;                     /* of one problem within limits */
 } NAME(Arrays);
 
 static ptrdiff_t NAME(carve_sweep)(const Sweep *s, NAME(Arrays) *a, double *scratch)
@@ -36,7 +38,10 @@ static ptrdiff_t NAME(carve_sweep)(const Sweep *s, NAME(Arrays) *a, double *scra
     TAKE(a->input, m * (s->hessian.data ? m : n));
     TAKE(a->D_q, s->curved_count ? n * n : 0);
     TAKE(a->D_v, s->curved_count ? n * n : 0);
+    TAKE(a->S, s->u.data ? nu * a->ld : 0);
 #undef TAKE
+    a->one = next;
+    next += s->u.data ? 2 * nu * nu + 9 * nu : 0;
     return next - scratch;
 }
 
@@ -230,16 +235,74 @@ INLINE void NAME(solve_gains)(const Sweep *s, const NAME(Arrays) *a)
     }
 }
 
+/* Where the step of a problem exceeds limits, S and the last column of Q <- those of the problem without the controls that
+ * are at one, whose changes are in the last column of S with their sign; slopes <- its expected fall. Returns whether
+ * there is such a problem. */
+static int NAME(limit_controls)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem, ptrdiff_t t, int *limited,
+                                double (*slope)[2], double *change)
+{
+    const ptrdiff_t nu = s->nu, m = a->m, ld = a->ld;
+    double *H = a->one, *g = H + nu * nu, *lower = g + nu, *upper = lower + nu, *x = upper + nu, *work = x + nu;
+    int *free = (int *)(work + nu * nu + 4 * nu), any = 0;
+    for (int l = 0; l < LANES; l++) {
+        const double *u = s->u.data + problem[l] * s->u.to_problem + t * s->u.to_stage;
+        limited[l] = 0;
+        for (ptrdiff_t i = 0; i < nu; i++) {
+            lower[i] = s->lower[i] - u[i];
+            upper[i] = s->upper[i] - u[i];
+            x[i] = -a->K[(i * ld + m) * LANES + l];
+            if (x[i] < lower[i] || x[i] > upper[i]) limited[l] = 1;
+        }
+        if (!limited[l] || s->failed[problem[l]]) {
+            limited[l] = 0;
+            continue;
+        }
+        any = 1;
+        for (ptrdiff_t i = 0; i < nu; i++) {
+            for (ptrdiff_t j = i; j < nu; j++) H[i * nu + j] = H[j * nu + i] = a->S[(i * ld + j) * LANES + l];
+            g[i] = a->S[(i * ld + m) * LANES + l];
+        }
+        ISA(box_minimum)(nu, H, g, lower, upper, x, free, work);
+        slope[l][0] = slope[l][1] = 0.0;
+        for (ptrdiff_t i = 0; i < nu; i++) {
+            double sum = 0.0;
+            for (ptrdiff_t j = 0; j < nu; j++) sum += H[i * nu + j] * x[j];
+            slope[l][0] -= g[i] * x[i];
+            slope[l][1] += x[i] * sum;
+        }
+        for (ptrdiff_t i = 0; i < nu; i++) {
+            double *row = ROW(a->S, i) + l;
+            change[i * LANES + l] = free[i] ? 0.0 : x[i];
+            if (!free[i]) {
+                for (ptrdiff_t c = nu; c < m; c++) {
+                    a->Q[(c * ld + m) * LANES + l] += row[c * LANES] * x[i];
+                    row[c * LANES] = 0.0;
+                }
+                for (ptrdiff_t c = i; c < nu; c++) row[c * LANES] = c == i;
+                row[m * LANES] = 0.0;
+                continue;
+            }
+            for (ptrdiff_t j = 0; j < nu; j++)
+                if (!free[j]) row[m * LANES] += H[i * nu + j] * x[j];
+            for (ptrdiff_t c = i + 1; c < nu; c++)
+                if (!free[c]) row[c * LANES] = 0.0;
+        }
+    }
+    return any;
+}
+
 static void NAME(sweep)(const Sweep *s, const ptrdiff_t *problem, double *scratch)
 {
     const ptrdiff_t n = s->n, nu = s->nu;
-    real damping, fall = {0};
-    double mu[LANES], *to[LANES];
+    real damping;
+    double mu[LANES], fall[LANES], slope[LANES][2] = {{0.0}}, seen[LANES][2], *to[LANES];
+    int limited[LANES];
     NAME(Arrays) arrays, *a = &arrays;
     memset(scratch, 0, NAME(carve_sweep)(s, a, scratch) * sizeof(double));
     const ptrdiff_t m = a->m, ld = a->ld;
     for (int l = 0; l < LANES; l++) {
         s->failed[problem[l]] = 0;
+        seen[l][0] = seen[l][1] = 0.0;
         mu[l] = s->regularization[problem[l]];
     }
     memcpy(&damping, mu, sizeof damping);
@@ -248,13 +311,29 @@ static void NAME(sweep)(const Sweep *s, const ptrdiff_t *problem, double *scratc
     for (ptrdiff_t t = s->steps - 1; t >= 0; t--) {
         NAME(expand)(s, a, problem, t);
         for (ptrdiff_t i = 0; i < m; i++) AT(a->Q, i * ld + i) += damping;
+        if (s->u.data) memcpy(a->S, a->Q, nu * ld * LANES * sizeof(double));
         NAME(factor_controls)(s, a, problem);
         NAME(solve_gains)(s, a);
+        double *change = a->input;
+        const int any = s->u.data && NAME(limit_controls)(s, a, problem, t, limited, slope, change);
+        if (any) {
+            memcpy(a->Q, a->S, nu * ld * LANES * sizeof(double));
+            NAME(factor_controls)(s, a, problem);
+            NAME(solve_gains)(s, a);
+        }
+        real falls = {0};
+        for (ptrdiff_t r = 0; r < nu; r++) falls += READ(a->Q, r * ld + m) * READ(a->Q, r * ld + m);
+        memcpy(fall, &falls, sizeof falls);
+        for (int l = 0; l < LANES; l++) {
+            const int own = any && limited[l];
+            for (int k = 0; k < 2; k++) seen[l][k] += own ? slope[l][k] : fall[l];
+            if (own)
+                for (ptrdiff_t r = 0; r < nu; r++)
+                    if (change[r * LANES + l] != 0.0) a->K[(r * ld + m) * LANES + l] = -change[r * LANES + l];
+        }
         NAME(subtract_product)(2 * n, nu, a->Q + nu * LANES, ld, 1, a->Q, ld, ROW(a->Q, nu), nu, m + 1, 1);
         for (ptrdiff_t r = 0; r < nu; r++) {
-            const real y = READ(a->Q, r * ld + m);
             double *row = ROW(a->K, r);
-            fall += y * y;
             for (ptrdiff_t c = nu / SPAN * SPAN; c < m + 1; c += SPAN) WIDE(row, c) = -READ_WIDE(row, c);
             for (int l = 0; l < LANES; l++) to[l] = s->gains + ((problem[l] * s->steps + t) * nu + r) * 2 * n;
             NAME(put)(row + nu * LANES, 2 * n, to);
@@ -262,6 +341,6 @@ static void NAME(sweep)(const Sweep *s, const ptrdiff_t *problem, double *scratc
             NAME(put)(row + m * LANES, 1, to);
         }
     }
-    memcpy(mu, &fall, sizeof fall);
-    for (int l = 0; l < LANES; l++) s->slope[2 * problem[l]] = s->slope[2 * problem[l] + 1] = mu[l];
+    for (int l = 0; l < LANES; l++)
+        for (int k = 0; k < 2; k++) s->slope[2 * problem[l] + k] = seen[l][k];
 }
