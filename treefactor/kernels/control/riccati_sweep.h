@@ -1,7 +1,7 @@
 /* The sweep from the end to the start; riccati_products.h stands before it.
  *
  *     Q = A^T W_vv A + sym. part of [0; W_qv A; 0] + [W_qq in qq] + Hessian of costs
- *     Q_uu + mu I = R^T R,   Y = R^-T [Q_ux | Q_u],   K = R^-1 Y,   V = Q_xx - Y^T Y + mu I
+ *     Q_uu + mu I = R^T R,   Y = R^-T [Q_ux | Q_u],   K = -R^-1 Y,   V = Q_xx - Y^T Y + mu I
  *
  * One array Q of m rows holds Q and V, upper triangles, with the gradient as last column. */
 
@@ -32,7 +32,7 @@ static ptrdiff_t NAME(carve_sweep)(const Sweep *s, NAME(Arrays) *a, double *scra
     TAKE(a->K, nu * a->ld);
     TAKE(a->W, n * n);
     TAKE(a->B, n * n);
-    TAKE(a->P, n * n);
+    TAKE(a->P, s->curved_count ? n * n : 0);
     TAKE(a->g, n);
     TAKE(a->inverse, nu);
     TAKE(a->input, m * (s->hessian.data ? m : n));
@@ -68,43 +68,52 @@ static void NAME(transport)(const Sweep *s, ptrdiff_t count, const double *D, in
         }
 }
 
-/* W, B <- W_vv and W_vq, g <- the gradient by dv'; the block qq of Q <- W_qq, its last column D_q^T g_q: V is lost. */
+/* B, W <- W_vq and W_vv, g <- the gradient by dv'; the block qq of Q <- W_qq, its last column D_q^T g_q: V is lost. */
 INLINE void NAME(pull_back)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem, ptrdiff_t t)
 {
     const ptrdiff_t n = s->n, ld = a->ld;
-    const double h = s->h;
+    const double h = s->h, *D_q, *D_v;
     double *V_q = ROW(a->Q, s->nu) + s->nu * LANES, *V_v = V_q + n * ld * LANES, *g_q = ROW(a->Q, s->nu) + a->m * LANES;
-    const double *V_qv = V_q + n * LANES, *V_vv = V_v + n * LANES, *D_q = a->D_q, *D_v = a->D_v;
+    const double *V_qv = V_q + n * LANES, *V_vv = V_v + n * LANES;
+    for (ptrdiff_t i = 0; i < n; i++) AT(a->g, i) = READ(g_q, i * ld);
+    if (!s->curved_count) {
+        for (ptrdiff_t i = 0; i < n; i++) {
+            AT(a->g, i) = h * READ(a->g, i) + READ(g_q, (n + i) * ld);
+            for (ptrdiff_t j = i; j < n; j++) {
+                const real x = h * READ(V_q, i * ld + j), above = READ(V_qv, i * ld + j), below = READ(V_qv, j * ld + i);
+                const real sum = READ(V_vv, i * ld + j) + h * ((x + above) + below);
+                AT(a->B, j * n + i) = x + above;
+                AT(a->B, i * n + j) = x + below;
+                AT(a->W, i * n + j) = sum;
+                AT(a->W, j * n + i) = sum;
+            }
+        }
+        return;
+    }
+    D_q = NAME(fetch)(&s->step_by_q, problem, t, n * n, a->D_q);
+    D_v = NAME(fetch)(&s->step_by_v, problem, t, n * n, a->D_v);
     for (ptrdiff_t i = 0; i < n; i++)
         for (ptrdiff_t j = 0; j < n; j++) {
             if (j > i) AT(V_q, j * ld + i) = READ(V_q, i * ld + j);
             AT(V_v, j * ld + i) = READ(V_qv, i * ld + j);
             AT(a->P, i * n + j) = READ(V_q, i * ld + j);
         }
-    if (s->curved_count) {
-        D_q = NAME(fetch)(&s->step_by_q, problem, t, n * n, a->D_q);
-        D_v = NAME(fetch)(&s->step_by_v, problem, t, n * n, a->D_v);
-        NAME(transport)(s, n, D_v, 0, a->P, n);
-    }
+    NAME(transport)(s, n, D_v, 0, a->P, n);
     for (ptrdiff_t i = 0; i < n; i++)
         for (ptrdiff_t j = 0; j < n; j++) {
             const real x = h * READ(a->P, i * n + j) + READ(V_qv, i * ld + j);
             AT(a->P, i * n + j) = x;
             AT(a->B, j * n + i) = x;
         }
-    for (ptrdiff_t i = 0; i < n; i++) AT(a->g, i) = READ(g_q, i * ld);
-    if (s->curved_count) {
-        NAME(transport)(s, n, D_q, 0, a->B, n);
-        NAME(transport)(s, n, D_v, 1, a->P, n);
-        NAME(transport)(s, n, D_v, 0, V_v, ld);
-        NAME(transport)(s, n, D_q, 0, V_q, ld);
-        NAME(transport)(s, n, D_q, 1, V_q, ld);
-        NAME(transport)(s, 1, D_v, 1, a->g, 1);
-        NAME(transport)(s, 1, D_q, 1, g_q, ld);
-    }
+    NAME(transport)(s, n, D_q, 0, a->B, n);
+    NAME(transport)(s, n, D_v, 1, a->P, n);
+    NAME(transport)(s, n, D_v, 0, V_v, ld);
+    NAME(transport)(s, n, D_q, 0, V_q, ld);
+    NAME(transport)(s, n, D_q, 1, V_q, ld);
+    NAME(transport)(s, 1, D_v, 1, a->g, 1);
+    NAME(transport)(s, 1, D_q, 1, g_q, ld);
     for (ptrdiff_t i = 0; i < n; i++) {
         AT(a->g, i) = h * READ(a->g, i) + READ(g_q, (n + i) * ld);
-        AT(g_q, (n + i) * ld) = (real){0};
         for (ptrdiff_t j = i; j < n; j++) {
             const real x = READ(V_vv, i * ld + j) + h * (READ(a->P, i * n + j) + READ(V_v, i * ld + j));
             AT(a->W, i * n + j) = x;
@@ -116,16 +125,11 @@ INLINE void NAME(pull_back)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff
 /* A <- [h a_u | h a_q | I + h a_v] */
 INLINE void NAME(read_dynamics)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem, ptrdiff_t t)
 {
-    const Series *part[3] = {&s->by_u, &s->by_q, &s->by_v};
-    double *to = a->A;
-    for (int k = 0; k < 3; k++) {
-        const ptrdiff_t columns = k ? s->n : s->nu;
-        const double *x = NAME(fetch)(part[k], problem, t, s->n * columns, a->input);
-        for (ptrdiff_t i = 0; i < s->n; i++)
-            for (ptrdiff_t j = 0; j < columns; j++) AT(to, i * a->ld + j) = s->h * READ(x, i * columns + j);
-        to += columns * LANES;
-    }
-    for (ptrdiff_t i = 0; i < s->n; i++) AT(a->A, i * a->ld + s->nu + s->n + i) += 1.0;
+    const ptrdiff_t n = s->n, nu = s->nu, ld = a->ld;
+    NAME(fetch_rows)(&s->by_u, problem, t, n, nu, s->h, a->A, ld);
+    NAME(fetch_rows)(&s->by_q, problem, t, n, n, s->h, a->A + nu * LANES, ld);
+    NAME(fetch_rows)(&s->by_v, problem, t, n, n, s->h, a->A + (nu + n) * LANES, ld);
+    for (ptrdiff_t i = 0; i < n; i++) AT(a->A, i * ld + nu + n + i) += 1.0;
 }
 
 /* Add the derivatives of the costs at stage t to Q. */
@@ -154,21 +158,17 @@ INLINE void NAME(expand)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t 
     const real zero = {0};
     NAME(pull_back)(s, a, problem, t);
     NAME(read_dynamics)(s, a, problem, t);
-    memset(a->Z, 0, n * ld * LANES * sizeof(double));
-    NAME(add_product)(n, n, a->W, n, 1, a->A, ld, a->Z, 0, m, 0);
+    NAME(set_product)(n, n, a->W, n, 1, a->A, ld, a->Z, 0, m, 0);
     for (ptrdiff_t i = 0; i < n; i++) {
         for (ptrdiff_t j = 0; j < n; j++) AT(a->Z, i * ld + nu + j) += READ(a->B, i * n + j);
         AT(a->Z, i * ld + m) = READ(a->g, i);
+        for (ptrdiff_t j = nu + n; j < m; j++) AT(a->Q, (nu + i) * ld + j) = zero;
     }
-    for (ptrdiff_t i = 0; i < m; i++)
-        if (i < nu || i >= nu + n)
-            for (ptrdiff_t j = i / SPAN * SPAN; j < m; j++) AT(a->Q, i * ld + j) = zero;
-        else
-            for (ptrdiff_t j = nu + n; j < m; j++) AT(a->Q, i * ld + j) = zero;
-    for (ptrdiff_t i = 0; i < nu; i++) AT(a->Q, i * ld + m) = zero;
-    NAME(add_costs)(s, a, problem, t);
-    NAME(add_product)(m, n, a->A, ld, 1, a->Z, ld, a->Q, 0, m + 1, 1);
+    NAME(set_product)(nu, n, a->A, ld, 1, a->Z, ld, a->Q, 0, m + 1, 1);
+    NAME(add_product)(n, n, a->A + nu * LANES, ld, 1, a->Z, ld, ROW(a->Q, nu), nu, m + 1, 1);
+    NAME(set_product)(n, n, a->A + (nu + n) * LANES, ld, 1, a->Z, ld, ROW(a->Q, nu + n), nu + n, m + 1, 1);
     NAME(add_product)(n, n, a->B, n, 1, a->A, ld, ROW(a->Q, nu), nu, m, 1);
+    NAME(add_costs)(s, a, problem, t);
 }
 
 /* Return the inverse root of a pivot: 1 in problems where it is not positive, which are noted. */
@@ -213,12 +213,12 @@ INLINE void NAME(factor_controls)(const Sweep *s, const NAME(Arrays) *a, const p
     }
 }
 
-/* K <- R^-1 Y */
+/* K <- -R^-1 Y */
 INLINE void NAME(solve_gains)(const Sweep *s, const NAME(Arrays) *a)
 {
     const ptrdiff_t nu = s->nu, ld = a->ld, end = a->m + 1, from = nu / SPAN * SPAN;
     for (ptrdiff_t r = 0; r < nu; r++)
-        for (ptrdiff_t c = from; c < end; c += SPAN) WIDE(ROW(a->K, r), c) = READ_WIDE(ROW(a->Q, r), c);
+        for (ptrdiff_t c = from; c < end; c += SPAN) WIDE(ROW(a->K, r), c) = -READ_WIDE(ROW(a->Q, r), c);
     for (ptrdiff_t stop = nu, first; stop > 0; stop = first) {
         first = stop > NAME(ROWS) ? stop - NAME(ROWS) : 0;
         NAME(subtract_product)(stop - first, nu - stop, ROW(a->Q, first) + stop * LANES, 1, ld, ROW(a->K, stop), ld,
@@ -235,9 +235,9 @@ INLINE void NAME(solve_gains)(const Sweep *s, const NAME(Arrays) *a)
     }
 }
 
-/* Where the step of a problem exceeds limits, S and the last column of Q <- those of the problem without the controls that
- * are at one, whose changes are in the last column of S with their sign; slopes <- its expected fall. Returns whether
- * there is such a problem. */
+/* Where the step of a problem exceeds limits, find the best one within them: S and the last column of Q <- those of the
+ * problem without the controls that are at a limit, whose changes are in `change`, 0 of the others; slope <- its expected
+ * fall. Returns whether there is such a problem. */
 static int NAME(limit_controls)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem, ptrdiff_t t, int *limited,
                                 double (*slope)[2], double *change)
 {
@@ -250,7 +250,7 @@ static int NAME(limit_controls)(const Sweep *s, const NAME(Arrays) *a, const ptr
         for (ptrdiff_t i = 0; i < nu; i++) {
             lower[i] = s->lower[i] - u[i];
             upper[i] = s->upper[i] - u[i];
-            x[i] = -a->K[(i * ld + m) * LANES + l];
+            x[i] = a->K[(i * ld + m) * LANES + l];
             if (x[i] < lower[i] || x[i] > upper[i]) limited[l] = 1;
         }
         if (!limited[l] || s->failed[problem[l]]) {
@@ -329,12 +329,11 @@ static void NAME(sweep)(const Sweep *s, const ptrdiff_t *problem, double *scratc
             for (int k = 0; k < 2; k++) seen[l][k] += own ? slope[l][k] : fall[l];
             if (own)
                 for (ptrdiff_t r = 0; r < nu; r++)
-                    if (change[r * LANES + l] != 0.0) a->K[(r * ld + m) * LANES + l] = -change[r * LANES + l];
+                    if (change[r * LANES + l] != 0.0) a->K[(r * ld + m) * LANES + l] = change[r * LANES + l];
         }
         NAME(subtract_product)(2 * n, nu, a->Q + nu * LANES, ld, 1, a->Q, ld, ROW(a->Q, nu), nu, m + 1, 1);
         for (ptrdiff_t r = 0; r < nu; r++) {
             double *row = ROW(a->K, r);
-            for (ptrdiff_t c = nu / SPAN * SPAN; c < m + 1; c += SPAN) WIDE(row, c) = -READ_WIDE(row, c);
             for (int l = 0; l < LANES; l++) to[l] = s->gains + ((problem[l] * s->steps + t) * nu + r) * 2 * n;
             NAME(put)(row + nu * LANES, 2 * n, to);
             for (int l = 0; l < LANES; l++) to[l] = s->feedforward + (problem[l] * s->steps + t) * nu + r;
