@@ -182,41 +182,15 @@ def test_the_gradient_is_that_of_a_loop_over_pinocchio(example, monkeypatch, cap
     assert float(printed.split("deviation ")[1].split()[0]) < 1e-12
 
 
-def test_slopes_of_differential_dynamic_programming_are_those_of_the_cost(example):
-    script = example("ddp_batch")
-    motion = script.problems(3, 12)
-    derivatives = tf.forward_dynamics_derivatives(motion.model, motion.q[:-1], motion.v[:-1], motion.u)
-    gradient, by_q = script.quadratic(motion)
-    gains, slope = script.sweep(gradient, by_q, derivatives, np.zeros(3))
-    tried = script.forward(motion, gains, np.array([0.0, 1e-5, -1e-5])).cost()
-    np.testing.assert_allclose(tried[0], motion.cost(), rtol=1e-14)
-    np.testing.assert_allclose((tried[2] - tried[1]) / 2e-5, slope, rtol=1e-7)
-    damped = script.sweep(gradient, by_q, derivatives, np.array([0.0, 1e-2, 1e2]))[1]
-    assert damped[0] == slope[0]
-    assert (damped[1:] < slope[1:]).all()
-
-
 def test_differential_dynamic_programming_finds_minima(example):
     script = example("ddp_batch")
-    motion, costs, used = script.solve(script.problems(4, 20))
-    assert (np.diff(costs, axis=0) <= 0.0).all()
-    assert len(set(used)) > 1  # problems drop out
-    rng = np.random.default_rng(1)
-    for size in (1e-3, 1e-1):
-        u = motion.u + size * rng.normal(size=motion.u.shape)
-        q, v = tf.rollout(motion.model, motion.q[0], motion.v[0], u.swapaxes(0, 1), script.H)
-        moved = script.replace(motion, q=q.swapaxes(0, 1), v=v.swapaxes(0, 1), u=u)
-        assert (moved.cost() > costs[-1]).all()
-
-
-def test_problems_do_not_depend_on_those_solved_beside_them(example):
-    script = example("ddp_batch")
     given = script.problems(4, 20)
-    motion, costs, used = script.solve(given)
-    alone, own, iterations = script.solve(given.select(np.array([2])))
-    assert iterations[0] == used[2]
-    np.testing.assert_allclose(own[:, 0], costs[: len(own), 2], rtol=1e-10)
-    np.testing.assert_allclose(alone.q[:, 0], motion.q[:, 2], rtol=0, atol=1e-9)
+    result = given.solve()
+    assert result.solved.all()
+    assert (np.diff(result.costs, axis=0) <= 0.0).all()
+    assert len(set(result.iterations)) > 1  # problems drop out
+    tool = tf.frame_placement(given.model, result.q[:, -1], script.FRAME)
+    assert np.linalg.norm(tool[..., 3] - given.goal[..., 3], axis=-1).max() < 0.05  # m
 
 
 def test_differential_dynamic_programming_prints_and_draws(example, monkeypatch, capsys, tmp_path):
@@ -228,9 +202,7 @@ def test_differential_dynamic_programming_prints_and_draws(example, monkeypatch,
     monkeypatch.delenv("TREEFACTOR_CROCODDYL_PYTHON", raising=False)
     runpy.run_path(str(EXAMPLES / "ddp_batch.py"), run_name="__main__")
     printed = capsys.readouterr().out
-    assert all(
-        word in printed for word in ("3 problems of 8 steps", "Riccati sweep", "Crocoddyl is left out")
-    )
+    assert all(word in printed for word in ("3 problems of 8 steps", "ILQRResult", "Crocoddyl is left out"))
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -241,10 +213,10 @@ def test_differential_dynamic_programming_prints_and_draws(example, monkeypatch,
 def test_crocoddyl_finds_the_same_costs(example):
     script = example("ddp_batch")
     given = script.problems(3, 30)
-    costs, used = script.solve(given)[1:]
+    result = given.solve()
     theirs = script.crocoddyl(os.environ["TREEFACTOR_CROCODDYL_PYTHON"], given, 100, 1)
-    np.testing.assert_allclose(costs[-1], theirs["cost"], rtol=1e-6)
-    assert np.abs(used - theirs["iterations"]).max() <= 1  # where rounding decides at the end
+    np.testing.assert_allclose(result.cost, theirs["cost"], rtol=1e-9)
+    assert np.abs(result.iterations - theirs["iterations"]).max() <= 1  # where rounding decides at the end
 
 
 def test_sampling_moves_the_tool_and_turns_the_quadruped(example):

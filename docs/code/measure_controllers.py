@@ -88,11 +88,11 @@ def dynamic_programming(peers: dict, problems: int, steps: int, iterations: int,
     import ddp_batch
 
     problem = ddp_batch.problems(problems, steps)
-    _, costs, used, figures = ddp_batch.measure(problem, iterations, repeats)
+    result, figures = ddp_batch.measure(problem, iterations, repeats)
     python = named("Crocoddyl", peers)
     if python:
         theirs = ddp_batch.crocoddyl(python, problem, iterations, repeats)
-        beside = ddp_batch.compare(theirs, costs, used)
+        beside = ddp_batch.compare(theirs, result)
         store(peers, "Crocoddyl", python, beside | {"ours": figures["seconds"]})
     return figures
 

@@ -1,7 +1,8 @@
-"""Tasks people use a model for: inverse kinematics of many targets within limits.
+"""Tasks people use a model for: inverse kinematics and motions of least cost.
 
 `tasks` has what a configuration shall do, `inverse` the function and the class that search for it,
-`results` what they return.
+`results` what they return. `costs` has what a motion shall cost, `regulation` the function that finds
+motions of least cost.
 """
 
 from .._util.lazy_names import lazy_names

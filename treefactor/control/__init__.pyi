@@ -1,7 +1,18 @@
 """List the names of treefactor.control, each with the module that defines it."""
 
+from .costs import ComCost as ComCost
+from .costs import ControlCost as ControlCost
+from .costs import CustomCost as CustomCost
+from .costs import FrameCost as FrameCost
+from .costs import FrameVelocityCost as FrameVelocityCost
+from .costs import LimitCost as LimitCost
+from .costs import StateCost as StateCost
 from .inverse import InverseKinematics as InverseKinematics
 from .inverse import inverse_kinematics as inverse_kinematics
+from .regulation import ILQRProgress as ILQRProgress
+from .regulation import ILQRResult as ILQRResult
+from .regulation import ILQRStatus as ILQRStatus
+from .regulation import ilqr as ilqr
 from .results import IKResult as IKResult
 from .results import Progress as Progress
 from .results import Status as Status

@@ -1,0 +1,290 @@
+"""Iterative linear-quadratic regulation: its terms, its minima, and what a batch must not change."""
+
+import numpy as np
+import pytest
+from oracles.riccati import controls_of_saddle_point, transition
+
+import treefactor as tf
+from treefactor.control import (
+    ComCost,
+    ControlCost,
+    CustomCost,
+    FrameCost,
+    FrameVelocityCost,
+    ILQRStatus,
+    LimitCost,
+    StateCost,
+    ilqr,
+)
+from treefactor.control.costs import Sizes, terms_of
+from treefactor.control.regulation import _Search, _Sums
+from treefactor.exceptions import ConfigurationError, DtypeError, InvalidModelError, ShapeError
+
+H, STEPS = 0.02, 12
+ROD = tf.Inertia(1.0, [0.1, 0.05, -0.2], np.diag([0.1, 0.2, 0.15]))
+
+
+def flyer():
+    """Return a free-flyer with an arm: a ball joint and two hinges with limits."""
+    hinges = [
+        tf.Joint(f"hinge{k}", "revolute", parent=1 + k, axis=np.eye(3)[k], inertia=ROD, p=[0.0, 0.1, 0.2])
+        for k in range(2)
+    ]
+    model = tf.Model(
+        [
+            tf.Joint("base", "freeflyer", inertia=ROD),
+            tf.Joint("ball", "spherical", parent=0, inertia=ROD, p=[0.1, 0.0, 0.2]),
+            *hinges,
+        ]
+    )
+    return model.add_frame("tool", "hinge1", p=[0.1, 0.2, 0.3])
+
+
+def arm():
+    """Return a chain of three hinges."""
+    joints = [
+        tf.Joint(f"hinge{k}", "revolute", parent=k - 1, axis=np.eye(3)[k], inertia=ROD, p=[0.0, 0.1, 0.3])
+        for k in range(3)
+    ]
+    return tf.Model(joints).add_frame("tool", "hinge2", p=[0.1, 0.2, 0.3])
+
+
+def costs_of(model, rng, shape=()):
+    """Return one cost of every kind, with targets for problems of a shape and for all times."""
+    q = tf.random_configuration(model, rng, size=(*shape, STEPS + 1))
+    low = np.full(model.nq, 0.1)
+    return [
+        FrameCost("tool", tf.frame_placement(model, q, "tool"), rng.uniform(1.0, 2.0, 6)),
+        StateCost(q, rng.normal(size=(*shape, 1, model.nv)), 0.1, rng.uniform(0.1, 1.0, model.nv), "running"),
+        FrameVelocityCost("tool", rng.normal(size=6), 0.1, "LOCAL_WORLD_ALIGNED", at="final"),
+        ComCost(rng.normal(size=3), [1.0, 0.5, 0.0], at=np.linspace(0.0, 1.0, STEPS + 1)),
+        LimitCost(low, low + 0.1, 0.3),
+        ControlCost(rng.normal(size=(STEPS, model.nv)), 0.05),
+    ]
+
+
+def search_of(model, count, cost, rng, matrix=None):
+    """Return a search that has not begun, from random motions."""
+    matrix = np.eye(model.nv) if matrix is None else matrix
+    q, v = tf.random_configuration(model, rng, size=count), rng.normal(size=(count, model.nv))
+    u = rng.normal(size=(count, STEPS, matrix.shape[1]))
+    return _Search(Sizes(model, STEPS, matrix.shape[1], H, (count,)), (q, v, u), cost, matrix, None, 1e-9, 1)
+
+
+def test_derivatives_of_costs_are_those_of_gauss_and_newton():
+    """Every term's gradient and Hessian, against central differences of its residual."""
+    model, rng = flyer(), np.random.default_rng(1)
+    n, d = model.nv, 1e-6
+    search = search_of(model, 2, costs_of(model, rng, (2,)), rng)
+    q, v, u, rows = search.q, search.v, search.u, np.array([1])
+    q, v, u = q[1:], v[1:], u[1:]
+    for term in search.terms:
+        sums, diagonal = _Sums(search.sizes, 1, True), np.zeros((STEPS + 1, 3 * n))
+        term.add_derivatives(q, v, u, rows, sums)
+        term.add_constants(diagonal)
+        r = term.residual(q, v, u, rows)
+        J = np.zeros((*r.shape, 3 * n))
+        for k in range(n):
+            e = d * np.eye(n)[k]
+            changes = (
+                ((q, v, u + e), (q, v, u - e)),
+                ((tf.integrate(model, q, e), v, u), (tf.integrate(model, q, -e), v, u)),
+                ((q, v + e, u), (q, v - e, u)),
+            )
+            for part, pair in enumerate(changes):
+                up, down = (term.residual(*motion, rows) for motion in pair)
+                J[..., part * n + k] = (up - down) / (2.0 * d)
+        weight = term.time[:, None] * term.weight
+        times = r.shape[1]
+        H_by_all = sums.hessian + np.einsum("ti,ij->tij", diagonal, np.eye(3 * n))
+        H_by_all[..., n : 2 * n, n : 2 * n] += sums.by_q
+        wanted = np.einsum("btki,tk,btkj->btij", J, weight, J)
+        gradient = np.einsum("btki,tk,btk->bti", J, weight, r)
+        name = type(term).__name__
+        upper = np.triu(np.ones((3 * n, 3 * n)))
+        np.testing.assert_allclose(sums.gradient[:, :times], gradient, atol=2e-8, err_msg=name)
+        np.testing.assert_allclose(upper * H_by_all[:, :times], upper * wanted, atol=2e-8, err_msg=name)
+        assert abs(gradient).max() > 1e-3, name
+
+
+def test_expected_falls_are_derivatives_along_the_step():
+    """Of the whole motion with feedback, on groups and with fewer forces than freedoms."""
+    model, rng = flyer(), np.random.default_rng(2)
+    matrix = np.vstack([np.zeros((6, 3)), rng.normal(size=(model.nv - 6, 3))])
+    cost = [*costs_of(model, rng)[:-1], ControlCost(weight=0.1)]
+    search = search_of(model, 5, cost, rng, matrix)
+    every, d = np.arange(5), 1e-6
+    search.sweep(every)
+    up, down = (search._values(*search._forward(every, np.array([s])), every) for s in (d, -d))
+    np.testing.assert_allclose((up - down) / (2.0 * d), -search.slope[:, 0], rtol=1e-6)
+
+
+def test_one_step_solves_a_linear_quadratic_problem():
+    joints = [
+        tf.Joint(f"slide{k}", "prismatic", parent=k - 1, axis=np.eye(3)[k], inertia=ROD) for k in range(2)
+    ]
+    model, rng = tf.Model(joints), np.random.default_rng(3)
+    q0, v0, u = rng.normal(size=2), rng.normal(size=2), rng.normal(size=(STEPS, 2))
+    cost = [StateCost(rng.normal(size=(STEPS + 1, 2)), weight_q=2.0, weight_v=0.5), ControlCost(weight=0.1)]
+    result = ilqr(model, q0, v0, u, cost, H, iterations=1, regularization=1e-14)
+    search = search_of(model, 1, cost, rng)
+    by = [x.squeeze() for x in tf.forward_dynamics_derivatives(model, q0[None], v0[None], u[:1])]
+    F = np.array([transition(*by, np.eye(2), np.eye(2), H)] * STEPS)
+    hessians = np.array([np.diag(row) for row in search.diagonal])
+    terms, _ = terms_of(cost, search.sizes)
+    sums = _Sums(search.sizes, 1, False)
+    q, v = (x[None] for x in tf.rollout(model, q0, v0, u, H))
+    for term in terms:
+        term.add_derivatives(q, v, u[None], np.zeros(1, int), sums)
+    change = controls_of_saddle_point(F, sums.gradient[0], hessians)
+    np.testing.assert_allclose(result.u, u + change, rtol=1e-9, atol=1e-9 * abs(change).max())
+    np.testing.assert_allclose(result.costs[0] - result.cost, result.expected, rtol=1e-9)
+
+
+def test_neighbours_and_threads_change_no_bit():
+    """Nor does a problem that is not finite, or one whose first motion diverges."""
+    model, rng = arm(), np.random.default_rng(4)
+    q0, v0, u = rng.normal(size=(11, 3)), rng.normal(size=(11, 3)), rng.normal(size=(11, STEPS, 3))
+    goal = tf.frame_placement(model, rng.normal(size=(11, 3)), "tool")[:, None]
+    u[2, 3, 1], v0[5] = np.nan, 1e200
+
+    def solve(chosen, **options):
+        cost = [FrameCost("tool", goal[chosen], 100.0), StateCost(np.zeros(3)), ControlCost(weight=1e-3)]
+        return ilqr(model, q0[chosen], v0[chosen], u[chosen], cost, H, **options)
+
+    every = solve(slice(None))
+    assert every.status[[2, 5]].tolist() == [ILQRStatus.NON_FINITE] * 2
+    assert every.solved[[0, 1, 3, 4, 6, 7, 8, 9, 10]].all()
+    assert (np.diff(every.costs, axis=0)[:, every.solved] <= 1e-12).all()
+    threaded = solve(slice(None), num_threads=2)
+    names = ("q", "v", "u", "cost", "gains", "feedforward", "iterations", "status", "expected")
+    for chosen in (slice(3, 5), slice(10, 11), np.arange(11)[::-1]):
+        few = solve(chosen)
+        for name in names:
+            np.testing.assert_array_equal(getattr(few, name), getattr(every, name)[chosen], err_msg=name)
+            np.testing.assert_array_equal(getattr(threaded, name), getattr(every, name), err_msg=name)
+
+
+def test_custom_costs_are_worth_the_same_terms():
+    model, rng = arm(), np.random.default_rng(5)
+    time = np.r_[np.full(STEPS, H), 1.0]
+
+    def value(q, v, u):
+        cost = 0.5 * time * ((q - 1.0) ** 2 + v**2).sum(axis=-1)
+        cost[..., :-1] += 0.05 * H * (u**2).sum(axis=-1)
+        return cost
+
+    def derivatives(q, v, u):
+        lx = time[:, None] * np.concatenate([q - 1.0, v], axis=-1)
+        lxx = np.broadcast_to(time[:, None, None] * np.eye(6), (*lx.shape, 6))
+        luu = np.broadcast_to(0.1 * H * np.eye(3), (*u.shape, 3))
+        return lx, 0.1 * H * u, lxx, luu, np.zeros((*u.shape, 6))
+
+    start = rng.normal(size=(3, 2, 3)), np.zeros(3), rng.normal(size=(STEPS, 3))
+    custom = ilqr(model, *start, CustomCost(value, derivatives), H)
+    terms = ilqr(model, *start, [StateCost(np.ones(3)), ControlCost(weight=0.1)], H)
+    assert custom.u.shape == (3, 2, STEPS, 3)
+    assert custom.solved.all()
+    np.testing.assert_allclose(custom.u, terms.u, rtol=1e-6, atol=1e-8)
+
+
+def test_the_policy_holds_a_pushed_motion():
+    """The motion ends nearer to the planned one than with the same forces."""
+    model, rng = flyer(), np.random.default_rng(6)
+    q0, v0 = tf.random_configuration(model, rng), 0.1 * rng.normal(size=model.nv)
+    cost = [StateCost(q0, weight_q=1e3, weight_v=10.0), ControlCost(weight=1e-4)]
+    result = ilqr(model, q0, v0, np.zeros((STEPS, model.nv)), cost, H)
+    assert result.solved
+    push = 0.05 * rng.normal(size=(6, model.nv))
+    ends = []
+    for feedback in (True, False):
+        q, v = tf.integrate(model, q0, push), v0 + push
+        for t in range(STEPS):
+            u = result.policy(t, q, v) if feedback else np.tile(result.u[t], (6, 1))
+            q, v = tf.step(model, q, v, u, H)
+        ends.append(np.square(tf.difference(model, result.q[-1], q)).sum(axis=-1))
+    assert (ends[0] < 0.5 * ends[1]).all()
+    np.testing.assert_allclose(result.policy(3, result.q[3], result.v[3]), result.u[3], rtol=1e-12)
+
+
+def test_controls_at_limits_have_gradients_that_point_outside():
+    """And those between them none: by differences of the cost of whole motions."""
+    model, rng = arm(), np.random.default_rng(7)
+    goal = tf.frame_placement(model, rng.normal(size=(5, 3)), "tool")[:, None]
+    rest = [StateCost(np.zeros(3), weight_v=0.1), ControlCost(weight=0.01)]
+    cost = [FrameCost("tool", goal, 300.0, at="final"), *rest]
+    lower, upper = np.array([-25.0, -20.0, -np.inf]), np.array([25.0, 30.0, 5.0])
+    start = rng.normal(size=(5, 3)), np.zeros(3), np.zeros((STEPS, 3))
+    options = {"control_limits": (lower, upper), "tolerance": 1e-13, "iterations": 300}
+    result = ilqr(model, *start, cost, H, **options)
+    assert result.solved.all()
+    search, d = search_of(model, 5, cost, rng), 1e-5
+    gradient = np.empty((5, STEPS, 3))
+    for t, k in np.ndindex(STEPS, 3):
+        costs = []
+        for sign in (1.0, -1.0):
+            u = result.u.copy()
+            u[:, t, k] += sign * d
+            q, v = tf.rollout(model, start[0], start[1], u, H)
+            costs.append(search._values(q, v, u, np.arange(5)))
+        gradient[:, t, k] = (costs[0] - costs[1]) / (2.0 * d)
+    low, high = result.u == lower, result.u == upper
+    assert 20 < (low | high).sum() < 160
+    assert (result.u >= lower).all()
+    assert (result.u <= upper).all()
+    assert (gradient[low] > -1e-5).all()
+    assert (gradient[high] < 1e-5).all()
+    assert abs(gradient[~(low | high)]).max() < 1e-5
+    assert not result.gains[low | high].any()
+    pushed = result.policy(0, start[0] + 10.0, start[1])
+    np.testing.assert_array_equal(pushed, np.clip(pushed, lower, upper))
+    cost = [FrameCost("tool", goal[3], 300.0, at="final"), *rest]
+    alone = ilqr(model, start[0][3], *start[1:], cost, H, **options)
+    np.testing.assert_array_equal(alone.u, result.u[3])
+
+
+def test_a_callback_ends_the_search():
+    model, seen = arm(), []
+    start = np.zeros((2, 3)), np.zeros(3), np.zeros((STEPS, 3))
+    cost = [StateCost(np.ones(3), at="final", weight_q=100.0), ControlCost(weight=1e-3)]
+
+    def stop(progress):
+        seen.append(progress)
+        return progress.iteration == 2
+
+    result = ilqr(model, *start, cost, H, callback=stop)
+    assert result.status.tolist() == [ILQRStatus.STOPPED] * 2
+    assert [one.iteration for one in seen] == [1, 2]
+    assert repr(result) == "<ILQRResult of 2 problems: 2 STOPPED>"
+    np.testing.assert_array_equal(seen[-1].cost, result.cost)
+    few = ilqr(model, *start, cost, H, iterations=2)
+    assert few.status.tolist() == [ILQRStatus.ITERATIONS] * 2
+    np.testing.assert_array_equal(few.u, result.u)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"u": np.zeros((STEPS, 2))}, ShapeError, "u must have shape"),
+        ({"u": np.zeros((0, 3))}, ShapeError, "at least one step"),
+        ({"q0": np.zeros((2, 3)), "v0": np.zeros((3, 3))}, ShapeError, "leading axes"),
+        ({"dt": 0.0}, ValueError, "dt"),
+        ({"cost": []}, DtypeError, "cost must be a list"),
+        ({"cost": [3.0]}, DtypeError, "a cost must be one of"),
+        ({"cost": StateCost(np.zeros(3), weight_q=-1.0)}, ValueError, "negative"),
+        ({"cost": StateCost(np.zeros(4))}, ShapeError, "q of StateCost"),
+        ({"cost": FrameCost("tol", np.eye(3, 4))}, InvalidModelError, "tool"),
+        ({"cost": FrameCost("tool", np.ones((3, 4)))}, ValueError, "no rotation"),
+        ({"cost": LimitCost(np.ones(3), np.zeros(3))}, ConfigurationError, "hinge0"),
+        ({"cost": ComCost(np.zeros(3), at="end")}, ValueError, "at of ComCost"),
+        ({"cost": CustomCost(lambda q, v, u: 0.0, None)}, ShapeError, "value of CustomCost"),
+        ({"control_limits": (1.0, -1.0)}, ConfigurationError, "control 0 has limits 1 > -1"),
+        ({"control_limits": 1.0}, DtypeError, "control_limits must be a pair"),
+        ({"actuated": ["hinge"]}, InvalidModelError, "hinge0"),
+        ({"actuated": np.eye(2)}, ShapeError, "actuated"),
+    ],
+)
+def test_wrong_arguments_raise_our_errors(change, error, words):
+    start = {"q0": np.zeros(3), "v0": np.zeros(3), "u": np.zeros((STEPS, 3))}
+    with pytest.raises(error, match=words):
+        ilqr(arm(), **{**start, "cost": ControlCost(), "dt": H, **change})

@@ -1,0 +1,164 @@
+"""Riccati sweeps against dense recursions and the KKT system."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from oracles.riccati import controls_of_saddle_point, recursion, transition
+
+import treefactor as tf
+from treefactor.control._riccati import SIDE, Sweeps
+
+H = 0.01
+
+
+def model_of(*kinds):
+    """Return a chain of joints of several kinds."""
+    inertia = tf.Inertia(1.0, [0.1, 0.05, -0.2], np.diag([0.1, 0.2, 0.15]))
+    joints = []
+    for k, kind in enumerate(kinds):
+        axis = {} if kind in ("freeflyer", "spherical", "planar") else {"axis": np.eye(3)[k % 3]}
+        joints.append(tf.Joint(f"joint{k}", kind, parent=k - 1, inertia=inertia, p=[0.1, 0.0, 0.2], **axis))
+    return tf.Model(joints)
+
+
+class Problems:
+    """Random linear-quadratic problems along motions of a model; Hessians of costs are positive definite."""
+
+    def __init__(self, model, count, steps, controls=None, full=True, seed=0):
+        rng = np.random.default_rng(seed)
+        self.model, self.count, self.steps = model, count, steps
+        n = self.n = model.nv
+        nu = self.nu = n if controls is None else controls
+        m = nu + 2 * n
+        q = tf.random_configuration(model, rng, size=(count, steps))
+        v = 3.0 * rng.normal(size=(count, steps, n))
+        by_q, by_v, by_u = tf.forward_dynamics_derivatives(model, q, v, rng.normal(size=(count, steps, n)))
+        self.dynamics = by_q, by_v, np.ascontiguousarray(by_u[..., :nu])
+        self.transport = tf.d_integrate(model, q, H * v)
+        roots = rng.normal(size=(count, steps + 1, n, n)), 0.3 * rng.normal(size=(count, steps + 1, m, m))
+        self.costs = (
+            rng.normal(size=(count, steps + 1, m)),
+            rng.uniform(0.1, 1.0, size=(1, steps + 1, m)),
+            roots[0] @ roots[0].swapaxes(-1, -2),
+            roots[1] @ roots[1].swapaxes(-1, -2) if full else None,
+        )
+        self.regularization = 10.0 ** rng.uniform(-9, -1, size=count)
+
+    def sweep(self, lanes, chosen=slice(None), limits=None):
+        """Return gains, feedforward, slopes and failures of some problems."""
+        chosen = np.arange(self.count)[chosen]
+        count, nu, n = len(chosen), self.nu, self.n
+        results = (
+            np.full((count, self.steps, nu, 2 * n), np.nan),
+            np.full((count, self.steps, nu), np.nan),
+            np.full((count, 2), np.nan),
+            np.full(count, -1, np.int8),
+        )
+        parts = [
+            tuple(None if x is None else x if len(x) == 1 else np.ascontiguousarray(x[chosen]) for x in part)
+            for part in (self.dynamics, self.transport, self.costs)
+        ]
+        sweeps = Sweeps(self.model.configurations, nu)
+        blocks = -(-count // SIDE) if lanes else count
+        sweeps.run(H, *parts, limits, self.regularization[chosen], results, lanes, 0, blocks)
+        return results
+
+    def dense(self, b):
+        """Return transitions, gradients and Hessians of one problem."""
+        steps, nu = self.steps, self.nu
+        transitions = np.array(
+            [transition(*(x[b, t] for x in (*self.dynamics, *self.transport)), H) for t in range(steps)]
+        )
+        gradient, diagonal, by_q, rest = self.costs
+        hessian = np.array([np.diag(row) for row in diagonal[0]])
+        hessian[:, nu : nu + self.n, nu : nu + self.n] += by_q[b]
+        return transitions, gradient[b], hessian if rest is None else hessian + rest[b]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "controls"),
+    [
+        (("revolute",) * 5, None),
+        (("freeflyer", "revolute", "spherical", "continuous", "revolute"), 4),
+        (("planar", "prismatic"), None),
+    ],
+)
+def test_sweeps_equal_the_dense_recursion(kinds, controls):
+    """In lanes and alone, to rounding, whatever the number of problems; both have the same bits."""
+    problems = Problems(model_of(*kinds), SIDE + 1, 7, controls)
+    lanes, one = problems.sweep(True), problems.sweep(False)
+    for x, y in zip(lanes, one, strict=True):
+        np.testing.assert_array_equal(x, y)
+    assert not lanes[3].any()
+    for b in range(problems.count):
+        gains, feedforward, falls = recursion(*problems.dense(b), problems.regularization[b])
+        np.testing.assert_allclose(lanes[0][b], gains, rtol=1e-10, atol=1e-12 * abs(gains).max())
+        np.testing.assert_allclose(lanes[1][b], feedforward, rtol=1e-10, atol=1e-12 * abs(feedforward).max())
+        np.testing.assert_allclose(lanes[2][b], falls.sum(), rtol=1e-12)
+
+
+def test_controls_solve_the_kkt_system():
+    problems = Problems(model_of("freeflyer", "revolute", "revolute"), 1, 5)
+    problems.regularization[:] = 0.0
+    gains, feedforward, _, _ = problems.sweep(True)
+    transitions, *costs = problems.dense(0)
+    wanted = controls_of_saddle_point(transitions, *costs)
+    x = np.zeros(2 * problems.n)
+    for t in range(problems.steps):
+        u = feedforward[0, t] + gains[0, t] @ x
+        np.testing.assert_allclose(u, wanted[t], rtol=1e-9, atol=1e-11 * abs(wanted).max())
+        x = transitions[t] @ np.r_[u, x]
+
+
+def test_steps_within_limits_are_the_best_ones():
+    """One stage against the least value over all sets of controls at limits; in lanes and alone."""
+    problems = Problems(model_of("revolute", "freeflyer"), 2 * SIDE + 1, 1, controls=4)
+    rng = np.random.default_rng(8)
+    u, upper = rng.uniform(-0.3, 0.3, size=(problems.count, 1, 4)), np.array([0.3, 0.6, 0.3, np.inf])
+    lower = -upper
+    free = problems.sweep(True)
+    lanes, one = (problems.sweep(kind, limits=(u, lower, upper)) for kind in (True, False))
+    for x, y in zip(lanes, one, strict=True):
+        np.testing.assert_array_equal(x, y)
+    limited = 0
+    for b in range(problems.count):
+        (F,), gradients, hessians = problems.dense(b)
+        mu, nu = problems.regularization[b], 4
+        V = hessians[1][nu:, nu:] + mu * np.eye(F.shape[0])
+        Q, g = hessians[0] + F.T @ V @ F, gradients[0] + F.T @ gradients[1][nu:]
+        Q, g = Q[:nu, :nu] + mu * np.eye(nu), g[:nu]
+        best = np.inf, None
+        for signs in product((-1, 0, 1), repeat=nu):
+            s = np.array(signs)
+            x = np.where(s < 0, lower - u[b, 0], np.where(s > 0, upper - u[b, 0], 0.0))
+            at = s == 0
+            if not np.isfinite(x).all():
+                continue
+            x[at] = np.linalg.solve(Q[np.ix_(at, at)], -g[at] - Q[np.ix_(at, ~at)] @ x[~at])
+            inside = (x >= lower - u[b, 0] - 1e-12) & (x <= upper - u[b, 0] + 1e-12)
+            value = g @ x + 0.5 * x @ Q @ x
+            if inside.all() and value < best[0]:
+                best = value, x
+        np.testing.assert_allclose(lanes[1][b, 0], best[1], rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(lanes[2][b, 0] - 0.5 * lanes[2][b, 1], -best[0], rtol=1e-9)
+        if (free[1][b, 0] != lanes[1][b, 0]).any():
+            limited += 1
+            held = np.isin(lanes[1][b, 0], [*(lower - u[b, 0]), *(upper - u[b, 0])])
+            assert not lanes[0][b, 0, held].any()
+    assert 3 < limited < problems.count
+
+
+def test_a_problem_without_a_minimum_changes_no_bit_of_its_neighbours():
+    """Nor does one that is not finite, nor where a problem stands."""
+    problems = Problems(model_of("revolute", "revolute"), SIDE + 1, 4, full=False)
+    alone = problems.sweep(True, slice(2, 3))
+    problems.costs[0][0, 1, 3] = np.nan
+    problems.costs[2][1, 2] = -1e7 * np.eye(2)
+    for lanes in (True, False):
+        together = problems.sweep(lanes)
+        for x, y in zip(together, alone, strict=True):
+            np.testing.assert_array_equal(x[2], y[0])
+        assert together[3][1]
+        assert not together[3][2:].any()
+        assert np.isnan(together[2][0]).all()

@@ -1,0 +1,8 @@
+/* Compile the kernels of Riccati sweeps for every instruction set. */
+#include <math.h>
+#include <string.h>
+
+#include "riccati.h"
+
+#define TEXT "kernels/control/riccati_isa.h"
+#include "../common/every_isa.h"

@@ -1,0 +1,64 @@
+/* Declare the kernels of Riccati sweeps: gains of linear-quadratic problems along a motion of a model.
+ *
+ * A state is (q, v), its tangent n + n numbers, and a control has nu. Semi-implicit Euler with the acceleration a:
+ *
+ *     dv' = A (du, dq, dv),  A = [h a_u | h a_q | I + h a_v];     dq' = D_q dq + h D_v dv'
+ *
+ * where D_q, D_v are the derivatives of the step of q by q and by h v': unit matrices but for blocks of rotations. */
+#ifndef TREEFACTOR_RICCATI_H
+#define TREEFACTOR_RICCATI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../configurations/joints.h"
+
+/* Contiguous numbers of stage t of problem b at data + b to_problem + t to_stage; data may be NULL where it says so. */
+typedef struct {
+    const double *data;
+    ptrdiff_t to_problem, to_stage;
+} Series;
+
+/* Stages 0 .. steps-1 and the end; m = nu + 2 n, all Hessians and gradients by (u, q, v). */
+typedef struct {
+    ptrdiff_t n, nu, steps;
+    double h;
+    const Coordinates *curved;       /* SPHERE, PLANE and SPACE */
+    ptrdiff_t curved_count;
+    Series by_q, by_v, by_u;         /* of accelerations: n x n, n x n, n x nu */
+    Series step_by_q, step_by_v;     /* D_q, D_v: n x n, of which the blocks of `curved` are read; NULL without them */
+    Series gradient, diagonal;       /* of costs: m; the diagonal of their Hessians: m */
+    Series hessian_q;                /* added to the Hessian: n x n, by q, its upper triangle */
+    Series hessian;                  /* added to it: m x m, its upper triangle; or NULL */
+    Series u;                        /* controls, nu; NULL without limits */
+    const double *lower, *upper;     /* nu: of controls */
+    const double *regularization;    /* of every problem: added to the Hessians by u and, of the cost to go, by the state */
+    /* (problems, steps, nu, 2 n) and (problems, steps, nu): controls change by feedforward + gains (dq, dv) */
+    double *gains, *feedforward;
+    double *slope;                   /* 2 of every problem: the fall expected of a step s is s slope_0 - s s / 2 slope_1 */
+    int8_t *failed;                  /* of every problem: whether a pivot was not positive */
+} Sweep;
+
+/* Sweep the problems `problem[0..side-1]`, some of which may be the same; scratch is aligned to 64 bytes. */
+typedef void (*SweepKernel)(const Sweep *, const ptrdiff_t *problem, double *scratch);
+
+typedef struct {
+    const char *name;
+    ptrdiff_t side;                  /* problems side by side in lanes */
+    SweepKernel one, lanes;          /* vectors along columns of one problem; problems side by side: of the same bits */
+    ptrdiff_t (*one_scratch)(const Sweep *), (*lanes_scratch)(const Sweep *);   /* doubles */
+    /* u <- u + length k + K x, of nu and `states` numbers of 8 problems side by side; length has one for each */
+    void (*control)(ptrdiff_t nu, ptrdiff_t states, const double *K, const double *x, const double *k,
+                    const double *length, double *u);
+    /* g <- g + J^T W r, H <- H + J^T W J, its upper triangle, with rows of `ld` entries; J has `rows` rows of n columns and
+     * is multiplied by L before where that is given. work: 2 rows n */
+    void (*add_squares)(ptrdiff_t rows, ptrdiff_t n, const double *J, const double *L, const double *weight,
+                        const double *r, double *work, double *g, double *H, ptrdiff_t ld);
+} RiccatiTable;
+
+extern const RiccatiTable riccati_baseline;
+#if defined(__x86_64__) && defined(__GNUC__)
+extern const RiccatiTable riccati_avx2, riccati_avx512;
+#endif
+
+#endif

@@ -1,0 +1,64 @@
+/* Instantiates the kernels of Riccati sweeps for one instruction set; riccati.c includes it with
+ *     REGISTER   bytes of a register     ISA(f)   f for this instruction set     ISA_NAME
+ *
+ * One text serves one problem and problems side by side: all products are X^T Z, of which an entry of X is `real` and
+ * SPAN columns of Z are `wide`. For one problem these are a double and a register of columns, in lanes both a register of
+ * problems. Sums have the same order, so that both have the same bits.
+ */
+#undef WIDTH
+#undef REAL
+#undef LANES
+#undef NAME
+#undef SPAN
+#undef ELEMENT
+#undef INDEX
+#undef SIDE
+#undef TILED
+#define WIDTH (REGISTER / 8)
+typedef double ISA(Columns) __attribute__((vector_size(REGISTER), may_alias));
+#define ELEMENT double
+#define INDEX long long
+#if REGISTER == 64
+#define SIDE 8
+#elif REGISTER == 32
+#define SIDE 4
+#else
+#define SIDE 2
+#endif
+#define TILED(f) ISA(f##_of_problems)
+#include "../common/transpose.h"
+
+#define wide ISA(Columns)
+
+#include "box_qp.h"
+
+#define REAL double
+#define LANES 1
+#define SPAN WIDTH
+#define NAME(f) ISA(f##_one)
+#include "riccati_products.h"
+#include "riccati_sweep.h"
+#undef REAL
+#undef LANES
+#undef SPAN
+#undef NAME
+
+#define REAL ISA(Columns)
+#define LANES WIDTH
+#define SPAN 1
+#define NAME(f) ISA(f##_lanes)
+#include "riccati_products.h"
+#include "riccati_sweep.h"
+
+#undef LANES
+#undef NAME
+#define LANES 8
+#define NAME(f) ISA(f##_eight)
+#include "feedback.h"
+#include "gauss_newton.h"
+
+const RiccatiTable ISA(riccati) = {
+    ISA_NAME, WIDTH, ISA(sweep_one), ISA(sweep_lanes), ISA(sweep_scratch_one), ISA(sweep_scratch_lanes),
+    ISA(control_eight), ISA(add_squares),
+};
+#undef wide
