@@ -18,6 +18,7 @@ from treefactor import (
     bench,
     check,
     constraints,
+    control,
     fclib,
     flexible,
     flexible_chain,
@@ -270,3 +271,16 @@ def computed(sent):
     q, v = np.broadcast_to(tf.neutral(MODEL), (4000, MODEL.nq)), np.ones((4000, MODEL.nv))
     found.append(tf.forward_dynamics(MODEL, q, v, v, num_threads=2))
     return [np.asarray(array).tobytes() for array in found]
+
+
+ARM = tf.Model([tf.Joint("arm", "revolute", axis=[0, 0, 1])]).add_frame("tip", "arm", p=[1, 0, 0])
+OBJECTS |= {
+    "control.InverseKinematics": control.InverseKinematics(ARM, "tip"),
+    "control.IKResult": control.inverse_kinematics(ARM, [0.6, 0.8, 0.0], "tip"),
+    "control.FrameTask": control.FrameTask("tip", [0.6, 0.8, 0.0]),
+    "control.RelativeFrameTask": control.RelativeFrameTask("tip", [0.6, 0.8, 0.0]),
+    "control.ComTask": control.ComTask([0.0, 0.0, 0.0]),
+    "control.PostureTask": control.PostureTask([0.0]),
+    "control.Progress": control.Progress(1, np.ones(2), np.ones(2, dtype=bool)),
+    "control.Status": control.Status.SOLVED,
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from functools import partial
+from types import NoneType
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from .._util.validation import (
 )
 from ..exceptions import ConfigurationError, DtypeError, InvalidModelError, ShapeError
 from ..kinematics.plans import request_of
+from ..kinematics.requests import keep
 from ..model.joints import SIZES
 from ..model.model import Model, require_model
 from ._searches import COORDINATES, MOVABLE, STILL_RUNNING, Searches, first_improper
@@ -129,21 +131,33 @@ def inverse_kinematics(
     >>> tf.control.inverse_kinematics(model, targets, "panda_hand_tcp")
     <IKResult of 100 targets: 100 SOLVED>
     """
-    solver = InverseKinematics(
-        model,
-        frame,
-        tasks=tasks,
-        limits=limits,
-        joints=joints,
-        restarts=restarts,
-        starts=starts,
-        stall=stall,
-        iterations=iterations,
-        tolerance=tolerance,
-        posture=posture,
-        seed=seed,
-    )
+    options = {
+        "limits": limits,
+        "restarts": restarts,
+        "starts": starts,
+        "stall": stall,
+        "iterations": iterations,
+        "tolerance": tolerance,
+        "seed": seed,
+    }
+    if tasks is None and joints is None and posture is None:
+        solver = _kept(model, frame, options)
+    else:
+        solver = InverseKinematics(model, frame, tasks=tasks, joints=joints, posture=posture, **options)
     return solver(targets, q0, callback=callback, num_threads=num_threads, out=out)
+
+
+def _kept(model: Model, frame, options: dict) -> InverseKinematics:
+    """Return the solver that the model keeps for a frame and simple options; compile a new one."""
+    require_model(model)
+    simple = type(frame) is str and all(type(one) in (bool, int, float, NoneType) for one in options.values())
+    key = ("inverse_kinematics", frame, *((type(one), one) for one in options.values())) if simple else None
+    solver = model._requests.get(key) if simple else None
+    if solver is None:
+        solver = InverseKinematics(model, frame, **options)
+        if simple:
+            keep(model, key, solver)
+    return solver
 
 
 class InverseKinematics(Sealed):

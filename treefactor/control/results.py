@@ -40,7 +40,7 @@ class IKResult:
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Progress:
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
     """
 
     iteration: int

@@ -36,7 +36,7 @@ class FrameTask:
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class RelativeFrameTask(FrameTask):
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class ComTask:
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class PostureTask:
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
 
     The motion toward q lies in the null space of the other tasks, so that it costs them nothing in the end; a
     target counts as solved without it.

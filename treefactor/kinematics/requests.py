@@ -76,8 +76,13 @@ def _kept(model: Model, key, compiled: Callable[[], Request]) -> Request:
     request = model._requests.get(key)
     if request is None:
         request = compiled()
-        with _changing:
-            if key not in model._requests:
-                forget_oldest(model._requests)
-            model._requests[key] = request
+        keep(model, key, request)
     return request
+
+
+def keep(model: Model, key, compiled: object) -> None:
+    """Let a model keep what was compiled for it by a key; it forgets the oldest of many."""
+    with _changing:
+        if key not in model._requests:
+            forget_oldest(model._requests)
+        model._requests[key] = compiled
