@@ -315,7 +315,7 @@ def test_errors_name_the_argument():
         function(FIXED, q.to("meta"), v, tau)
     with pytest.raises(TypeError, match=r"q must be a strided tensor"):
         function(FIXED, q.to_sparse(), v, tau)
-    with pytest.raises(TypeError, match=r"model must be a treefactor\.Model, got str"):
+    with pytest.raises(TypeError, match=r"model must be a treefactor\.Model or treefactor\.Kernels, got str"):
         function("panda", q, v, tau)
     with pytest.raises(TypeError, match="h must be a number, got Tensor"):
         torch_.step(FIXED, q, v, tau, torch.tensor(0.1))
