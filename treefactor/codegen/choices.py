@@ -56,7 +56,7 @@ PARAMETERS: dict[
 ZEROS = ("model",)
 AT_JOINT = 1e-12  # m and rad; a frame that is closer to its joint lies at the joint
 FEW = 9  # most freedoms for which derivatives are also written column by column: n times the statements
-MANY = 10  # freedoms from which on kernels of linear algebra solve faster than statements
+MANY = 7  # freedoms from which on kernels of linear algebra solve faster than statements
 WHOLE = ("plain", "frames")  # variants that keep the mass of every single body
 GEOMETRIC = names_of("frames", "geometry")  # functions that masses do not change
 ALONE = (*LOOP_FUNCTIONS, *CLOSURES)  # functions that cannot be parts of a group
