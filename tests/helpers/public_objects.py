@@ -270,3 +270,19 @@ def computed(sent):
     q, v = np.broadcast_to(tf.neutral(MODEL), (4000, MODEL.nq)), np.ones((4000, MODEL.nv))
     found.append(tf.forward_dynamics(MODEL, q, v, v, num_threads=2))
     return [np.asarray(array).tobytes() for array in found]
+
+
+HINGE = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0, [0, 0, -1.0]))])
+EFFORT = tf.control.ControlCost(weight=0.1)
+OBJECTS |= {
+    "control.StateCost": tf.control.StateCost([0.0]),
+    "control.ControlCost": EFFORT,
+    "control.FrameCost": tf.control.FrameCost("hinge", np.eye(3, 4)),
+    "control.FrameVelocityCost": tf.control.FrameVelocityCost("hinge"),
+    "control.ComCost": tf.control.ComCost(np.zeros(3)),
+    "control.LimitCost": tf.control.LimitCost(),
+    "control.CustomCost": tf.control.CustomCost(of_tree, of_model),
+    "control.ILQRResult": tf.control.ilqr(HINGE, [0.1], [0.0], np.zeros((3, 1)), EFFORT, 0.01),
+    "control.ILQRStatus": tf.control.ILQRStatus.CONVERGED,
+    "control.ILQRProgress": tf.control.ILQRProgress(1, np.ones(2), np.ones(2, dtype=bool)),
+}
