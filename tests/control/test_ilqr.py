@@ -165,6 +165,27 @@ def test_neighbours_and_threads_change_no_bit():
             np.testing.assert_array_equal(getattr(threaded, name), getattr(every, name), err_msg=name)
 
 
+def test_steps_that_raise_the_cost_are_refused():
+    """From fast motions, whose first full step does not lower it."""
+    model, rng = arm(), np.random.default_rng(9)
+    start = (
+        2.0 * rng.normal(size=(8, 3)),
+        20.0 * rng.normal(size=(8, 3)),
+        30.0 * rng.normal(size=(8, STEPS, 3)),
+    )
+    cost = [StateCost(np.zeros(3), weight_q=1e3, at="final"), ControlCost(weight=1e-5)]
+    search = search_of(model, 8, cost, rng)
+    search = _Search(search.sizes, start, cost, np.eye(3), None, 1e-9, 1)
+    every = np.arange(8)
+    search.sweep(every)
+    before = search.cost.copy()
+    full = search._values(*search._forward(every, np.ones(1)), every)
+    length = search.step(every)
+    assert (full > before).any()
+    assert (length[full > before] < 1.0).all()
+    assert (search.cost <= before).all()
+
+
 def test_custom_costs_are_worth_the_same_terms():
     model, rng = arm(), np.random.default_rng(5)
     time = np.r_[np.full(STEPS, H), 1.0]

@@ -111,42 +111,48 @@ def test_controls_solve_the_kkt_system():
         x = transitions[t] @ np.r_[u, x]
 
 
+def least_within(Q, g, lower, upper):
+    """Return the minimum of g x + x Q x / 2 within limits, over all sets of entries at one."""
+    best = np.inf, None
+    for signs in product((-1, 0, 1), repeat=len(g)):
+        s = np.array(signs)
+        x, at = np.where(s < 0, lower, np.where(s > 0, upper, 0.0)), s == 0
+        if not np.isfinite(x).all():
+            continue
+        x[at] = np.linalg.solve(Q[np.ix_(at, at)], -g[at] - Q[np.ix_(at, ~at)] @ x[~at])
+        value = g @ x + 0.5 * x @ Q @ x
+        if ((x >= lower - 1e-12) & (x <= upper + 1e-12)).all() and value < best[0]:
+            best = value, x
+    return best
+
+
 def test_steps_within_limits_are_the_best_ones():
-    """One stage against the least value over all sets of controls at limits; in lanes and alone."""
-    problems = Problems(model_of("revolute", "freeflyer"), 2 * SIDE + 1, 1, controls=4)
+    """Two stages against the least values over all sets of controls at limits; in lanes and alone."""
+    problems = Problems(model_of("revolute", "freeflyer"), 2 * SIDE + 1, 2, controls=3)
     rng = np.random.default_rng(8)
-    u, upper = rng.uniform(-0.3, 0.3, size=(problems.count, 1, 4)), np.array([0.3, 0.6, 0.3, np.inf])
-    lower = -upper
-    free = problems.sweep(True)
-    lanes, one = (problems.sweep(kind, limits=(u, lower, upper)) for kind in (True, False))
+    u, upper = rng.uniform(-0.3, 0.3, size=(problems.count, 2, 3)), np.array([0.3, 0.6, np.inf])
+    lanes, one = (problems.sweep(kind, limits=(u, -upper, upper)) for kind in (True, False))
     for x, y in zip(lanes, one, strict=True):
         np.testing.assert_array_equal(x, y)
     limited = 0
     for b in range(problems.count):
-        (F,), gradients, hessians = problems.dense(b)
-        mu, nu = problems.regularization[b], 4
-        V = hessians[1][nu:, nu:] + mu * np.eye(F.shape[0])
-        Q, g = hessians[0] + F.T @ V @ F, gradients[0] + F.T @ gradients[1][nu:]
-        Q, g = Q[:nu, :nu] + mu * np.eye(nu), g[:nu]
-        best = np.inf, None
-        for signs in product((-1, 0, 1), repeat=nu):
-            s = np.array(signs)
-            x = np.where(s < 0, lower - u[b, 0], np.where(s > 0, upper - u[b, 0], 0.0))
-            at = s == 0
-            if not np.isfinite(x).all():
-                continue
-            x[at] = np.linalg.solve(Q[np.ix_(at, at)], -g[at] - Q[np.ix_(at, ~at)] @ x[~at])
-            inside = (x >= lower - u[b, 0] - 1e-12) & (x <= upper - u[b, 0] + 1e-12)
-            value = g @ x + 0.5 * x @ Q @ x
-            if inside.all() and value < best[0]:
-                best = value, x
-        np.testing.assert_allclose(lanes[1][b, 0], best[1], rtol=1e-9, atol=1e-11)
-        np.testing.assert_allclose(lanes[2][b, 0] - 0.5 * lanes[2][b, 1], -best[0], rtol=1e-9)
-        if (free[1][b, 0] != lanes[1][b, 0]).any():
-            limited += 1
-            held = np.isin(lanes[1][b, 0], [*(lower - u[b, 0]), *(upper - u[b, 0])])
-            assert not lanes[0][b, 0, held].any()
-    assert 3 < limited < problems.count
+        transitions, gradients, hessians = problems.dense(b)
+        mu, nu, size = problems.regularization[b], 3, 2 * problems.n
+        V, g, fall = hessians[2][nu:, nu:] + mu * np.eye(size), gradients[2][nu:], 0.0
+        for t in (1, 0):
+            F, low, high = transitions[t], -upper - u[b, t], upper - u[b, t]
+            Q, Q_g = hessians[t] + F.T @ V @ F, gradients[t] + F.T @ g
+            Q_uu = Q[:nu, :nu] + mu * np.eye(nu)
+            value, x = least_within(Q_uu, Q_g[:nu], low, high)
+            free, K = (x > low) & (x < high), np.zeros((nu, size))
+            K[free] = -np.linalg.solve(Q_uu[np.ix_(free, free)], Q[:nu, nu:][free])
+            np.testing.assert_allclose(lanes[1][b, t], x, rtol=1e-9, atol=1e-10)
+            np.testing.assert_allclose(lanes[0][b, t], K, rtol=1e-9, atol=1e-10 * (1.0 + abs(K).max()))
+            V = Q[nu:, nu:] + Q[nu:, :nu] @ K + mu * np.eye(size)
+            g, fall = Q_g[nu:] + Q[nu:, :nu] @ x, fall - value
+            limited += not free.all()
+        np.testing.assert_allclose(lanes[2][b, 0] - 0.5 * lanes[2][b, 1], fall, rtol=1e-9)
+    assert 4 < limited < 2 * problems.count
 
 
 def test_a_problem_without_a_minimum_changes_no_bit_of_its_neighbours():

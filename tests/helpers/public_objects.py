@@ -273,6 +273,8 @@ def computed(sent):
     return [np.asarray(array).tobytes() for array in found]
 
 
+HINGE = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0, [0, 0, -1.0]))])
+EFFORT = control.ControlCost(weight=0.1)
 ARM = tf.Model([tf.Joint("arm", "revolute", axis=[0, 0, 1])]).add_frame("tip", "arm", p=[1, 0, 0])
 OBJECTS |= {
     "control.InverseKinematics": control.InverseKinematics(ARM, "tip"),
@@ -283,4 +285,14 @@ OBJECTS |= {
     "control.PostureTask": control.PostureTask([0.0]),
     "control.Progress": control.Progress(1, np.ones(2), np.ones(2, dtype=bool)),
     "control.Status": control.Status.SOLVED,
+    "control.StateCost": control.StateCost([0.0]),
+    "control.ControlCost": EFFORT,
+    "control.FrameCost": control.FrameCost("hinge", np.eye(3, 4)),
+    "control.FrameVelocityCost": control.FrameVelocityCost("hinge"),
+    "control.ComCost": control.ComCost(np.zeros(3)),
+    "control.LimitCost": control.LimitCost(),
+    "control.CustomCost": control.CustomCost(of_tree, of_model),
+    "control.ILQRResult": control.ilqr(HINGE, [0.1], [0.0], np.zeros((3, 1)), EFFORT, 0.01),
+    "control.ILQRStatus": control.ILQRStatus.CONVERGED,
+    "control.ILQRProgress": control.ILQRProgress(1, np.ones(2), np.ones(2, dtype=bool)),
 }

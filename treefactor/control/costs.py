@@ -21,8 +21,19 @@ from ._riccati import add_squares, add_values
 GROUPS = ("continuous", "spherical", "planar", "freeflyer")  # joints whose entries of q do not add up
 
 
+class _Data:
+    """Costs that keep copies of their arrays, which cannot be written."""
+
+    def __post_init__(self):
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                kept = value.copy()
+                kept.flags.writeable = False
+                object.__setattr__(self, name, kept)
+
+
 @dataclass(frozen=True, eq=False)
-class StateCost:
+class StateCost(_Data):
     """Half the squared deviations of states from a motion, or from a state at rest.
 
     Parameters
@@ -54,7 +65,7 @@ class StateCost:
 
 
 @dataclass(frozen=True, eq=False)
-class ControlCost:
+class ControlCost(_Data):
     """Half the squared deviations of controls from others, which cost nothing.
 
     Parameters
@@ -79,7 +90,7 @@ class ControlCost:
 
 
 @dataclass(frozen=True, eq=False)
-class FrameCost:
+class FrameCost(_Data):
     """Half the squared distance of a frame from a placement.
 
     The distance is the logarithm of the placement seen from the target: a way and a rotation vector.
@@ -113,7 +124,7 @@ class FrameCost:
 
 
 @dataclass(frozen=True, eq=False)
-class FrameVelocityCost:
+class FrameVelocityCost(_Data):
     """Half the squared deviation of the velocity of a frame from another one.
 
     Parameters
@@ -147,7 +158,7 @@ class FrameVelocityCost:
 
 
 @dataclass(frozen=True, eq=False)
-class ComCost:
+class ComCost(_Data):
     """Half the squared distance of the centre of mass from a point.
 
     Parameters
@@ -176,7 +187,7 @@ class ComCost:
 
 
 @dataclass(frozen=True, eq=False)
-class LimitCost:
+class LimitCost(_Data):
     """Half the squared excess of joints over limits: a soft limit.
 
     Parameters

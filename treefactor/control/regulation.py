@@ -99,10 +99,11 @@ class ILQRResult:
     Examples
     --------
     >>> import numpy as np, treefactor as tf
-    >>> model = tf.arms.planar(2)
-    >>> goal = tf.control.StateCost([1.0, 0.5], at="final")
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.1]))
+    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    >>> goal = tf.control.StateCost([1.0], at="final")
     >>> cost = [goal, tf.control.ControlCost(weight=1e-4)]
-    >>> tf.control.ilqr(model, [0.0, 0.0], [0.0, 0.0], np.zeros((50, 2)), cost, 0.02)
+    >>> tf.control.ilqr(model, [0.0], [0.0], np.zeros((50, 1)), cost, 0.02)
     <ILQRResult of 1 problem: 1 CONVERGED>
     """
 
