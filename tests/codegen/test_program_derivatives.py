@@ -290,7 +290,7 @@ def test_groups_share_what_values_and_derivatives_have_in_common():
 def test_a_freedom_that_moves_no_mass_is_named():
     joints = [tf.Joint("slide", "prismatic", axis=[0, 0, 1.0], inertia=tf.Inertia(1.0))]
     joints.append(tf.Joint("empty", "revolute", 0, p=[1.0, 0, 0], axis=[0, 0, 1.0]))
-    with pytest.raises(tf.CodegenError, match=r"freedom 1 \(empty\) moves no mass: its pivot is not positive"):
+    with pytest.raises(tf.CodegenError, match=r"freedom 1 \(empty\) moves no mass"):
         generate(tf.Model(joints), ["forward_dynamics_derivatives"])
 
 

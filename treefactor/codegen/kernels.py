@@ -113,7 +113,7 @@ def compile(
 
     Notes
     -----
-    Golubev & Yaskevich (2020). For one configuration of a robot with seven freedoms or more, "interp" computes
+    Golubev & Yaskevich (2020). For one configuration of a robot with seven or more freedoms "interp" computes
     "minv", "forward_dynamics" and "forward_dynamics_derivatives" from the statements of H, the bias and
     "rnea_derivatives", by the factor of H. Given a Model and no parameters it computes "rnea_derivatives" as
     `treefactor.rnea_derivatives` does. The last bits differ from those of a batch, which runs all statements.

@@ -21,19 +21,8 @@ from ._riccati import add_squares, add_values
 GROUPS = ("continuous", "spherical", "planar", "freeflyer")  # joints whose entries of q do not add up
 
 
-class _Data:
-    """Costs that keep copies of their arrays, which cannot be written."""
-
-    def __post_init__(self):
-        for name, value in vars(self).items():
-            if isinstance(value, np.ndarray):
-                kept = value.copy()
-                kept.flags.writeable = False
-                object.__setattr__(self, name, kept)
-
-
 @dataclass(frozen=True, eq=False)
-class StateCost(_Data):
+class StateCost:
     """Half the squared deviations of states from a motion, or from a state at rest.
 
     Parameters
@@ -48,7 +37,7 @@ class StateCost(_Data):
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
 
     Examples
     --------
@@ -65,7 +54,7 @@ class StateCost(_Data):
 
 
 @dataclass(frozen=True, eq=False)
-class ControlCost(_Data):
+class ControlCost:
     """Half the squared deviations of controls from others, which cost nothing.
 
     Parameters
@@ -76,7 +65,7 @@ class ControlCost(_Data):
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
 
     Examples
     --------
@@ -90,7 +79,7 @@ class ControlCost(_Data):
 
 
 @dataclass(frozen=True, eq=False)
-class FrameCost(_Data):
+class FrameCost:
     """Half the squared distance of a frame from a placement.
 
     The distance is the logarithm of the placement seen from the target: a way and a rotation vector.
@@ -108,7 +97,7 @@ class FrameCost(_Data):
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
 
     Examples
     --------
@@ -124,7 +113,7 @@ class FrameCost(_Data):
 
 
 @dataclass(frozen=True, eq=False)
-class FrameVelocityCost(_Data):
+class FrameVelocityCost:
     """Half the squared deviation of the velocity of a frame from another one.
 
     Parameters
@@ -141,7 +130,7 @@ class FrameVelocityCost(_Data):
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
 
     Examples
     --------
@@ -158,7 +147,7 @@ class FrameVelocityCost(_Data):
 
 
 @dataclass(frozen=True, eq=False)
-class ComCost(_Data):
+class ComCost:
     """Half the squared distance of the centre of mass from a point.
 
     Parameters
@@ -172,7 +161,7 @@ class ComCost(_Data):
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
 
     Examples
     --------
@@ -187,7 +176,7 @@ class ComCost(_Data):
 
 
 @dataclass(frozen=True, eq=False)
-class LimitCost(_Data):
+class LimitCost:
     """Half the squared excess of joints over limits: a soft limit.
 
     Parameters
@@ -201,7 +190,7 @@ class LimitCost(_Data):
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
 
     Examples
     --------
@@ -233,7 +222,7 @@ class CustomCost:
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
 
     Both get the motions of all problems, of which some may be done: what they return for these is not used.
 

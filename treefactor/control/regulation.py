@@ -34,6 +34,10 @@ class ILQRStatus(IntEnum):
     CONVERGED: the expected fall of the cost is below the tolerance. ITERATIONS: the budget was spent.
     REGULARIZATION: no step lowers the cost with the largest regularization. NON_FINITE: the first motion, or
     its cost, is not finite. STOPPED: the callback ended the search.
+
+    Notes
+    -----
+    Immutable.
     """
 
     CONVERGED = 0
@@ -60,7 +64,7 @@ class ILQRProgress:
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
     """
 
     iteration: int
@@ -94,7 +98,7 @@ class ILQRResult:
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
 
     Examples
     --------

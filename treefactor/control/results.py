@@ -15,6 +15,10 @@ Status.__doc__ = """How the search for a target ended.
 SOLVED: every task is fulfilled. STALLED: every attempt ended in a local minimum. ITERATIONS: the budget was
 spent. OUT_OF_REACH: the target is farther away than all links are long. NON_FINITE: the target or its start
 is not finite. STOPPED: the callback ended the search.
+
+Notes
+-----
+Immutable.
 """
 
 
