@@ -186,6 +186,19 @@ def test_steps_that_raise_the_cost_are_refused():
     assert (search.cost <= before).all()
 
 
+def test_costs_never_rise_on_the_way_to_a_swing_up():
+    """Where full steps often cost a little more, so that a test of the wrong sign would take them."""
+    rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.1]))
+    joints = [tf.Joint("a", "revolute", axis=[0, 1, 0], inertia=rod)]
+    joints.append(tf.Joint("b", "revolute", 0, p=[0, 0, -1.0], axis=[0, 1, 0], inertia=rod))
+    cost = [StateCost([np.pi, 0.0], weight_q=10.0, at="final"), ControlCost(weight=1e-3)]
+    u = 3.0 * np.random.default_rng(0).normal(size=(16, 40, 2))
+    result = ilqr(tf.Model(joints), np.zeros(2), np.zeros(2), u, cost, 0.05, iterations=20)
+    falls = -np.diff(result.costs, axis=0)
+    assert (falls >= 0.0).all()
+    assert (falls > 0.0).sum() > 100
+
+
 def test_custom_costs_are_worth_the_same_terms():
     model, rng = arm(), np.random.default_rng(5)
     time = np.r_[np.full(STEPS, H), 1.0]
