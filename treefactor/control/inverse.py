@@ -399,7 +399,10 @@ class InverseKinematics(Sealed):
         if not isinstance(out, IKResult):
             raise DtypeError(f"out must be an IKResult, got {received(out)}")
         wanted = self._shapes(batch)
-        arrays = tuple(as_output(getattr(out, name), *one, f"out.{name}") for name, one in wanted.items())
+        arrays = tuple(
+            as_output(getattr(out, name), shape, kind, f"out.{name}")
+            for name, (shape, kind) in wanted.items()
+        )
         inputs = {
             name: row for name, row in zip(("targets", "q0", "posture"), rows, strict=True) if row is not None
         }
@@ -519,7 +522,7 @@ def _middle(model: Model, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
 def _joints(model: Model, joints) -> list[int]:
     """Return the numbers of the joints that may move, in order of v; mimic joints follow their leaders."""
     if joints is None:
-        numbers = range(model.njoints)
+        numbers = list(range(model.njoints))
     else:
         if isinstance(joints, str):
             raise DtypeError(f"joints must be a list of names, got {joints!r}: pass [{joints!r}]")
@@ -529,7 +532,8 @@ def _joints(model: Model, joints) -> list[int]:
                 known = [joint.name for joint in model.joints]
                 raise InvalidModelError(f"{name!r} is not a joint of the model{similar(name, known)}", name)
             numbers.append(model.numbers[name])
-    own = {model.joints[n].mimic.leader if model.joints[n].mimic else n for n in numbers}
+    leaders = ((n, model.joints[n].mimic) for n in numbers)
+    own = {n if mimic is None else mimic.leader for n, mimic in leaders}
     return sorted(own, key=lambda n: model.idx_v[n])
 
 

@@ -393,7 +393,7 @@ class _Search:
             dynamics = (*dynamics[:2], by_u)
         transport = work.transport
         if self.sweeps.curved:
-            transport = tuple(x[:count] for x in transport)
+            transport = tuple(x[:count] for x in transport)  # type: ignore[index]  # None where it is not curved
             tf.d_integrate(model, q[:, :-1], dt * v[:, 1:], out=transport)
         sums = work.sums if count == len(work.sums.gradient) else _Sums(self.sizes, count, self.full)
         sums.clear()

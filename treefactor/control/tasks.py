@@ -242,7 +242,7 @@ class CompiledTasks:
         """Return the struct of a task of a frame, or of two; of a point, without rows of angles."""
         relative = isinstance(task, RelativeFrameTask)
         frames = [frame_of(model, task.frame)]
-        if relative:
+        if isinstance(task, RelativeFrameTask):  # not `relative`, for the types
             frames.append(frame_of(model, task.root, argument="root"))
         place, jacobian = self._add(*_items(frames[0]))
         struct = {"kind": TASKS["frame"], "place": place, "jacobian": jacobian}
