@@ -17,9 +17,7 @@ WITHOUT_COUNTERPART = {  # public functions and classes, with what Pinocchio's P
         *("adapters.pinocchio_.massless_joints", "adapters.pinocchio_.mimic_joints"),
     ),
     "nothing: Crocoddyl and aligator solve such problems": (
-        *("control.ilqr", "control.ILQRResult", "control.ILQRStatus", "control.ILQRProgress"),
-        *("control.StateCost", "control.ControlCost", "control.FrameCost", "control.FrameVelocityCost"),
-        *("control.ComCost", "control.LimitCost", "control.CustomCost"),
+        "control.ilqr",
     ),
     "itself: the functions convert models": (
         *("adapters.pinocchio_.load", "adapters.pinocchio_.model", "adapters.pinocchio_.tree"),
