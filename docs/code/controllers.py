@@ -93,9 +93,9 @@ GOALS = {
     "ddp_batch": (
         Goal(
             "faster per problem than SolverDDP",
-            8.0,
+            12.0,
             per_problem,
-            "costs and derivatives of all problems pass through memory between kernels",
+            "Riccati sweeps and rollouts are 70 % of the time, and AVX2 has half the lanes of AVX-512",
         ),
     ),
 }
