@@ -2,7 +2,7 @@
 
 `tasks` has what a configuration shall do, `inverse` the function and the class that search for it,
 `results` what they return. `costs` has what a motion shall cost, `regulation` the function that finds
-motions of least cost.
+motions of least cost. `weights` checks the weights of both.
 """
 
 from .._util.lazy_names import lazy_names

@@ -17,6 +17,7 @@ from ..model.frames import frame_of
 from ..model.model import Model
 from ..quantities import functions as tf
 from ._riccati import add_squares, add_values
+from .weights import weights_of
 
 GROUPS = ("continuous", "spherical", "planar", "freeflyer")  # joints whose entries of q do not add up
 
@@ -282,7 +283,7 @@ class _Term:
     def __init__(self, sizes: Sizes, at, weight, size: int, name: str):
         self.sizes, self.model = sizes, sizes.model
         self.time = _times(at, sizes, name)
-        self.weight = _weights(weight, size, f"weight of {name}")
+        self.weight = weights_of(weight, size, f"weight of {name}")
 
     def add_values(self, q, v, u, rows, cost):
         """Add the costs of motions of the problems `rows`."""
@@ -410,8 +411,8 @@ class _FrameVelocityTerm(_Term):
         return tf.frame_velocity(self.model, q, v, self.frame, self.reference) - _rows(self.target, rows)
 
     def add_derivatives(self, q, v, u, rows, sums):
-        found = tf.frame_derivatives(self.model, q, v, np.zeros_like(v), self.frame, self.reference)
-        J = np.concatenate([found.velocity_q, found.jacobian], axis=-1)
+        derivatives = tf.frame_derivatives(self.model, q, v, np.zeros_like(v), self.frame, self.reference)
+        J = np.concatenate([derivatives.velocity_q, derivatives.jacobian], axis=-1)
         first = self.sizes.controls
         r = self.residual(q, v, u, rows)
         add_squares(r, J, None, self.weight, self.time, sums.gradient, sums.hessian, first, first)
@@ -584,18 +585,6 @@ def _times(at, sizes: Sizes, name: str) -> np.ndarray:
     if not ((factors >= 0.0) & (factors < np.inf)).all():
         raise ValueError(f"at of {name} must not be negative, and finite")
     return scale * factors
-
-
-def _weights(weight, size: int, name: str) -> np.ndarray:
-    """Return weights of all entries of a residual."""
-    values = as_real(weight, name)
-    if values.shape not in ((), (size,)):
-        raise ShapeError(
-            f"{name} must be one number or {size}, got shape {values.shape}", values.shape, (size,)
-        )
-    if not ((values >= 0.0) & (values < np.inf)).all():
-        raise ValueError(f"{name} must not be negative, and finite, got {weight}")
-    return np.ascontiguousarray(np.broadcast_to(values, size))
 
 
 def _targets(values, sizes: Sizes, end: tuple[int, ...], times: int, name: str) -> np.ndarray:

@@ -15,6 +15,7 @@ from ..kinematics.plans import Item, View, items_of_masses
 from ..model.frames import Frame, frame_of, support_of
 from ..model.model import Model
 from ._searches import TASKS
+from .weights import weights_of
 
 NO_TARGET: Any = None
 
@@ -52,7 +53,7 @@ class FrameTask:
 
     def __post_init__(self):
         for name in ("position_cost", "orientation_cost"):
-            object.__setattr__(self, name, _costs(getattr(self, name), name, 3))
+            object.__setattr__(self, name, weights_of(getattr(self, name), 3, name))
         if not (self.position_cost.any() or self.orientation_cost.any()):
             raise ValueError(
                 f"position_cost and orientation_cost of frame {self.frame!r} are both 0: one must be positive"
@@ -110,7 +111,7 @@ class ComTask:
     cost: Any = 1.0
 
     def __post_init__(self):
-        object.__setattr__(self, "cost", _costs(self.cost, "cost", 3))
+        object.__setattr__(self, "cost", weights_of(self.cost, 3, "cost"))
         if not self.cost.any():
             raise ValueError("cost of the centre of mass is 0: leave the task out, or pass a positive cost")
 
@@ -150,18 +151,6 @@ class PostureTask:
             raise ValueError(
                 f"cost of the posture must be positive, one number or one for each freedom, got {cost}"
             )
-
-
-def _costs(values, name: str, count: int) -> np.ndarray:
-    """Return finite costs that are not negative, one for each axis."""
-    costs = as_real(values, name)
-    if costs.shape not in ((), (count,)):
-        raise ShapeError(
-            f"{name} must be one number or {count}, got shape {costs.shape}", costs.shape, (count,)
-        )
-    if not ((costs >= 0.0) & (costs < np.inf)).all():
-        raise ValueError(f"{name} must not be negative, and finite, got {costs}")
-    return np.broadcast_to(costs, (count,)).copy()
 
 
 class CompiledTasks:
