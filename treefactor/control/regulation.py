@@ -416,7 +416,7 @@ class _Search:
             blocks = -(-len(todo) // SIDE) if lanes else len(todo)
             parts = (tuple(chosen[:3]), tuple(chosen[3:5]), tuple(chosen[5:]))
             limits = None if self.limits is None else (u[todo], *self.limits)
-            self.sweeps.run(dt, *parts, limits, self.damping[at], (*results, status), lanes, 0, blocks)
+            self.sweeps.run(dt, *parts, limits, None, self.damping[at], (*results, status), lanes, 0, blocks)
             self.gains[at], self.feedforward[at], self.slope[at] = results
             failed = status.astype(bool) | ~np.isfinite(results[2][:, 0])
             self.damping[at[failed]] *= FACTOR
@@ -459,7 +459,7 @@ class _Search:
         shapes = (self.q.shape, self.v.shape, self.u.shape)
         results = tuple(np.empty((count, *shape[1:])) for shape in shapes)
         arguments = (
-            self.sizes.dt, (self.q, self.v, self.u), (self.gains, self.feedforward),
+            self.sizes.dt, (self.q, self.v, self.u), (self.gains, self.feedforward, None),
             np.repeat(at, len(lengths)).astype(np.intp), np.tile(lengths, len(at)), self.limits, results,
         )  # fmt: skip
         spread(partial(self.rollouts.run, *arguments), count, self.threads, count * EFFORT)
