@@ -112,12 +112,12 @@ def test_controls_solve_the_kkt_system():
 
 
 def test_gaps_move_controls_to_the_solution_of_the_kkt_system():
-    """The slopes are those of the quadratic cost along the whole change; in lanes and alone, the same bits."""
+    """Slopes are those of the quadratic cost along the whole change; lanes and one have the same bits."""
     problems = Problems(model_of("freeflyer", "revolute", "prismatic"), SIDE + 1, 4)
     problems.regularization[:] = 0.0
     f = np.random.default_rng(5).normal(size=(problems.count, 4, 2 * problems.n))
     pulls = np.empty_like(f), np.empty_like(f)
-    lanes, one = (problems.sweep(side, gaps=(f, pull)) for side, pull in zip((True, False), pulls, strict=True))
+    lanes, one = problems.sweep(True, gaps=(f, pulls[0])), problems.sweep(False, gaps=(f, pulls[1]))
     for x, y in zip((*lanes, pulls[0]), (*one, pulls[1]), strict=True):
         np.testing.assert_array_equal(x, y)
     for b in range(problems.count):
