@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from enum import IntEnum
 from functools import partial
 
 import numpy as np
 
-from .._util.messages import received, similar
 from .._util.threads import spread
-from .._util.validation import as_count, as_number, as_real, thread_count
+from .._util.validation import as_count, thread_count
 from ..dynamics._rollouts import Recursive
-from ..exceptions import ConfigurationError, DtypeError, InvalidModelError, ShapeError
 from ..model.model import Model, require_model
 from ..quantities import functions as tf
 from ._riccati import SIDE, FeedbackRollouts, Sweeps
 from .costs import Sizes, terms_of
+from .results import ILQRProgress, ILQRResult, ILQRStatus
+from .starts import actuation_of, limits_of, positive, start_of
 
 LENGTHS = 0.5 ** np.arange(1, 9)  # of steps, after 1: one for each lane
 SHORT, LONG, FACTOR = 0.01, 0.5, 10.0  # steps that change the regularization, and how much
@@ -26,142 +24,7 @@ ENOUGH = 0.1  # least fall of costs, as a part of the expected one
 FLAT = 1e-12  # expected fall below which rounding decides
 EFFORT = 2**18  # of a problem, for `spread`
 BLOCK = 16  # problems whose derivatives stay in the cache
-
-
-class ILQRStatus(IntEnum):
-    """How the search for a motion ended.
-
-    CONVERGED: the expected fall of the cost is below the tolerance. ITERATIONS: the budget was spent.
-    REGULARIZATION: no step lowers the cost with the largest regularization. NON_FINITE: the first motion, or
-    its cost, is not finite. STOPPED: the callback ended the search.
-
-    Notes
-    -----
-    Immutable.
-    """
-
-    CONVERGED = 0
-    ITERATIONS = 1
-    REGULARIZATION = 2
-    NON_FINITE = 3
-    STOPPED = 4
-
-
-RUNNING = -1
-
-
-@dataclass(frozen=True, eq=False)
-class ILQRProgress:
-    """State of a search that a callback gets.
-
-    Attributes
-    ----------
-    iteration : int
-        Iterations so far.
-    cost : ndarray, shape (B,)
-    active : ndarray of bool, shape (B,)
-        Problems that go on.
-
-    Notes
-    -----
-    Thread-compatible.
-    """
-
-    iteration: int
-    cost: np.ndarray
-    active: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class ILQRResult:
-    """Motions of least cost, and the feedback that keeps to them.
-
-    Attributes
-    ----------
-    q, v, u : ndarray, shapes (..., T + 1, nq), (..., T + 1, nv), (..., T, nu)
-    cost : ndarray, shape (...)
-    gains : ndarray, shape (..., T, nu, 2 nv)
-        K: how controls change with (dq, dv), of the last iteration; dq is ``difference(model, q, actual)``.
-    feedforward : ndarray, shape (..., T, nu)
-        Change of u that the last iteration proposed: near 0 at a minimum.
-    iterations : ndarray of int64, shape (...)
-    status : ndarray of int8, shape (...)
-        An `ILQRStatus` for every problem.
-    expected : ndarray, shape (...)
-        Fall of the cost that the last iteration expected.
-    costs : ndarray, shape (iterations + 1, ...)
-        After each iteration, the first one of the given controls.
-    solved : ndarray of bool, shape (...)
-    control_limits : tuple of ndarray, shape (nu,), or None
-        Lower and upper ones.
-    model : Model
-
-    Notes
-    -----
-    Thread-compatible.
-
-    Examples
-    --------
-    >>> import numpy as np, treefactor as tf
-    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.1]))
-    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
-    >>> goal = tf.control.StateCost([1.0], at="final")
-    >>> cost = [goal, tf.control.ControlCost(weight=1e-4)]
-    >>> tf.control.ilqr(model, [0.0], [0.0], np.zeros((50, 1)), cost, 0.02)
-    <ILQRResult of 1 problem: 1 CONVERGED>
-    """
-
-    q: np.ndarray
-    v: np.ndarray
-    u: np.ndarray
-    cost: np.ndarray
-    gains: np.ndarray
-    feedforward: np.ndarray
-    iterations: np.ndarray
-    status: np.ndarray
-    expected: np.ndarray
-    costs: np.ndarray
-    control_limits: tuple[np.ndarray, np.ndarray] | None
-    model: Model
-
-    @property
-    def solved(self) -> np.ndarray:
-        """Return whether the expected fall of the cost is below the tolerance."""
-        return self.status == ILQRStatus.CONVERGED
-
-    def policy(self, t: int, q, v) -> np.ndarray:
-        """Return the controls of states near those of time t: ``u[t] + K[t] (dq, dv)``, within the limits.
-
-        Parameters
-        ----------
-        t : int
-            0 to T - 1.
-        q, v : array_like, shapes (..., nq) and (..., nv)
-            Leading axes broadcast to those of the problems, or have further axes before them.
-
-        Returns
-        -------
-        ndarray, shape (..., nu)
-        """
-        steps = self.u.shape[-2]
-        t = as_count(t, "t")
-        if t >= steps:
-            raise ValueError(f"t must be below {steps}, got {t}")
-        v = as_real(v, "v")
-        change = [tf.difference(self.model, self.q[..., t, :], q), v - self.v[..., t, :]]
-        x = np.concatenate(np.broadcast_arrays(*change), axis=-1)
-        u = self.u[..., t, :] + np.matmul(self.gains[..., t, :, :], x[..., None])[..., 0]
-        return u if self.control_limits is None else np.clip(u, *self.control_limits)
-
-    def summary(self) -> str:
-        """Return one line: how many problems ended in which way."""
-        counts = np.bincount(self.status.ravel(), minlength=len(ILQRStatus))
-        parts = [f"{counts[one]} {one.name}" for one in ILQRStatus if counts[one]]
-        count = self.status.size
-        return f"{count} problem{'s' * (count != 1)}: {', '.join(parts) or 'none'}"
-
-    def __repr__(self) -> str:
-        return f"<ILQRResult of {self.summary()}>"
+RUNNING = -1  # status of problems that go on
 
 
 def ilqr(
@@ -252,13 +115,13 @@ def ilqr(
     <ILQRResult of 1 problem: 1 CONVERGED>
     """
     require_model(model)
-    dt, tolerance = _positive(dt, "dt"), _positive(tolerance, "tolerance")
-    regularization = _positive(regularization, "regularization")
+    dt, tolerance = positive(dt, "dt"), positive(tolerance, "tolerance")
+    regularization = positive(regularization, "regularization")
     iterations = as_count(iterations, "iterations")
     threads = 1 if num_threads == 1 else thread_count(num_threads)
-    matrix = _actuation(model, actuated)
-    start, batch = _start(model, q0, v0, u, matrix)
-    limits = _limits(control_limits, matrix.shape[1])
+    matrix = actuation_of(model, actuated)
+    start, batch = start_of(model, q0, v0, u, matrix)
+    limits = limits_of(control_limits, matrix.shape[1])
     if limits is not None:
         np.clip(start[2], *limits, out=start[2])
     sizes = Sizes(model, start[2].shape[1], matrix.shape[1], dt, batch)
@@ -485,85 +348,3 @@ class _Search:
                         whole[rows] = new
                     cost += term.values(*motion)[rows]
         return np.where(np.isfinite(cost), cost, np.nan)
-
-
-def _positive(value, name: str) -> float:
-    """Return a positive number."""
-    number = as_number(value, name)
-    if not 0.0 < number < np.inf:
-        raise ValueError(f"{name} must be positive, and finite, got {value}")
-    return number
-
-
-def _limits(limits, nu: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the lower and upper limits of controls."""
-    if limits is None:
-        return None
-    if not isinstance(limits, tuple | list) or len(limits) != 2:
-        raise DtypeError(f"control_limits must be a pair (lower, upper), got {received(limits)}")
-    pair = []
-    for values, name in zip(limits, ("lower", "upper"), strict=True):
-        array = as_real(values, f"{name} control_limits")
-        if array.shape not in ((), (nu,)) or np.isnan(array).any():
-            raise ShapeError(
-                f"{name} control_limits must be one number or {nu}, got {array}", array.shape, (nu,)
-            )
-        pair.append(np.ascontiguousarray(np.broadcast_to(array, nu)))
-    if (pair[0] > pair[1]).any():
-        k = int(np.argmax(pair[0] > pair[1]))
-        raise ConfigurationError(f"control {k} has limits {pair[0][k]:.9g} > {pair[1][k]:.9g}")
-    return pair[0], pair[1]
-
-
-def _actuation(model: Model, actuated) -> np.ndarray:
-    """Return the matrix (nv, nu) that maps controls to generalized forces."""
-    if actuated is None:
-        return np.eye(model.nv)
-    if isinstance(actuated, str):
-        raise DtypeError(
-            f"actuated must be a list of names or a matrix, got {actuated!r}: pass [{actuated!r}]"
-        )
-    if isinstance(actuated, list | tuple) and all(isinstance(name, str) for name in actuated):
-        columns: list[int] = []
-        for name in actuated:
-            if name not in model.numbers:
-                known = [joint.name for joint in model.joints]
-                raise InvalidModelError(f"{name!r} is not a joint of the model{similar(name, known)}", name)
-            joint, first = model.joints[model.numbers[name]], model.idx_v[model.numbers[name]]
-            columns += range(first, first + joint.nv)
-        if not columns:
-            raise ValueError("actuated must name at least one joint, got none")
-        return np.ascontiguousarray(np.eye(model.nv)[:, columns])
-    matrix = as_real(actuated, "actuated")
-    if matrix.ndim != 2 or matrix.shape[0] != model.nv or not matrix.shape[1]:
-        raise ShapeError(
-            f"actuated must be a list of names or have shape ({model.nv}, nu), got {matrix.shape}",
-            matrix.shape,
-        )
-    if not np.isfinite(matrix).all():
-        raise ValueError("actuated must be finite")
-    return matrix.copy()
-
-
-def _start(model: Model, q0, v0, u, matrix) -> tuple[tuple, tuple[int, ...]]:
-    """Return initial states and controls as fresh rows, and the leading axes."""
-    nu, arrays = matrix.shape[1], []
-    for values, end, name in ((q0, (model.nq,), "q0"), (v0, (model.nv,), "v0"), (u, (None, nu), "u")):
-        array = as_real(values, name)
-        if array.ndim < len(end) or array.shape[-1] != end[-1]:
-            wanted = f"(..., {model.nq if name == 'q0' else end[-1]})" if len(end) == 1 else f"(..., T, {nu})"
-            raise ShapeError(f"{name} must have shape {wanted}, got {array.shape}", array.shape)
-        arrays.append((array, array.shape[: array.ndim - len(end)], array.shape[array.ndim - len(end) :]))
-    if not arrays[2][2][0]:
-        raise ShapeError("u must have at least one step, got 0", arrays[2][0].shape)
-    leading = [axes for _, axes, _ in arrays]
-    try:
-        batch = np.broadcast_shapes(*leading)
-    except ValueError:
-        raise ShapeError(f"leading axes of q0, v0 and u do not match: {leading}", *leading[:1]) from None
-    count = int(np.prod(batch))
-    rows = (
-        np.array(np.broadcast_to(array, (*batch, *end)), order="C").reshape((count, *end))
-        for array, _, end in arrays
-    )
-    return tuple(rows), batch
