@@ -28,6 +28,7 @@ cdef extern from *:
         const double *weight
         const double *lower
         const double *upper
+        const double *mix
 
     ctypedef struct CostTerm:
         Py_ssize_t residual, size, source
@@ -41,13 +42,13 @@ cdef extern from *:
 
     ctypedef struct SamplingTable:
         void (*draw)(const Spline *, uint64_t key, uint64_t first, const double *nominal, const double *scale,
-                     double *x) noexcept nogil
+                     double *x, double *work) noexcept nogil
         void (*control)(const Spline *, Py_ssize_t t, const double *knots, double *u) noexcept nogil
         void (*add_cost)(const CostTerm *, double time, const double *x, const double *target,
                          double *cost) noexcept nogil
         void (*add_doubt)(Py_ssize_t n, const double *x, double *cost) noexcept nogil
         void (*average)(Py_ssize_t blocks, Py_ssize_t entries, const double *weight, const double *x,
-                        const double *mean, double *result) noexcept nogil
+                        double *result) noexcept nogil
 
     enum:
         DEVIATION
@@ -76,6 +77,8 @@ cdef class Splines:
     weight : ndarray, shape (steps, order)
     lower, upper : ndarray, shape (nu,)
         Of the controls, infinite where there are none. All arrays are C-contiguous, and kept.
+    mix : ndarray, shape (nu, nu), or None
+        Multiplies the scaled normal numbers of every knot.
     knots : int
     """
 
@@ -84,8 +87,9 @@ cdef class Splines:
     cdef tuple kept
 
     def __init__(self, cnp.ndarray first not None, cnp.ndarray weight not None, cnp.ndarray lower not None,
-                 cnp.ndarray upper not None, Py_ssize_t knots):
-        self.kept = first, weight, lower, upper
+                 cnp.ndarray upper not None, cnp.ndarray mix, Py_ssize_t knots):
+        self.kept = first, weight, lower, upper, mix
+        self.spline.mix = NULL if mix is None else <const double *> mix.data
         self.spline.knots, self.spline.nu = knots, lower.shape[0]
         self.spline.order, self.steps = weight.shape[1], weight.shape[0]
         self.spline.first, self.spline.weight = <const Py_ssize_t *> first.data, <const double *> weight.data
@@ -99,12 +103,16 @@ cdef class Splines:
         """
         cdef uint64_t key = random_bits(<uint64_t> seed, <uint64_t> call)
         cdef Py_ssize_t blocks = knots.shape[1], size = self.spline.knots * self.spline.nu, k
+        cdef double *memory = <double *> malloc(LANES * (self.spline.nu + 1) * sizeof(double))
+        if memory == NULL:
+            raise MemoryError
         with nogil:
             for k in range(first, stop):
                 kernels.draw(&self.spline, key, LANES * (k % blocks),
                              <const double *> nominal.data + k // blocks * size,
                              <const double *> scale.data + k // blocks * size,
-                             <double *> knots.data + k * size * LANES)
+                             <double *> knots.data + k * size * LANES, align(memory))
+        free(memory)
 
     def controls(self, cnp.ndarray knots not None):
         """Return the controls (N, steps, nu) of C-contiguous knots (N, knots, nu)."""
@@ -132,20 +140,17 @@ cdef class Splines:
         free(memory)
         return u
 
-    def average(self, cnp.ndarray weight not None, cnp.ndarray knots not None, cnp.ndarray mean,
-                cnp.ndarray result not None):
-        """Fill the sums of weights times the knots of samples, or times the squares of their deviations.
+    def average(self, cnp.ndarray weight not None, cnp.ndarray knots not None, cnp.ndarray result not None):
+        """Fill the sums of weights times the knots of samples.
 
-        weight: aligned (B, blocks, 8); knots: aligned (B, blocks, knots, nu, 8); mean: None or as the result,
-        C-contiguous (B, knots, nu).
+        weight: aligned (B, blocks, 8); knots: aligned (B, blocks, knots, nu, 8); result: C-contiguous
+        (B, knots, nu).
         """
         cdef Py_ssize_t blocks = knots.shape[1], size = self.spline.knots * self.spline.nu, b
-        cdef const double *from_mean = NULL if mean is None else <const double *> mean.data
         with nogil:
             for b in range(knots.shape[0]):
                 kernels.average(blocks, size, <const double *> weight.data + b * blocks * LANES,
                                 <const double *> knots.data + b * blocks * size * LANES,
-                                NULL if from_mean == NULL else from_mean + b * size,
                                 <double *> result.data + b * size)
 
 

@@ -14,6 +14,7 @@ typedef struct {
     const ptrdiff_t *first;          /* of every step: the first of these knots */
     const double *weight;            /* of every step: `order` of them */
     const double *lower, *upper;     /* nu */
+    const double *mix;               /* nu x nu: of the scaled normal numbers of a knot; NULL: the unit matrix */
 } Spline;
 
 /* CHANGE: the difference of configurations; the caller computes it. POSE: log(M*^-1 M), linear before angular. */
@@ -33,17 +34,17 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    /* x <- knots of samples first .. first + 7: nominal + scale times normal numbers, clipped; sample 0 is nominal */
-    void (*draw)(const Spline *, uint64_t key, uint64_t first, const double *nominal, const double *scale, double *x);
+    /* x <- knots of samples first .. first + 7: nominal + mix (scale times normal numbers), clipped; sample 0 is nominal */
+    void (*draw)(const Spline *, uint64_t key, uint64_t first, const double *nominal, const double *scale, double *x,
+                 double *work);      /* of 8 nu doubles */
     /* u <- controls of step t */
     void (*control)(const Spline *, ptrdiff_t t, const double *knots, double *u);
     /* cost <- cost + the term, of x and a target */
     void (*add_cost)(const CostTerm *, double time, const double *x, const double *target, double *cost);
     /* cost <- NaN where one of n numbers is not finite */
     void (*add_doubt)(ptrdiff_t n, const double *x, double *cost);
-    /* result <- sums of weights times entries, or times squares of their deviations from a mean, of blocks of samples */
-    void (*average)(ptrdiff_t blocks, ptrdiff_t entries, const double *weight, const double *x, const double *mean,
-                    double *result);
+    /* result <- sums of weights times entries, of blocks of samples */
+    void (*average)(ptrdiff_t blocks, ptrdiff_t entries, const double *weight, const double *x, double *result);
 } SamplingTable;
 
 extern const SamplingTable sampling_baseline;
