@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from ..dynamics._rollouts cimport Simulation, State
 from ..kinematics._request cimport Request, request_kernels
@@ -44,6 +44,8 @@ cdef extern from *:
         void (*draw)(const Spline *, uint64_t key, uint64_t first, const double *nominal, const double *scale,
                      double *x, double *work) noexcept nogil
         void (*control)(const Spline *, Py_ssize_t t, const double *knots, double *u) noexcept nogil
+        void (*apply)(Py_ssize_t n, Py_ssize_t entries, const Py_ssize_t *row, const Py_ssize_t *column,
+                      const double *factor, const double *u, double *forces) noexcept nogil
         void (*add_cost)(const CostTerm *, double time, const double *x, const double *target,
                          double *cost) noexcept nogil
         void (*add_doubt)(Py_ssize_t n, const double *x, double *cost) noexcept nogil
@@ -340,15 +342,14 @@ cdef class SampledRollouts:
 
     cdef void apply(self, Simulation simulation, Work *w, Py_ssize_t half) noexcept nogil:
         """Write the generalized forces of the controls of 8 samples into the state."""
-        cdef const Py_ssize_t *row = <const Py_ssize_t *> self.rows.data
-        cdef const Py_ssize_t *column = <const Py_ssize_t *> self.columns.data
-        cdef const double *factor = <const double *> self.factors.data
-        cdef Py_ssize_t k, r, n = simulation.nv
-        memset(w.force, 0, LANES * n * sizeof(double))
-        for r in range(self.rows.shape[0]):
-            for k in range(LANES):
-                w.force[LANES * row[r] + k] += factor[r] * w.u[LANES * column[r] + k]
-        to_state(simulation, &w.state, w.state.tau, half, n, w.force)
+        cdef State *s = &w.state
+        cdef double *force = w.force
+        if simulation.kind == cnp.NPY_DOUBLE:
+            force = <double *> (s.x + half * s.to_block + s.tau)
+        kernels.apply(simulation.nv, self.rows.shape[0], <const Py_ssize_t *> self.rows.data,
+                      <const Py_ssize_t *> self.columns.data, <const double *> self.factors.data, w.u, force)
+        if simulation.kind == cnp.NPY_FLOAT:
+            narrow(s, s.tau, half, simulation.nv, force)
 
     cdef void add_costs(self, Simulation simulation, Work *w, Py_ssize_t half, Py_ssize_t t,
                         double *cost) noexcept nogil:
@@ -415,15 +416,11 @@ cdef inline void begin(Simulation simulation, State *s, const double *q, const d
                     (<double *> x)[e * s.width + k] = q[e] if e < simulation.nq else v[e - simulation.nq]
 
 
-cdef inline void to_state(Simulation simulation, State *s, Py_ssize_t at, Py_ssize_t half, Py_ssize_t count,
-                          const double *x) noexcept nogil:
-    """Copy entries of 8 samples, the given half of a block or a block, to bytes `at` of the blocks."""
+cdef inline void narrow(State *s, Py_ssize_t at, Py_ssize_t half, Py_ssize_t count,
+                        const double *x) noexcept nogil:
+    """Copy entries of 8 samples as float32 to bytes `at` of a block, of which they are the given half."""
     cdef Py_ssize_t halves = s.width // LANES, e, k
-    cdef char *to = s.x + half // halves * s.to_block + at
-    cdef float *numbers = <float *> to + half % halves * LANES
-    if simulation.kind == cnp.NPY_DOUBLE:
-        memcpy(to, x, count * LANES * sizeof(double))
-        return
+    cdef float *numbers = <float *> (s.x + half // halves * s.to_block + at) + half % halves * LANES
     for e in range(count):
         for k in range(LANES):
             numbers[e * s.width + k] = <float> x[e * LANES + k]

@@ -54,6 +54,16 @@ static void NAME(control)(const Spline *c, ptrdiff_t t, const double *knots, dou
         }
 }
 
+static void NAME(apply)(ptrdiff_t n, ptrdiff_t entries, const ptrdiff_t *row, const ptrdiff_t *column, const double *factor,
+                        const double *u, double *forces)
+{
+    const real zero = {0};
+    PASSES {
+        for (ptrdiff_t e = 0; e < n; e++) AT(forces + l, e) = zero;
+        for (ptrdiff_t k = 0; k < entries; k++) AT(forces + l, row[k]) += factor[k] * READ(u + l, column[k]);
+    }
+}
+
 /* The samples of a lane are added one after the other, and the lanes then: in one order, whatever the registers. */
 static void NAME(average)(ptrdiff_t blocks, ptrdiff_t entries, const double *weight, const double *x, double *result)
 {

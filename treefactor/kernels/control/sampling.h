@@ -39,6 +39,9 @@ typedef struct {
                  double *work);      /* of 8 nu doubles */
     /* u <- controls of step t */
     void (*control)(const Spline *, ptrdiff_t t, const double *knots, double *u);
+    /* forces <- n sums of factors times controls: of `entries` rows and columns */
+    void (*apply)(ptrdiff_t n, ptrdiff_t entries, const ptrdiff_t *row, const ptrdiff_t *column, const double *factor,
+                  const double *u, double *forces);
     /* cost <- cost + the term, of x and a target */
     void (*add_cost)(const CostTerm *, double time, const double *x, const double *target, double *cost);
     /* cost <- NaN where one of n numbers is not finite */
