@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from enum import IntEnum
-from functools import cached_property, partial
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,10 +29,10 @@ from ..exceptions import CodegenError, DtypeError, InvalidModelError, ShapeError
 from ..kinematics.plans import request_of
 from ..model._unit_rotations import require_rotations
 from ..model.model import Model
-from ..quantities import functions as tf
 from ..tolerances import UNIT_SQUARE
 from ._sampling import FIRST_ITEM, RESIDUALS, SampledRollouts, Splines
 from .costs import Sizes, terms_of
+from .samples import SampledMotions, SamplingResult, SamplingStatus
 from .splines import Spline
 from .starts import actuation_of, limits_of, positive
 
@@ -47,135 +45,6 @@ FEW, SOON = 2.0, 10  # effective samples, and successive calls with fewer, befor
 LANES = 8
 EFFORT = 2**11  # of a step of a unit of samples, for `spread`
 SOURCES = {"q": 0, "v": 1, "u": 2}
-
-
-class SamplingStatus(IntEnum):
-    """How a plan was made.
-
-    UPDATED: of the samples. NON_FINITE: the state, or the costs of all samples, are not finite, and the plan
-    is that of before.
-
-    Notes
-    -----
-    Immutable.
-    """
-
-    UPDATED = 0
-    NON_FINITE = 1
-
-
-class _Placements(Sealed):
-    """Placements of frames of samples, which are computed when they are looked up."""
-
-    _model: Model
-    _q: np.ndarray
-
-    def __init__(self, model: Model, q: np.ndarray):
-        self._keep(_model=model, _q=q)
-
-    def __getitem__(self, frame) -> np.ndarray:
-        return tf.frame_placement(self._model, self._q, frame)
-
-
-class SampledMotions(Sealed):
-    """Motions of all samples at some times: what a function of costs gets.
-
-    Attributes
-    ----------
-    q, v : ndarray, shapes (..., samples, times, nq) and (..., samples, times, nv)
-        States; leading axes are robots. Read-only.
-    u : ndarray, shape (..., samples, times, nu)
-        Controls of the steps that end at these times.
-    placement : mapping
-        ``placement[frame]`` has shape (..., samples, times, 3, 4).
-    time : ndarray, shape (times,)
-        s, from the given state on; the last one is the end of the horizon.
-
-    Notes
-    -----
-    Thread-compatible.
-
-    Examples
-    --------
-    >>> import numpy as np, treefactor as tf
-    >>> slide = tf.Joint("slide", "prismatic", axis=[1, 0, 0], inertia=tf.Inertia(1.0))
-    >>> def far(motions):
-    ...     return ((motions.placement["slide"][..., 0, 3] - 0.3) ** 2).sum(axis=-1)
-    >>> controller = tf.control.SamplingController(tf.Model([slide]), far, horizon=20, dt=0.02, noise=5.0)
-    >>> controller.plan([0.0], [0.0]).cost.shape
-    (1024,)
-    """
-
-    q: np.ndarray
-    v: np.ndarray
-    time: np.ndarray
-    placement: _Placements
-    _controls: Callable
-
-    def __init__(self, model: Model, q: np.ndarray, v: np.ndarray, time: np.ndarray, controls: Callable):
-        self._keep(q=q, v=v, time=time, placement=_Placements(model, q), _controls=controls)
-
-    @cached_property
-    def u(self) -> np.ndarray:
-        """Return the controls."""
-        return self._controls()
-
-    def __repr__(self) -> str:
-        return f"<SampledMotions of {self.q.shape[-3]} samples at {self.q.shape[-2]} times>"
-
-
-@dataclass(frozen=True, eq=False)
-class SamplingResult:
-    """A plan of controls, and the samples that it was made of.
-
-    Attributes
-    ----------
-    u, best_u : ndarray, shape (..., horizon, nu)
-        The plan, and the sample of least cost.
-    cost : ndarray, shape (..., samples)
-        NaN of motions that are not finite. The first sample is the plan before.
-    weights : ndarray, shape (..., samples)
-        Of the samples in the plan; they sum up to 1, or are 0 where the plan was kept.
-    effective_samples : ndarray, shape (...)
-        1 over the sum of squared weights: 1 if one sample alone counts, the temperature is then too low; near
-        the number of samples if costs hardly count.
-    q, v : ndarray, shapes (..., horizon + 1, nq) and (..., horizon + 1, nv)
-        States of the plan, in the precision of its program.
-    status : ndarray of int8, shape (...)
-        A `SamplingStatus` for every robot.
-
-    Notes
-    -----
-    Thread-compatible.
-
-    Examples
-    --------
-    >>> import treefactor as tf
-    >>> model = tf.Model([tf.Joint("slide", "prismatic", axis=[1, 0, 0], inertia=tf.Inertia(1.0))])
-    >>> cost = tf.control.StateCost([0.3])
-    >>> controller = tf.control.SamplingController(model, cost, horizon=20, dt=0.02, samples=64, noise=5.0)
-    >>> controller.plan([0.0], [0.0])
-    <SamplingResult of 1 robot: 1 UPDATED>
-    """
-
-    u: np.ndarray
-    best_u: np.ndarray
-    cost: np.ndarray
-    weights: np.ndarray
-    effective_samples: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    status: np.ndarray
-
-    def summary(self) -> str:
-        """Return one line: how many robots have a new plan."""
-        counts = np.bincount(self.status.ravel(), minlength=len(SamplingStatus))
-        parts = [f"{counts[one]} {one.name}" for one in SamplingStatus if counts[one]]
-        count = self.status.size
-        return f"{count} robot{'s' * (count != 1)}: {', '.join(parts) or 'none'}"
-
-    def __repr__(self) -> str:
-        return f"<SamplingResult of {self.summary()}>"
 
 
 class SamplingController(Sealed):
@@ -403,9 +272,10 @@ class SamplingController(Sealed):
         cost : list or callable
             As that of the class.
         """
-        self._now.cost, self._now.compiled = cost, {}
+        compiled = {}
         with suppress(ShapeError):  # targets may be those of robots whose number is not known yet
-            self._rollouts()
+            compiled[self._now.batch] = self._compiled(cost)
+        self._now.cost, self._now.compiled = cost, compiled
 
     def reset(self, u: Any = None) -> None:
         """Forget the plan, the noise and the number of calls.
@@ -512,18 +382,21 @@ class SamplingController(Sealed):
 
     def _rollouts(self) -> SampledRollouts:
         """Return the compiled rollouts for the robots of the plan."""
-        rollouts = self._now.compiled.get(self._now.batch)
-        if rollouts is None:
-            sizes = Sizes(self.model, self._horizon, self._nu, self._dt, self._now.batch)
-            terms = [] if callable(self._now.cost) else _terms(self._now.cost, sizes)
-            items = [term.item() for term in terms if term.source == "item"]
-            request = request_of(self.model, items) if items else None
-            numbers = iter(range(FIRST_ITEM, FIRST_ITEM + len(items)))
-            structs = [_struct(term, numbers) for term in terms]
-            rest = structs, *self._entries, self._dt, self._substeps
-            rollouts = SampledRollouts(self._splines, self.model.configurations, request, *rest)
-            self._now.compiled[self._now.batch] = rollouts
-        return rollouts
+        now = self._now
+        if now.batch not in now.compiled:
+            now.compiled[now.batch] = self._compiled(now.cost)
+        return now.compiled[now.batch]
+
+    def _compiled(self, cost) -> SampledRollouts:
+        """Return rollouts with a cost."""
+        sizes = Sizes(self.model, self._horizon, self._nu, self._dt, self._now.batch)
+        terms = [] if callable(cost) else _terms(cost, sizes)
+        items = [term.item() for term in terms if term.source == "item"]
+        request = request_of(self.model, items) if items else None
+        numbers = iter(range(FIRST_ITEM, FIRST_ITEM + len(items)))
+        structs = [_struct(term, numbers) for term in terms]
+        rest = structs, *self._entries, self._dt, self._substeps
+        return SampledRollouts(self._splines, self.model.configurations, request, *rest)
 
     def _improve(self, q: np.ndarray, v: np.ndarray) -> SamplingResult:
         """Sample, and average."""
