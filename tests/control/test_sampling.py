@@ -430,9 +430,9 @@ def test_costs_and_plans_may_be_replaced():
     with pytest.raises(tf.ShapeError, match="call reset"):
         controller.plan([0.0], [0.0])
     controller.reset()
-    controller.set_cost(TASK)
-    empty = controller.command(np.zeros((0, 1)), np.zeros((0, 1)))
-    assert empty.shape == (0, 1)
+    for cost in (TASK, lambda motions: motions.q[..., 0] ** 2):
+        controller.set_cost(cost)
+        assert controller.command(np.zeros((0, 1)), np.zeros((0, 1))).shape == (0, 1)
 
 
 @pytest.mark.parametrize(

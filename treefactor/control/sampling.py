@@ -470,7 +470,7 @@ class SamplingController(Sealed):
         if array.shape not in (shape, wide):
             text = f"cost must return shape {shape} or {wide}, got {array.shape}"
             raise ShapeError(text, array.shape, shape)
-        return array.reshape(-1, self._samples, array.size // max(1, rows)).sum(axis=2)
+        return (array if array.shape == shape else array.sum(axis=-1)).reshape(len(q), self._samples)
 
     def _combined(self, costs: list[np.ndarray]) -> np.ndarray:
         """Return the costs of samples of their costs with all inertias."""
@@ -480,7 +480,7 @@ class SamplingController(Sealed):
         """Return the weights (B, samples) of samples, and the status (B,) of the plans."""
         weights = np.zeros_like(cost)
         status = np.full(len(cost), SamplingStatus.UPDATED, np.int8)
-        for own, row, k in zip(weights, cost, range(len(cost)), strict=True):
+        for k, (own, row) in enumerate(zip(weights, cost, strict=True)):
             finite = np.flatnonzero(np.isfinite(row))
             if not finite.size:
                 status[k] = SamplingStatus.NON_FINITE
