@@ -17,10 +17,12 @@ from treefactor.control import (
     ilqr,
 )
 from treefactor.control.costs import Sizes, terms_of
-from treefactor.control.regulation import _Search, _Sums
+from treefactor.control.regulation import Options, _Search, _Sums
+from treefactor.control.starts import Start
 from treefactor.exceptions import ConfigurationError, DtypeError, InvalidModelError, ShapeError
 
 H, STEPS = 0.02, 12
+OPTIONS = Options(multiple=False, second_order=False, regularization=1e-9, threads=1)
 ROD = tf.Inertia(1.0, [0.1, 0.05, -0.2], np.diag([0.1, 0.2, 0.15]))
 
 
@@ -68,7 +70,8 @@ def search_of(model, count, cost, rng, matrix=None):
     matrix = np.eye(model.nv) if matrix is None else matrix
     q, v = tf.random_configuration(model, rng, size=count), rng.normal(size=(count, model.nv))
     u = rng.normal(size=(count, STEPS, matrix.shape[1]))
-    return _Search(Sizes(model, STEPS, matrix.shape[1], H, (count,)), (q, v, u), cost, matrix, None, 1e-9, 1)
+    sizes = Sizes(model, STEPS, matrix.shape[1], H, (count,))
+    return _Search(sizes, Start(q[:, None], v[:, None], u), cost, matrix, None, OPTIONS)
 
 
 def test_derivatives_of_costs_are_those_of_gauss_and_newton():
@@ -168,14 +171,11 @@ def test_neighbours_and_threads_change_no_bit():
 def test_steps_that_raise_the_cost_are_refused():
     """From fast motions, whose first full step does not lower it."""
     model, rng = arm(), np.random.default_rng(9)
-    start = (
-        2.0 * rng.normal(size=(8, 3)),
-        20.0 * rng.normal(size=(8, 3)),
-        30.0 * rng.normal(size=(8, STEPS, 3)),
-    )
+    q, v, u = (size * rng.normal(size=(8, times, 3)) for size, times in ((2.0, 1), (20.0, 1), (30.0, STEPS)))
+    start = Start(q, v, u)
     cost = [StateCost(np.zeros(3), weight_q=1e3, at="final"), ControlCost(weight=1e-5)]
     search = search_of(model, 8, cost, rng)
-    search = _Search(search.sizes, start, cost, np.eye(3), None, 1e-9, 1)
+    search = _Search(search.sizes, start, cost, np.eye(3), None, OPTIONS)
     every = np.arange(8)
     search.sweep(every)
     before = search.cost.copy()
