@@ -1,7 +1,11 @@
 """Iterative linear-quadratic regulation: its terms, its minima, and what a batch must not change."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from oracles.optimal_motions import STORED, motions
 from oracles.riccati import controls_of_saddle_point, transition
 
 import treefactor as tf
@@ -17,6 +21,7 @@ from treefactor.control import (
     ilqr,
 )
 from treefactor.control.costs import Sizes, terms_of
+from treefactor.control.curvature import accelerations_worth
 from treefactor.control.regulation import Options, _Search, _Sums
 from treefactor.control.starts import Start
 from treefactor.exceptions import ConfigurationError, DtypeError, InvalidModelError, ShapeError
@@ -65,13 +70,22 @@ def costs_of(model, rng, shape=()):
     ]
 
 
-def search_of(model, count, cost, rng, matrix=None):
-    """Return a search that has not begun, from random motions."""
+def search_of(model, count, cost, rng, matrix=None, gaps=None, **options):
+    """Return a search that has not begun, from random motions; with gaps of some size in q and in v."""
     matrix = np.eye(model.nv) if matrix is None else matrix
-    q, v = tf.random_configuration(model, rng, size=count), rng.normal(size=(count, model.nv))
+    q, v = tf.random_configuration(model, rng, size=(count, 1)), rng.normal(size=(count, 1, model.nv))
     u = rng.normal(size=(count, STEPS, matrix.shape[1]))
-    sizes = Sizes(model, STEPS, matrix.shape[1], H, (count,))
-    return _Search(sizes, Start(q[:, None], v[:, None], u), cost, matrix, None, OPTIONS)
+    sizes, start = Sizes(model, STEPS, matrix.shape[1], H, (count,)), Start(q, v, u)
+    search = _Search(sizes, start, cost, matrix, None, replace(OPTIONS, **options))
+    if gaps is None:
+        return search
+    by_q, by_v = (size * rng.normal(size=(STEPS, count, model.nv)) for size in gaps)
+    q, v, forces = [start.q[:, 0]], [start.v[:, 0]], search._forces(u)
+    for t in range(STEPS):
+        end = tf.step(model, q[t], v[t], forces[:, t], H)
+        q, v = [*q, tf.integrate(model, end[0], by_q[t])], [*v, end[1] + by_v[t]]
+    start = Start(np.stack(q, axis=1), np.stack(v, axis=1), u)
+    return _Search(sizes, start, cost, matrix, None, replace(OPTIONS, multiple=True, **options))
 
 
 def test_derivatives_of_costs_are_those_of_gauss_and_newton():
@@ -120,6 +134,127 @@ def test_expected_falls_are_derivatives_along_the_step():
     search.sweep(every)
     up, down = (search._values(*search._forward(every, np.array([s])), every) for s in (d, -d))
     np.testing.assert_allclose((up - down) / (2.0 * d), -search.slope[:, 0], rtol=1e-6)
+
+
+def test_expected_changes_with_gaps_are_derivatives_along_the_step():
+    """Of velocities, and of configurations that add up; and a step of length s leaves 1 - s of all gaps."""
+    rng, every, d = np.random.default_rng(10), np.arange(5), 1e-6
+    for model, gaps in ((arm(), (0.3, 0.3)), (flyer(), (0.0, 2.0))):
+        search = search_of(model, 5, [*costs_of(model, rng)[:-1], ControlCost(weight=0.1)], rng, gaps=gaps)
+        search.sweep(every)
+        up, down = (search._forward(every, np.array([s])) for s in (d, -d))
+        change = (search._values(*up, every) - search._values(*down, every)) / (2.0 * d)
+        linear, _ = search._slopes(every, np.array([d]), *up[:2])
+        np.testing.assert_allclose(linear[:, 0], -change, rtol=1e-5, atol=1e-6 * abs(change).max())
+    search = search_of(flyer(), 5, costs_of(flyer(), rng), rng, gaps=(0.5, 0.5))
+    search.sweep(every)
+    before = search.gaps.copy()
+    for length in (1.0, 0.25):
+        search.q, search.v, search.u = search._forward(every, np.array([length]))
+        np.testing.assert_allclose(search._gaps(every), (1.0 - length) * before, atol=1e-12)
+
+
+def test_second_derivatives_give_the_step_of_newton():
+    """Dense, by all controls, with fewer forces than freedoms; costates on groups are gradients by forces."""
+    model, rng = arm(), np.random.default_rng(11)
+    cost = [StateCost(np.ones(3), weight_q=3.0, weight_v=0.3), ControlCost(weight=1.0)]
+    search = search_of(model, 1, cost, rng, rng.normal(size=(3, 2)), second_order=True)
+    one, size, d = np.arange(1), 2 * STEPS, 1e-3
+    search.sweep(one)
+
+    def costs_at(u):
+        q, v = tf.rollout(model, search.q[0, 0], search.v[0, 0], search._forces(u), H)
+        return search._values(q, v, u, np.zeros(len(u), int))
+
+    e = d * np.eye(size).reshape(size, STEPS, 2)
+    signs = [(a, b) for a in (1, -1) for b in (1, -1)]
+    pairs = [(a * e[:, None] + b * e[None]).reshape(-1, STEPS, 2) for a, b in signs]
+    values = [costs_at(search.u + pair).reshape(size, size) for pair in pairs]
+    hessian = (values[0] - values[1] - values[2] + values[3]) / (4.0 * d * d)
+    gradient = (costs_at(search.u + e) - costs_at(search.u - e)) / (2.0 * d)
+    up, down = (search._forward(one, np.array([s])) for s in (1e-6, -1e-6))
+    step = (up[2] - down[2]).ravel() / 2e-6
+    np.testing.assert_allclose(step, -np.linalg.solve(hessian, gradient), atol=1e-5 * abs(step).max())
+
+
+def test_costates_are_gradients_by_forces():
+    """On groups, by differences of the total cost at random forces."""
+    model, rng = flyer(), np.random.default_rng(12)
+    search = search_of(model, 1, costs_of(model, rng), rng)
+    q, v, u = search.q, search.v, search.u
+    by = tf.forward_dynamics_derivatives(model, q[:, :-1], v[:, :-1], u)
+    sums, n, d = _Sums(search.sizes, 1, True), model.nv, 1e-5
+    for term in search.terms:
+        term.add_derivatives(q, v, u, np.zeros(1, int), sums)
+    transport = tf.d_integrate(model, q[:, :-1], H * v[:, 1:])
+    worth = accelerations_worth(H, by, transport, sums.gradient[..., n:])
+    gradient = sums.gradient[0, :-1, :n] + np.einsum("ti,tij->tj", worth[0], by[2][0])
+    e = d * np.eye(STEPS * n).reshape(-1, STEPS, n)
+    costs = []
+    for sign in (1.0, -1.0):
+        forced = u + sign * e
+        motion = tf.rollout(model, q[0, 0], v[0, 0], forced, H)
+        costs.append(search._values(*motion, forced, np.zeros(len(e), int)))
+    difference = ((costs[0] - costs[1]) / (2.0 * d)).reshape(STEPS, n)
+    np.testing.assert_allclose(gradient, difference, atol=1e-6 * abs(gradient).max())
+
+
+def test_errors_are_squared_with_second_derivatives():
+    """Of the cost of a pendulum that stays below its goal; without them each iteration divides the error."""
+    rod, excess = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.1])), {}
+    model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    cost = [StateCost([np.pi], weight_q=5.0, at="final"), ControlCost(weight=0.1)]
+    start = np.zeros(1), np.zeros(1), np.full((40, 1), 0.5)
+    for second_order in (False, True):
+        options = {"second_order": second_order, "tolerance": 1e-16}
+        result = ilqr(model, *start, cost, 0.05, **options)
+        assert result.solved
+        assert result.cost > 0.1
+        excess[second_order] = (result.costs - result.cost)[result.costs > result.cost + 1e-12]
+    newton, gauss = excess[True][-4:], excess[False][-8:]
+    assert (newton[1:] < 100.0 * newton[:-1] ** 2).all()
+    assert (newton[1:] < 0.1 * newton[:-1]).all()
+    assert (gauss[1:] > 0.1 * gauss[:-1]).all()
+    assert len(excess[True]) < 0.5 * len(excess[False])
+
+
+def test_motions_that_controls_alone_do_not_hold():
+    """Two poles over one motor fall from the first controls; states that lead upright are followed."""
+    pole = tf.Inertia(1.0, [0, 0, 0.5], np.diag([0.1, 0.1, 0.1]))
+    joints = [tf.Joint("motor", "revolute", axis=[0, 1, 0], inertia=pole)]
+    joints.append(tf.Joint("free", "revolute", 0, p=[0, 0, 1.0], axis=[0, 1, 0], inertia=pole))
+    model, q0 = tf.Model(joints), np.array([0.3, -0.15])
+    cost = [StateCost(np.zeros(2), weight_v=0.1, at=np.r_[np.ones(200), 100.0]), ControlCost(weight=1e-2)]
+    states = {"q": np.linspace(1.0, 0.0, 201)[:, None] * q0, "v": np.zeros((201, 2))}
+    problem = model, q0, np.zeros(2), np.zeros((200, 1)), cost, 0.02
+    options = {"actuated": ["motor"], "iterations": 40}
+    single = ilqr(*problem, **options)
+    multiple = ilqr(*problem, method="multiple", **states, **options)
+    assert multiple.solved
+    assert multiple.gap == 0.0
+    assert multiple.costs.max() > multiple.costs[0]  # closing gaps has its price
+    assert multiple.cost < 1e-2 * single.cost
+    few = ilqr(*problem, method="multiple", **states, actuated=["motor"], iterations=0)
+    assert not few.solved
+    assert repr(few) == f"<ILQRResult of 1 problem: 1 ITERATIONS; gaps up to {few.gap:.1e}>"
+    fresh = tf.step(model, few.q[:-1], few.v[:-1], np.zeros((200, 2)), 0.02)
+    away = np.concatenate([fresh[0] - few.q[1:], fresh[1] - few.v[1:]], axis=-1)
+    np.testing.assert_allclose(few.gap, abs(away).max(), rtol=1e-12)
+
+
+def test_crocoddyl_finds_the_same_costs_of_six_robots():
+    """As stored: SolverDDP and SolverFDDP with the same iterations; SolverBoxDDP and SolverBoxFDDP."""
+    stored = json.loads(STORED.read_text(encoding="utf-8"))["motions"]
+    problems = motions()
+    assert set(stored) == set(problems)
+    for name, problem in problems.items():
+        for solver, theirs in stored[name].items():
+            method, limited = solver.split(", ")[0], "limited" in solver
+            result = problem.solve(method, limited)
+            assert result.solved
+            assert theirs["solved"]
+            np.testing.assert_allclose(result.cost, theirs["cost"], rtol=1e-9, err_msg=f"{name}, {solver}")
+            assert limited or abs(result.iterations - theirs["iterations"]) <= 1, (name, solver)
 
 
 def test_one_step_solves_a_linear_quadratic_problem():

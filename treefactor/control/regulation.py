@@ -11,6 +11,7 @@ import numpy as np
 from .._util.threads import spread
 from .._util.validation import as_count, thread_count
 from ..dynamics._rollouts import Recursive
+from ..exceptions import InvalidModelError
 from ..model.model import Model, require_model
 from ..quantities import functions as tf
 from ._riccati import SIDE, FeedbackRollouts, Sweeps
@@ -101,7 +102,7 @@ def ilqr(
     ------
     ShapeError, DtypeError
     InvalidModelError
-        If the model has no such frame or joint.
+        If the model has no such frame or joint, or has loops.
     ConfigurationError
         If a lower limit exceeds the upper one.
     ValueError
@@ -119,9 +120,9 @@ def ilqr(
 
     Hessians are those of Gauss and Newton. `second_order` weights the second derivatives of the
     accelerations with the costates of the motion (Pantoja, 1988, "Differential dynamic programming and
-    Newton's method"); with them a Hessian may be indefinite, and is regularized until it is not. What is
-    left out still: the curvature of residuals, as that of `FrameCost` (a `CustomCost` may have it), and of
-    steps of free-flyers, spherical and planar joints.
+    Newton's method"). Where a Hessian is indefinite with them, the sweep of this problem is repeated without.
+    What is left out still: the curvature of residuals, as that of `FrameCost` (a `CustomCost` may have it),
+    and of steps of free-flyers, spherical and planar joints.
 
     Examples
     --------
@@ -140,6 +141,11 @@ def ilqr(
     <ILQRResult of 1 problem: 1 CONVERGED>
     """
     require_model(model)
+    if model.loops:
+        name = model.loops[0].name
+        raise InvalidModelError(
+            f"loop {name!r}: iterative LQR does not consider joints that close loops", name
+        )
     dt, tolerance = positive(dt, "dt"), positive(tolerance, "tolerance")
     regularization = positive(regularization, "regularization")
     iterations = as_count(iterations, "iterations")
@@ -314,7 +320,9 @@ class _Search:
             term.add_derivatives(q, v, u, rows, sums)
         for custom, arrays in zip(self.custom, derivatives, strict=True):
             custom.add_derivatives(arrays, rows, sums)
+        without = None
         if self.second_order:
+            without = sums.hessian.copy()
             motion = (q[:, :-1], v[:, :-1], forces)
             add_curvature(model, dt, motion, dynamics, transport, self.matrix, sums.gradient, sums.hessian)
         costs = (sums.gradient, self.diagonal[None], sums.by_q, sums.hessian)
@@ -338,7 +346,10 @@ class _Search:
                 self.pull[at] = gaps[1]
             self.gains[at], self.feedforward[at], self.slope[at] = results
             failed = status.astype(bool) | ~np.isfinite(results[2][:, 0])
-            self.damping[at[failed]] *= FACTOR
+            if without is None:
+                self.damping[at[failed]] *= FACTOR
+            else:
+                sums.hessian[todo[failed]], without = without[todo[failed]], None
             todo = todo[failed & (self.damping[at] < LARGEST)]
             self.slope[at[failed]] = np.nan
 
