@@ -56,6 +56,11 @@ def arm():
     return tf.Model(joints).add_frame("tool", "hinge2", p=[0.1, 0.2, 0.3])
 
 
+def closed():
+    """Return the chain of three hinges, whose end is fixed."""
+    return tf.Model(arm().joints, loops=[tf.Loop("weld", "weld", 2, -1)])
+
+
 def costs_of(model, rng, shape=()):
     """Return one cost of every kind, with targets for problems of a shape and for all times."""
     q = tf.random_configuration(model, rng, size=(*shape, STEPS + 1))
@@ -279,23 +284,28 @@ def test_one_step_solves_a_linear_quadratic_problem():
     np.testing.assert_allclose(result.costs[0] - result.cost, result.expected, rtol=1e-9)
 
 
-def test_neighbours_and_threads_change_no_bit():
+@pytest.mark.parametrize("multiple", [False, True])
+def test_neighbours_and_threads_change_no_bit(multiple):
     """Nor does a problem that is not finite, or one whose first motion diverges."""
     model, rng = arm(), np.random.default_rng(4)
     q0, v0, u = rng.normal(size=(11, 3)), rng.normal(size=(11, 3)), rng.normal(size=(11, STEPS, 3))
     goal = tf.frame_placement(model, rng.normal(size=(11, 3)), "tool")[:, None]
     u[2, 3, 1], v0[5] = np.nan, 1e200
+    states = rng.normal(size=(2, 11, STEPS + 1, 3))
 
     def solve(chosen, **options):
+        if multiple:
+            options |= {"method": "multiple", "q": states[0, chosen], "v": states[1, chosen]}
+            options |= {"second_order": True, "control_limits": (-40.0, 40.0), "iterations": 300}
         cost = [FrameCost("tool", goal[chosen], 100.0), StateCost(np.zeros(3)), ControlCost(weight=1e-3)]
         return ilqr(model, q0[chosen], v0[chosen], u[chosen], cost, H, **options)
 
     every = solve(slice(None))
     assert every.status[[2, 5]].tolist() == [ILQRStatus.NON_FINITE] * 2
     assert every.solved[[0, 1, 3, 4, 6, 7, 8, 9, 10]].all()
-    assert (np.diff(every.costs, axis=0)[:, every.solved] <= 1e-12).all()
+    assert multiple or (np.diff(every.costs, axis=0)[:, every.solved] <= 1e-12).all()
     threaded = solve(slice(None), num_threads=2)
-    names = ("q", "v", "u", "cost", "gains", "feedforward", "iterations", "status", "expected")
+    names = ("q", "v", "u", "cost", "gains", "feedforward", "iterations", "status", "expected", "gap")
     for chosen in (slice(3, 5), slice(10, 11), np.arange(11)[::-1]):
         few = solve(chosen)
         for name in names:
@@ -374,6 +384,10 @@ def test_the_policy_holds_a_pushed_motion():
         ends.append(np.square(tf.difference(model, result.q[-1], q)).sum(axis=-1))
     assert (ends[0] < 0.5 * ends[1]).all()
     np.testing.assert_allclose(result.policy(3, result.q[3], result.v[3]), result.u[3], rtol=1e-12)
+    assert result.gains.shape == (STEPS, model.nv, 2 * model.nv)
+    other = q.copy()
+    other[:, 3:7] *= -1.0  # the same rotation
+    np.testing.assert_allclose(result.policy(0, other, v), result.policy(0, q, v), rtol=1e-9)
 
 
 def test_controls_at_limits_have_gradients_that_point_outside():
@@ -410,6 +424,51 @@ def test_controls_at_limits_have_gradients_that_point_outside():
     cost = [FrameCost("tool", goal[3], 300.0, at="final"), *rest]
     alone = ilqr(model, start[0][3], *start[1:], cost, H, **options)
     np.testing.assert_array_equal(alone.u, result.u[3])
+
+
+def effort(slope=1.0, curvature=1.0, most=np.inf):
+    """Return a cost u^2 / 2, NaN beyond the most, whose derivatives are wrong by factors of every problem."""
+
+    def value(q, v, u):
+        cost = np.where(abs(u).max(axis=-1) < most, 0.5 * (u**2).sum(axis=-1), np.nan)
+        return np.concatenate([cost, np.zeros((*u.shape[:-2], 1))], axis=-1)
+
+    def derivatives(q, v, u):
+        (*batch, steps, n), size = u.shape, 2 * v.shape[-1]
+        by_u, by_uu = (np.broadcast_to(x, batch)[..., None, None] for x in (slope, curvature))
+        luu = by_uu[..., None] * np.broadcast_to(np.eye(n), (*batch, steps, n, n))
+        lx, lxx = np.zeros((*batch, steps + 1, size)), np.zeros((*batch, steps + 1, size, size))
+        return lx, by_u * u, lxx, luu, np.zeros((*batch, steps, n, size))
+
+    return CustomCost(value, derivatives)
+
+
+def test_a_search_that_finds_no_step_returns_the_last_motion():
+    """Derivatives that lead the wrong way raise the regularization to its largest value."""
+    u = np.random.default_rng(13).normal(size=(2, STEPS, 3))
+    result = ilqr(arm(), np.zeros(3), np.zeros(3), u, effort(slope=[1.0, -1.0]), H)
+    assert result.status.tolist() == [ILQRStatus.CONVERGED, ILQRStatus.REGULARIZATION]
+    np.testing.assert_array_equal(result.u[1], u[1])
+    assert (result.costs[:, 1] == result.costs[0, 1]).all()
+
+
+def test_an_indefinite_problem_has_its_own_regularization():
+    u = np.random.default_rng(14).normal(size=(3, STEPS, 3))
+    result = ilqr(arm(), np.zeros(3), np.zeros(3), u, effort(curvature=[1.0, -0.2, 1.0]), H)
+    assert result.solved.all()
+    assert result.iterations[1] > result.iterations[0] == result.iterations[2]
+    for k in (0, 1):
+        cost = effort(curvature=[1.0, -0.2][k])
+        alone = ilqr(arm(), np.zeros(3), np.zeros(3), u[k], cost, H)
+        np.testing.assert_array_equal(alone.u, result.u[k])
+
+
+def test_step_lengths_whose_cost_is_not_finite_are_refused():
+    cost = [effort(curvature=0.25, most=6.0), ControlCost(10.0, weight=1.0 / H)]  # the first step leads to 11
+    result = ilqr(arm(), np.zeros(3), np.zeros(3), np.full((STEPS, 3), -5.0), cost, H)
+    assert np.isfinite(result.costs).all()
+    assert result.solved
+    np.testing.assert_allclose(result.u, 5.0, atol=1e-4)
 
 
 def test_a_callback_ends_the_search():
@@ -450,10 +509,23 @@ def test_a_callback_ends_the_search():
         ({"control_limits": (1.0, -1.0)}, ConfigurationError, "control 0 has limits 1 > -1"),
         ({"control_limits": 1.0}, DtypeError, "control_limits must be a pair"),
         ({"actuated": ["hinge"]}, InvalidModelError, "hinge0"),
+        ({"method": "fddp"}, ValueError, "method must be 'single' or 'multiple'"),
+        ({"method": "multiple", "q": np.zeros((STEPS + 1, 3))}, ValueError, "given together"),
+        (
+            {"q": np.zeros((STEPS + 1, 3)), "v": np.zeros((STEPS + 1, 3))},
+            ValueError,
+            "q and v must be left out",
+        ),
+        (
+            {"method": "multiple", "q": np.zeros((STEPS, 3)), "v": np.zeros((STEPS + 1, 3))},
+            ShapeError,
+            r"q must have shape \(..., 13, 3\)",
+        ),
+        ({"model": closed()}, InvalidModelError, "loop 'weld': iterative LQR"),
         ({"actuated": np.eye(2)}, ShapeError, "actuated"),
     ],
 )
 def test_wrong_arguments_raise_our_errors(change, error, words):
-    start = {"q0": np.zeros(3), "v0": np.zeros(3), "u": np.zeros((STEPS, 3))}
+    given = {"model": arm(), "q0": np.zeros(3), "v0": np.zeros(3), "u": np.zeros((STEPS, 3))}
     with pytest.raises(error, match=words):
-        ilqr(arm(), **{**start, "cost": ControlCost(), "dt": H, **change})
+        ilqr(**{**given, "cost": ControlCost(), "dt": H, **change})
