@@ -9,11 +9,11 @@ from .costs import LimitCost as LimitCost
 from .costs import StateCost as StateCost
 from .inverse import InverseKinematics as InverseKinematics
 from .inverse import inverse_kinematics as inverse_kinematics
-from .regulation import ILQRProgress as ILQRProgress
-from .regulation import ILQRResult as ILQRResult
-from .regulation import ILQRStatus as ILQRStatus
 from .regulation import ilqr as ilqr
 from .results import IKResult as IKResult
+from .results import ILQRProgress as ILQRProgress
+from .results import ILQRResult as ILQRResult
+from .results import ILQRStatus as ILQRStatus
 from .results import Progress as Progress
 from .results import Status as Status
 from .tasks import ComTask as ComTask
