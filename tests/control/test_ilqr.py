@@ -159,6 +159,19 @@ def test_expected_changes_with_gaps_are_derivatives_along_the_step():
         np.testing.assert_allclose(search._gaps(every), (1.0 - length) * before, atol=1e-12)
 
 
+def test_expected_changes_of_linear_problems_with_gaps_are_exact():
+    joints = [tf.Joint(f"slide{k}", "prismatic", k - 1, axis=np.eye(3)[k], inertia=ROD) for k in range(2)]
+    rng, every = np.random.default_rng(15), np.arange(3)
+    cost = [StateCost(rng.normal(size=(STEPS + 1, 2)), weight_q=2.0), ControlCost(weight=0.1)]
+    search = search_of(tf.Model(joints), 3, cost, rng, gaps=(0.5, 2.0))
+    search.sweep(every)
+    for length in np.array([1.0, 0.25]):
+        motion = search._forward(every, length[None])
+        a, b = search._slopes(every, length[None], *motion[:2])
+        fall = search.cost - search._values(*motion, every)
+        np.testing.assert_allclose((length * a - 0.5 * length**2 * b)[:, 0], fall, rtol=1e-7)
+
+
 def test_second_derivatives_give_the_step_of_newton():
     """Dense, by all controls, with fewer forces than freedoms; costates on groups are gradients by forces."""
     model, rng = arm(), np.random.default_rng(11)
@@ -469,6 +482,31 @@ def test_step_lengths_whose_cost_is_not_finite_are_refused():
     assert np.isfinite(result.costs).all()
     assert result.solved
     np.testing.assert_allclose(result.u, 5.0, atol=1e-4)
+
+
+def test_motions_with_gaps_are_not_solved():
+    """Not even where the cost is flat: motions that end below 0.9 are refused. Nor are gaps that are NaN."""
+
+    def value(q, v, u):
+        cost = np.zeros(q.shape[:-1])
+        cost[..., -1] = np.where(q[..., -1, 0] > 0.9, 0.0, np.nan)
+        return cost
+
+    def derivatives(q, v, u):
+        return effort(slope=0.0, curvature=1e-12).derivatives(q, v, u)
+
+    model = tf.Model([tf.Joint("slide", "prismatic", axis=[1, 0, 0], inertia=ROD)])
+    states = {"q": np.linspace(0.0, 1.0, STEPS + 1)[:, None], "v": np.zeros((STEPS + 1, 1))}
+    start, options = (
+        (model, [0.0], [0.0]),
+        {"method": "multiple", "iterations": 1, "tolerance": 1e-6, **states},
+    )
+    result = ilqr(*start, np.zeros((STEPS, 1)), CustomCost(value, derivatives), H, **options)
+    assert abs(result.expected) < 1e-6
+    assert result.gap > 0.01
+    assert not result.solved
+    result = ilqr(*start, np.full((STEPS, 1), np.nan), StateCost([0.0]), H, **options)
+    assert result.status == ILQRStatus.NON_FINITE
 
 
 def test_a_callback_ends_the_search():

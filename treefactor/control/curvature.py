@@ -41,22 +41,19 @@ def add_curvature(model: Model, dt: float, motion, dynamics, transport, matrix, 
 def accelerations_worth(dt: float, dynamics, transport, gradient) -> np.ndarray:
     """Return the derivatives (B, T, nv) of costs by accelerations: dt times the costates of velocities.
 
-    Costates p are derivatives of the rest of the cost by states: p_t = l_t + F_t^T p_(t+1).
+    Costates p are derivatives of the rest of the cost by states: p_t = l_t + F_t^T p_(t+1), where l are the
+    gradients (B, T + 1, 2 nv) of the costs.
     """
-    by_q, by_v = dynamics[:2]
-    count, steps, n = by_q.shape[:3]
-    weights = np.empty((count, steps, n))
-    p_q, p_v = gradient[:, -1, :n], gradient[:, -1, n:]
-    for t in range(steps - 1, -1, -1):
-        moved = p_q if transport[0] is None else _times(p_q, transport[1][:, t])
-        p_v = p_v + dt * moved
-        weights[:, t] = dt * p_v
-        p_q = p_q if transport[0] is None else _times(p_q, transport[0][:, t])
-        p_q = gradient[:, t, :n] + p_q + _times(weights[:, t], by_q[:, t])
-        p_v = gradient[:, t, n:] + p_v + _times(weights[:, t], by_v[:, t])
-    return weights
-
-
-def _times(p, D):
-    """Return p^T D for every problem."""
-    return np.matmul(p[:, None], D)[:, 0]
+    (step_by_q, step_by_v), n = transport, gradient.shape[-1] // 2
+    by_state = dt * np.concatenate(dynamics[:2], axis=-1)  # of the next v
+    by_state[..., n:] += np.eye(n)
+    of_q = dt * (by_state if step_by_v is None else np.matmul(step_by_v, by_state))
+    of_q[..., :n] += np.eye(n) if step_by_q is None else step_by_q
+    transition = np.concatenate([of_q, by_state], axis=-2)
+    costates = gradient[..., None, :].copy()
+    for t in range(transition.shape[1] - 1, -1, -1):
+        costates[:, t] += np.matmul(costates[:, t + 1], transition[:, t])
+    by_q, by_v = costates[:, 1:, 0, :n], costates[:, 1:, 0, n:]
+    if step_by_v is not None:
+        by_q = np.matmul(by_q[..., None, :], step_by_v)[..., 0, :]
+    return dt * (dt * by_q + by_v)

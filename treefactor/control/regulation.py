@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -80,7 +81,7 @@ def ilqr(
         default every freedom has a force.
     second_order : bool
         Add the second derivatives of the dynamics to those of the costs: near a minimum that keeps a cost
-        the error is squared by each iteration, instead of divided; an iteration takes longer.
+        each iteration squares the error, instead of dividing it, and takes several times as long.
     iterations : int
         Largest number.
     tolerance : float
@@ -194,7 +195,7 @@ class _Sums:
     def __init__(self, sizes: Sizes, count: int, full: bool):
         m, n, times = sizes.controls + 2 * sizes.model.nv, sizes.model.nv, sizes.steps + 1
         self.gradient, self.by_q = np.zeros((count, times, m)), np.zeros((count, times, n, n))
-        self.hessian = np.zeros((count, times, m, m)) if full else None
+        self.hessian: Any = np.zeros((count, times, m, m)) if full else None
 
     def clear(self):
         for array in (self.gradient, self.by_q, self.hessian):
