@@ -314,6 +314,40 @@ def test_unlimited_joints_stay_near_the_start():
     assert (np.abs(result.q[:, 1] - q0[1]) <= np.pi + 1e-9).all()
 
 
+def test_only_unlimited_joints_turn_wholly():
+    """Near a limit, the angle that is nearest to the start may lie beyond it."""
+    links = [tf.Joint("a", "revolute", axis=[0, 0, 1])]
+    links += [tf.Joint(name, "revolute", k, p=[1, 0, 0], axis=[0, 0, 1]) for k, name in enumerate("bc")]
+    model = tf.Model(links).add_frame("tip", "c", p=[1, 0, 0])
+    targets = reachable(model, "tip", 100)
+    for lower, upper, start in ((-20.0, 20.0, 19.9), (-np.inf, 20.0, 19.9), (-20.0, np.inf, -19.9)):
+        limits = np.full(3, lower), np.full(3, upper)
+        result = inverse_kinematics(model, targets, "tip", q0=np.full(3, start), limits=limits)
+        assert result.solved.all()
+        assert ((result.q >= lower) & (result.q <= upper)).all()
+        assert (np.abs(result.q - start) > np.pi).any()
+    joint = tf.Joint("u", "universal", axis=[[0, 0, 1], [0, 1, 0]])
+    wrist = tf.Model([joint]).add_frame("tip", "u", p=[1, 0, 0])
+    start = np.array([40.0, -70.0])
+    result = inverse_kinematics(wrist, reachable(wrist, "tip", 50)[..., 3], "tip", q0=start)
+    assert result.solved.all()
+    assert (np.abs(result.q - start) <= np.pi + 1e-9).all()
+    assert result.attempts.max() > 1
+
+
+def test_limits_of_rotations_do_not_count():
+    """Files give limits of -1 and 1 to quaternions: they bound joints of one freedom only."""
+    arm = [tf.Joint("ball", "spherical"), tf.Joint("rail", "prismatic", 0, axis=[1, 0, 0])]
+    model = tf.Model(arm).add_frame("tip", "rail", p=[1, 0, 0])
+    limits = np.array([-0.1, -0.1, -0.1, -0.1, -0.5]), np.array([0.1, 0.1, 0.1, 0.1, 0.5])
+    targets = reachable(model, "tip", 50)[..., 3]
+    targets *= (1.2 / np.linalg.norm(targets, axis=1))[:, None]
+    result = inverse_kinematics(model, targets, "tip", limits=limits)
+    assert result.solved.all()
+    assert (np.abs(result.q[:, 4]) <= 0.5).all()
+    assert (np.abs(result.q[:, :4]).max(axis=1) > 0.1).all()
+
+
 def test_contradictory_tasks_end_at_the_weighted_optimum(panda):
     middle = reachable(panda, TOOL, 1)[0, :, 3]
     targets = middle + np.array([[0.05, 0.02, 0.1], [-0.05, 0.03, 0.0]])
