@@ -12,11 +12,12 @@ import numpy as np
 from .._util.messages import received, similar
 from .._util.threads import spread
 from .._util.validation import as_count, as_number, as_real, thread_count
+from ..derivatives._first_order import ForwardDynamicsDerivatives
 from ..dynamics._rollouts import Recursive
 from ..exceptions import ConfigurationError, DtypeError, InvalidModelError, ShapeError
 from ..model.model import Model, require_model
 from ..quantities import functions as tf
-from ._riccati import SIDE, FeedbackRollouts, Sweeps
+from ._riccati import BackwardPasses, FeedbackRollouts
 from .costs import Sizes, terms_of
 
 LENGTHS = 0.5 ** np.arange(1, 9)  # of steps, after 1: one for each lane
@@ -25,7 +26,7 @@ LARGEST = 1e9  # regularization
 ENOUGH = 0.1  # least fall of costs, as a part of the expected one
 FLAT = 1e-12  # expected fall below which rounding decides
 EFFORT = 2**18  # of a problem, for `spread`
-BLOCK = 16  # problems whose derivatives stay in the cache
+BLOCK = 16  # problems whose derivatives of custom costs are gathered at once
 
 
 class ILQRStatus(IntEnum):
@@ -281,30 +282,6 @@ def ilqr(
     return ILQRResult(**shaped, costs=history, control_limits=limits, model=model)
 
 
-class _Sums:
-    """Derivatives of costs of some problems."""
-
-    def __init__(self, sizes: Sizes, count: int, full: bool):
-        m, n, times = sizes.controls + 2 * sizes.model.nv, sizes.model.nv, sizes.steps + 1
-        self.gradient, self.by_q = np.zeros((count, times, m)), np.zeros((count, times, n, n))
-        self.hessian = np.zeros((count, times, m, m)) if full else None
-
-    def clear(self):
-        for array in (self.gradient, self.by_q, self.hessian):
-            if array is not None:
-                array[...] = 0.0
-
-
-class _Workspace:
-    """Arrays for the derivatives of some problems."""
-
-    def __init__(self, sizes: Sizes, count: int, full: bool, curved: bool):
-        n, steps = sizes.model.nv, sizes.steps
-        self.sums = _Sums(sizes, count, full)
-        self.dynamics = tuple(np.empty((count, steps, n, n)) for _ in range(3))
-        self.transport = tuple(np.empty((count, steps, n, n)) for _ in range(2)) if curved else (None, None)
-
-
 class _Search:
     """Motions of all problems, their costs and regularizations; `improve` is one iteration.
 
@@ -328,27 +305,29 @@ class _Search:
         self.sizes, self.model, self.threads, self.least = sizes, model, threads, regularization
         self.limits = limits
         self.terms, self.custom = terms_of(cost, sizes)
-        self.full = any(term.full for term in self.terms) or bool(self.custom)
-        self.diagonal = np.zeros((steps + 1, nu + 2 * model.nv))
-        for term in self.terms:
-            term.add_constants(self.diagonal)
-        self.matrix = None if np.array_equal(matrix, np.eye(model.nv)) else matrix
-        self.sweeps = Sweeps(model.configurations, nu)
         rows, columns = np.nonzero(matrix)
         factors = np.ascontiguousarray(matrix[rows, columns])
-        entries = (rows.astype(np.intp), columns.astype(np.intp), factors)
-        self.rollouts = FeedbackRollouts(Recursive(model), *entries, nu)
+        actuation = (rows.astype(np.intp), columns.astype(np.intp), factors)
+        direct = np.array_equal(matrix, np.eye(model.nv))
+        self.passes = BackwardPasses(
+            model.configurations, nu, ForwardDynamicsDerivatives(model), self.terms,
+            None if direct else actuation, bool(self.custom),
+        )  # fmt: skip
+        self.rollouts = FeedbackRollouts(Recursive(model), *actuation, nu, self.terms)
         self.u = start[2]
-        forces = self.u if self.matrix is None else np.einsum("...u,vu->...v", self.u, matrix)
+        forces = self.u if direct else np.einsum("...u,vu->...v", self.u, matrix)
         self.q, self.v = tf.rollout(model, start[0], start[1], forces, sizes.dt, num_threads=threads)
-        self.cost = self._values(self.q, self.v, self.u, np.arange(count))
+        self.cost = np.zeros(count)
+        motions = (self.q, self.v, self.u, np.arange(count), self.cost)
+        spread(partial(self.terms.add_values_of, *motions), count, threads, count * EFFORT)
+        self.cost = self._with_custom(*motions)
         self.gains = np.zeros((count, steps, nu, 2 * model.nv))
         self.feedforward = np.zeros((count, steps, nu))
         self.iterations = np.zeros(count, np.int64)
         self.status = np.where(np.isfinite(self.cost), RUNNING, ILQRStatus.NON_FINITE).astype(np.int8)
         self.damping, self.slope = np.full(count, regularization), np.zeros((count, 2))
+        self.failed = np.zeros(count, np.int8)
         self.expected = np.full(count, np.nan)
-        self.workspaces: list[_Workspace] = []
 
     def improve(self, tolerance: float):
         """Sweep, then take the longest step that lowers the cost enough, in every problem that goes on."""
@@ -368,60 +347,33 @@ class _Search:
 
     def sweep(self, left):
         """Find the gains of some problems; where a pivot is not positive, with more regularization."""
+        arguments = (
+            (self.q, self.v, self.u), (self.gains, self.feedforward, self.slope, self.failed),
+        )  # fmt: skip
+        if not self.custom:
+            work = partial(self._sweep_part, left, None, *arguments)
+            spread(work, len(left), self.threads, len(left) * EFFORT)
+            return
         derivatives = [term.derivatives(self.q, self.v, self.u) for term in self.custom]
-        spread(partial(self._sweep_part, left, derivatives), len(left), self.threads, len(left) * EFFORT)
+        for begin in range(0, len(left), BLOCK):
+            rows = left[begin : begin + BLOCK]
+            work = partial(self._sweep_part, rows, self._custom_derivatives(derivatives, rows), *arguments)
+            spread(work, len(rows), self.threads, len(rows) * EFFORT)
 
-    def _sweep_part(self, left, derivatives, first: int, stop: int):
-        """Find the gains of problems first .. stop-1 of those that go on."""
-        try:
-            work = self.workspaces.pop()
-        except IndexError:
-            work = _Workspace(self.sizes, min(BLOCK, len(self.q)), self.full, self.sweeps.curved)
-        for begin in range(first, stop, BLOCK):
-            self._sweep_block(left[begin : min(begin + BLOCK, stop)], derivatives, work)
-        self.workspaces.append(work)
+    def _sweep_part(self, rows, custom, motions, results, first: int, stop: int):
+        """Find the gains of the problems rows[first : stop]."""
+        limits, damping = self.limits, self.damping
+        self.passes.improve(
+            self.sizes.dt, motions, custom, limits, rows, damping, results, FACTOR, LARGEST, first, stop
+        )
 
-    def _sweep_block(self, rows, derivatives, work: _Workspace):
-        """Find the gains of a few problems."""
-        model, count, steps, dt = self.model, len(rows), self.sizes.steps, self.sizes.dt
-        q, v, u = self.q[rows], self.v[rows], self.u[rows]
-        forces = u if self.matrix is None else np.einsum("...u,vu->...v", u, self.matrix)
-        dynamics = tuple(x[:count] for x in work.dynamics)
-        tf.forward_dynamics_derivatives(model, q[:, :-1], v[:, :-1], forces, out=dynamics)
-        if self.matrix is not None:
-            by_u = np.einsum("...ij,ju->...iu", dynamics[2], self.matrix)
-            dynamics = (*dynamics[:2], by_u)
-        transport = work.transport
-        if self.sweeps.curved:
-            transport = tuple(x[:count] for x in transport)  # type: ignore[index]  # None where it is not curved
-            tf.d_integrate(model, q[:, :-1], dt * v[:, 1:], out=transport)
-        sums = work.sums if count == len(work.sums.gradient) else _Sums(self.sizes, count, self.full)
-        sums.clear()
-        for term in self.terms:
-            term.add_derivatives(q, v, u, rows, sums)
+    def _custom_derivatives(self, derivatives, rows):
+        """Return the gradients and Hessians of functions of the user, of some problems."""
+        times, m = self.sizes.steps + 1, self.sizes.controls + 2 * self.model.nv
+        gradient, hessian = np.zeros((len(rows), times, m)), np.zeros((len(rows), times, m, m))
         for custom, arrays in zip(self.custom, derivatives, strict=True):
-            custom.add_derivatives(arrays, rows, sums)
-        costs = (sums.gradient, self.diagonal[None], sums.by_q, sums.hessian)
-        nu, size = self.sizes.controls, 2 * model.nv
-        shapes, todo = ((steps, nu, size), (steps, nu), (2,)), np.arange(count)
-        while todo.size:
-            chosen = [
-                x if len(todo) == count or x is None or len(x) == 1 else x[todo]
-                for x in (*dynamics, *transport, *costs)
-            ]
-            results = tuple(np.empty((len(todo), *shape)) for shape in shapes)
-            status = np.empty(len(todo), np.int8)
-            at = rows[todo]
-            lanes = len(todo) > 2
-            blocks = -(-len(todo) // SIDE) if lanes else len(todo)
-            parts = (tuple(chosen[:3]), tuple(chosen[3:5]), tuple(chosen[5:]))
-            limits = None if self.limits is None else (u[todo], *self.limits)
-            self.sweeps.run(dt, *parts, limits, self.damping[at], (*results, status), lanes, 0, blocks)
-            self.gains[at], self.feedforward[at], self.slope[at] = results
-            failed = status.astype(bool) | ~np.isfinite(results[2][:, 0])
-            self.damping[at[failed]] *= FACTOR
-            todo = todo[failed & (self.damping[at] < LARGEST)]
-            self.slope[at[failed]] = np.nan
+            custom.add_derivatives(arrays, rows, gradient, hessian)
+        return gradient, hessian
 
     def step(self, left):
         """Return the step lengths, 0 where none lowers the cost enough; keep the motions and their costs.
@@ -435,8 +387,8 @@ class _Search:
             if not waiting.size:
                 break
             at = left[waiting]
-            q, v, u = self._forward(at, lengths)
-            costs = self._values(q, v, u, np.repeat(at, len(lengths))).reshape(len(at), -1)
+            q, v, u, costs = self._forward(at, lengths)
+            costs = costs.reshape(len(at), -1)
             linear, quadratic = self.slope[at].T
             expected = lengths * linear[:, None] - 0.5 * lengths**2 * quadratic[:, None]
             fall = self.cost[at][:, None] - costs
@@ -454,30 +406,23 @@ class _Search:
         return accepted
 
     def _forward(self, at, lengths):
-        """Return the motions of problems with all step lengths, which vary fastest."""
+        """Return the motions of problems with all step lengths, which vary fastest, and their costs."""
         count = len(at) * len(lengths)
-        shapes = (self.q.shape, self.v.shape, self.u.shape)
+        shapes = (self.q.shape, self.v.shape, self.u.shape, self.cost.shape)
         results = tuple(np.empty((count, *shape[1:])) for shape in shapes)
         arguments = (
             self.sizes.dt, (self.q, self.v, self.u), (self.gains, self.feedforward),
             np.repeat(at, len(lengths)).astype(np.intp), np.tile(lengths, len(at)), self.limits, results,
         )  # fmt: skip
         spread(partial(self.rollouts.run, *arguments), count, self.threads, count * EFFORT)
-        return results
+        *motions, cost = results
+        return *motions, self._with_custom(*motions, np.repeat(at, len(lengths)), cost)
 
-    def _values(self, q, v, u, rows):
-        """Return the costs of motions of some problems; NaN where one is not finite."""
-        cost = np.zeros(len(q))
-
-        def add(first: int, stop: int):
-            part = slice(first, stop)
-            for term in self.terms:
-                term.add_values(q[part], v[part], u[part], rows[part], cost[part])
-
+    def _with_custom(self, q, v, u, rows, cost):
+        """Return costs of some problems with those by functions of the user; NaN where not finite."""
         with np.errstate(invalid="ignore", over="ignore"):
-            spread(add, len(q), self.threads, len(q) * EFFORT)
             for term in self.custom:
-                if len(rows) == len(self.cost if hasattr(self, "cost") else q):
+                if len(rows) == len(self.q):
                     cost += term.values(q, v, u)
                 else:
                     motion = [x.copy() for x in (self.q, self.v, self.u)]
