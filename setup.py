@@ -31,6 +31,7 @@ KERNELS = {
     "_rollouts": [f"{FOLDER}/rollouts/rollouts.c"],
     "_request": [f"{FOLDER}/kinematics/requests.c"],
     "_searches": [f"{FOLDER}/control/inverse_kinematics.c"],
+    "_costs": [f"{FOLDER}/control/costs.c"],
     "_riccati": [f"{FOLDER}/control/riccati.c"],
     "_sampling": [f"{FOLDER}/control/sampling.c"],
     "_loops": [f"{FOLDER}/constraints/loops.c"],

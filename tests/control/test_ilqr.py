@@ -22,7 +22,7 @@ from treefactor.control import (
 )
 from treefactor.control.costs import Sizes, terms_of
 from treefactor.control.curvature import accelerations_worth
-from treefactor.control.regulation import Options, _Search, _Sums
+from treefactor.control.regulation import Options, _Search
 from treefactor.control.starts import Start
 from treefactor.exceptions import ConfigurationError, DtypeError, InvalidModelError, ShapeError
 
@@ -93,40 +93,70 @@ def search_of(model, count, cost, rng, matrix=None, gaps=None, **options):
     return _Search(sizes, start, cost, matrix, None, replace(OPTIONS, multiple=True, **options))
 
 
-def test_derivatives_of_costs_are_those_of_gauss_and_newton():
-    """Every term's gradient and Hessian, against central differences of its residual."""
+def residuals_of(model, cost, b, q, v, u):
+    """Return the residuals (times, size) and weights of a cost along the motion of problem b."""
+    own = lambda x, end: np.asarray(x)[b] if np.ndim(x) > end else x  # noqa: E731
+    if isinstance(cost, StateCost):
+        return [
+            (tf.difference(model, own(cost.q, 2), q), cost.weight_q),
+            (v - own(cost.v, 2), cost.weight_v),
+        ]
+    if isinstance(cost, ControlCost):
+        return [(np.vstack([u - cost.u, np.zeros(u.shape[1])]), cost.weight)]
+    if isinstance(cost, FrameCost):
+        place = tf.frame_placement(model, q, cost.frame)
+        return [(tf.se3.log(tf.se3.between(own(cost.target, 3), place)), cost.weight)]
+    if isinstance(cost, FrameVelocityCost):
+        return [(tf.frame_velocity(model, q, v, cost.frame, cost.reference) - cost.target, cost.weight)]
+    if isinstance(cost, ComCost):
+        return [(tf.center_of_mass(model, q) - cost.target, cost.weight)]
+    x = q[:, -2:]  # hinges: their freedoms are the last ones, too
+    excess = np.maximum(x - cost.upper[-2:], 0.0) + np.minimum(x - cost.lower[-2:], 0.0)
+    return [(np.hstack([np.zeros((len(q), model.nv - 2)), excess]), cost.weight)]
+
+
+def factors_of(cost):
+    """Return the factors of a cost at all times."""
+    scale, at = np.append(np.full(STEPS, H), 1.0), getattr(cost, "at", "running")
+    named = {"all": scale, "running": scale * (scale < 1.0), "final": scale * (scale == 1.0)}
+    return named[at] if isinstance(at, str) else scale * at
+
+
+def test_costs_and_their_derivatives_are_those_of_gauss_and_newton():
+    """Of every cost, against residuals and their central differences."""
     model, rng = flyer(), np.random.default_rng(1)
     n, d = model.nv, 1e-6
-    search = search_of(model, 2, costs_of(model, rng, (2,)), rng)
-    q, v, u, rows = search.q, search.v, search.u, np.array([1])
-    q, v, u = q[1:], v[1:], u[1:]
-    for term in search.terms:
-        sums, diagonal = _Sums(search.sizes, 1, True), np.zeros((STEPS + 1, 3 * n))
-        term.add_derivatives(q, v, u, rows, sums)
-        term.add_constants(diagonal)
-        r = term.residual(q, v, u, rows)
-        J = np.zeros((*r.shape, 3 * n))
-        for k in range(n):
-            e = d * np.eye(n)[k]
-            changes = (
-                ((q, v, u + e), (q, v, u - e)),
-                ((tf.integrate(model, q, e), v, u), (tf.integrate(model, q, -e), v, u)),
-                ((q, v + e, u), (q, v - e, u)),
-            )
-            for part, pair in enumerate(changes):
-                up, down = (term.residual(*motion, rows) for motion in pair)
-                J[..., part * n + k] = (up - down) / (2.0 * d)
-        weight = term.time[:, None] * term.weight
-        times = r.shape[1]
-        H_by_all = sums.hessian + np.einsum("ti,ij->tij", diagonal, np.eye(3 * n))
-        H_by_all[..., n : 2 * n, n : 2 * n] += sums.by_q
-        wanted = np.einsum("btki,tk,btkj->btij", J, weight, J)
-        gradient = np.einsum("btki,tk,btk->bti", J, weight, r)
-        name = type(term).__name__
-        upper = np.triu(np.ones((3 * n, 3 * n)))
-        np.testing.assert_allclose(sums.gradient[:, :times], gradient, atol=2e-8, err_msg=name)
-        np.testing.assert_allclose(upper * H_by_all[:, :times], upper * wanted, atol=2e-8, err_msg=name)
+    costs = costs_of(model, rng, (2,))
+    search = search_of(model, 2, costs, rng)
+    q, v, u = search.q[1], search.v[1], search.u[1]
+    values = np.zeros(2)
+    for cost in costs:
+        terms, _ = terms_of(cost, search.sizes)
+        gradient, hessian = terms.derivatives_of(q, v, u, 1)
+        wanted, slope, value, factors = 0.0, 0.0, 0.0, factors_of(cost)
+        for part, (r, weight) in enumerate(residuals_of(model, cost, 1, q, v, u)):
+            J = np.zeros((*r.shape, 3 * n))
+            for k in range(n):
+                e = d * np.eye(n)[k]
+                changes = (
+                    ((q, v, u + e), (q, v, u - e)),
+                    ((tf.integrate(model, q, e), v, u), (tf.integrate(model, q, -e), v, u)),
+                    ((q, v + e, u), (q, v - e, u)),
+                )
+                for block, pair in enumerate(changes):
+                    up, down = (residuals_of(model, cost, 1, *motion)[part][0] for motion in pair)
+                    J[..., block * n + k] = (up - down) / (2.0 * d)
+            weight = factors[:, None] * np.broadcast_to(weight, r.shape)
+            wanted = wanted + np.einsum("tki,tk,tkj->tij", J, weight, J)
+            slope = slope + np.einsum("tki,tk,tk->ti", J, weight, r)
+            value = value + 0.5 * (weight * r**2).sum()
+        name = type(cost).__name__
+        np.testing.assert_allclose(gradient, slope, atol=2e-8, err_msg=name)
+        np.testing.assert_allclose(hessian, np.triu(wanted), atol=2e-8, err_msg=name)
         assert abs(gradient).max() > 1e-3, name
+        values[:] = 0.0
+        terms.add_values_of(search.q, search.v, search.u, np.arange(2), values, 0, 2)
+        np.testing.assert_allclose(values[1], value, rtol=1e-13, err_msg=name)
 
 
 def test_expected_falls_are_derivatives_along_the_step():
@@ -137,7 +167,7 @@ def test_expected_falls_are_derivatives_along_the_step():
     search = search_of(model, 5, cost, rng, matrix)
     every, d = np.arange(5), 1e-6
     search.sweep(every)
-    up, down = (search._values(*search._forward(every, np.array([s])), every) for s in (d, -d))
+    up, down = (search._forward(every, np.array([s]))[3] for s in (d, -d))
     np.testing.assert_allclose((up - down) / (2.0 * d), -search.slope[:, 0], rtol=1e-6)
 
 
@@ -148,14 +178,14 @@ def test_expected_changes_with_gaps_are_derivatives_along_the_step():
         search = search_of(model, 5, [*costs_of(model, rng)[:-1], ControlCost(weight=0.1)], rng, gaps=gaps)
         search.sweep(every)
         up, down = (search._forward(every, np.array([s])) for s in (d, -d))
-        change = (search._values(*up, every) - search._values(*down, every)) / (2.0 * d)
+        change = (up[3] - down[3]) / (2.0 * d)
         linear, _ = search._slopes(every, np.array([d]), *up[:2])
         np.testing.assert_allclose(linear[:, 0], -change, rtol=1e-5, atol=1e-6 * abs(change).max())
     search = search_of(flyer(), 5, costs_of(flyer(), rng), rng, gaps=(0.5, 0.5))
     search.sweep(every)
     before = search.gaps.copy()
     for length in (1.0, 0.25):
-        search.q, search.v, search.u = search._forward(every, np.array([length]))
+        search.q, search.v, search.u, _ = search._forward(every, np.array([length]))
         np.testing.assert_allclose(search._gaps(every), (1.0 - length) * before, atol=1e-12)
 
 
@@ -168,7 +198,7 @@ def test_expected_changes_of_linear_problems_with_gaps_are_exact():
     for length in np.array([1.0, 0.25]):
         motion = search._forward(every, length[None])
         a, b = search._slopes(every, length[None], *motion[:2])
-        fall = search.cost - search._values(*motion, every)
+        fall = search.cost - motion[3]
         np.testing.assert_allclose((length * a - 0.5 * length**2 * b)[:, 0], fall, rtol=1e-7)
 
 
@@ -201,12 +231,10 @@ def test_costates_are_gradients_by_forces():
     search = search_of(model, 1, costs_of(model, rng), rng)
     q, v, u = search.q, search.v, search.u
     by = tf.forward_dynamics_derivatives(model, q[:, :-1], v[:, :-1], u)
-    sums, n, d = _Sums(search.sizes, 1, True), model.nv, 1e-5
-    for term in search.terms:
-        term.add_derivatives(q, v, u, np.zeros(1, int), sums)
+    n, d, slope = model.nv, 1e-5, search.terms.derivatives_of(q[0], v[0], u[0], 0)[0][None]
     transport = tf.d_integrate(model, q[:, :-1], H * v[:, 1:])
-    worth = accelerations_worth(H, by, transport, sums.gradient[..., n:])
-    gradient = sums.gradient[0, :-1, :n] + np.einsum("ti,tij->tj", worth[0], by[2][0])
+    worth = accelerations_worth(H, by, transport, slope[..., n:])
+    gradient = slope[0, :-1, :n] + np.einsum("ti,tij->tj", worth[0], by[2][0])
     e = d * np.eye(STEPS * n).reshape(-1, STEPS, n)
     costs = []
     for sign in (1.0, -1.0):
@@ -286,13 +314,8 @@ def test_one_step_solves_a_linear_quadratic_problem():
     search = search_of(model, 1, cost, rng)
     by = [x.squeeze() for x in tf.forward_dynamics_derivatives(model, q0[None], v0[None], u[:1])]
     F = np.array([transition(*by, np.eye(2), np.eye(2), H)] * STEPS)
-    hessians = np.array([np.diag(row) for row in search.diagonal])
-    terms, _ = terms_of(cost, search.sizes)
-    sums = _Sums(search.sizes, 1, False)
-    q, v = (x[None] for x in tf.rollout(model, q0, v0, u, H))
-    for term in terms:
-        term.add_derivatives(q, v, u[None], np.zeros(1, int), sums)
-    change = controls_of_saddle_point(F, sums.gradient[0], hessians)
+    gradients, hessians = search.terms.derivatives_of(*tf.rollout(model, q0, v0, u, H), u, 0)
+    change = controls_of_saddle_point(F, gradients, hessians)
     np.testing.assert_allclose(result.u, u + change, rtol=1e-9, atol=1e-9 * abs(change).max())
     np.testing.assert_allclose(result.costs[0] - result.cost, result.expected, rtol=1e-9)
 
@@ -337,7 +360,7 @@ def test_steps_that_raise_the_cost_are_refused():
     every = np.arange(8)
     search.sweep(every)
     before = search.cost.copy()
-    full = search._values(*search._forward(every, np.ones(1)), every)
+    full = search._forward(every, np.ones(1))[3]
     length = search.step(every)
     assert (full > before).any()
     assert (length[full > before] < 1.0).all()
@@ -422,7 +445,8 @@ def test_controls_at_limits_have_gradients_that_point_outside():
             u = result.u.copy()
             u[:, t, k] += sign * d
             q, v = tf.rollout(model, start[0], start[1], u, H)
-            costs.append(search._values(q, v, u, np.arange(5)))
+            costs.append(np.zeros(5))
+            search.terms.add_values_of(q, v, u, np.arange(5), costs[-1], 0, 5)
         gradient[:, t, k] = (costs[0] - costs[1]) / (2.0 * d)
     low, high = result.u == lower, result.u == upper
     assert 20 < (low | high).sum() < 160

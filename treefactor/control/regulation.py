@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from .._util.threads import spread
 from .._util.validation import as_count, thread_count
+from ..derivatives._first_order import ForwardDynamicsDerivatives
 from ..dynamics._rollouts import Recursive
 from ..exceptions import InvalidModelError
 from ..model.model import Model, require_model
 from ..quantities import functions as tf
-from ._riccati import SIDE, FeedbackRollouts, Sweeps
+from ._riccati import BackwardPasses, FeedbackRollouts
 from .costs import Sizes, terms_of
 from .curvature import add_curvature
 from .results import ILQRProgress, ILQRResult, ILQRStatus
@@ -28,7 +28,7 @@ ENOUGH = 0.1  # least fall of costs, as a part of the expected one
 ASCENT = 2.0  # largest rise of costs, where closing gaps raises them, as a part of the expected one
 FLAT = 1e-12  # expected fall below which rounding decides
 EFFORT = 2**18  # of a problem, for `spread`
-BLOCK = 16  # problems whose derivatives stay in the cache
+BLOCK = 16  # problems whose derivatives by functions of the user, or second ones, are gathered at once
 RUNNING = -1  # status of problems that go on
 
 
@@ -189,30 +189,6 @@ class Options:
     threads: int
 
 
-class _Sums:
-    """Derivatives of costs of some problems."""
-
-    def __init__(self, sizes: Sizes, count: int, full: bool):
-        m, n, times = sizes.controls + 2 * sizes.model.nv, sizes.model.nv, sizes.steps + 1
-        self.gradient, self.by_q = np.zeros((count, times, m)), np.zeros((count, times, n, n))
-        self.hessian: Any = np.zeros((count, times, m, m)) if full else None
-
-    def clear(self):
-        for array in (self.gradient, self.by_q, self.hessian):
-            if array is not None:
-                array[...] = 0.0
-
-
-class _Workspace:
-    """Arrays for the derivatives of some problems."""
-
-    def __init__(self, sizes: Sizes, count: int, full: bool, curved: bool):
-        n, steps = sizes.model.nv, sizes.steps
-        self.sums = _Sums(sizes, count, full)
-        self.dynamics = tuple(np.empty((count, steps, n, n)) for _ in range(3))
-        self.transport = tuple(np.empty((count, steps, n, n)) for _ in range(2)) if curved else (None, None)
-
-
 class _Search:
     """Motions of all problems, their costs and regularizations; `improve` is one iteration.
 
@@ -230,24 +206,19 @@ class _Search:
 
     def __init__(self, sizes: Sizes, start: Start, cost, matrix, limits, options: Options):
         model, count, steps, nu = sizes.model, len(start.u), sizes.steps, sizes.controls
-        self.sizes, self.model, self.threads, self.least = (
-            sizes,
-            model,
-            options.threads,
-            options.regularization,
-        )
+        self.sizes, self.model = sizes, model
+        self.threads, self.least = options.threads, options.regularization
         self.limits, self.second_order = limits, options.second_order
         self.terms, self.custom = terms_of(cost, sizes)
-        self.full = any(term.full for term in self.terms) or bool(self.custom) or self.second_order
-        self.diagonal = np.zeros((steps + 1, nu + 2 * model.nv))
-        for term in self.terms:
-            term.add_constants(self.diagonal)
-        self.matrix = None if np.array_equal(matrix, np.eye(model.nv)) else matrix
-        self.sweeps = Sweeps(model.configurations, nu)
         rows, columns = np.nonzero(matrix)
         factors = np.ascontiguousarray(matrix[rows, columns])
-        entries = (rows.astype(np.intp), columns.astype(np.intp), factors)
-        self.rollouts = FeedbackRollouts(Recursive(model), *entries, nu)
+        actuation = (rows.astype(np.intp), columns.astype(np.intp), factors)
+        self.matrix = None if np.array_equal(matrix, np.eye(model.nv)) else matrix
+        self.passes = BackwardPasses(
+            model.configurations, nu, ForwardDynamicsDerivatives(model), self.terms,
+            None if self.matrix is None else actuation, bool(self.custom) or self.second_order,
+        )  # fmt: skip
+        self.rollouts = FeedbackRollouts(Recursive(model), *actuation, nu, self.terms)
         self.q, self.v, self.u = start.q, start.v, start.u
         if start.q.shape[1] == 1:
             forces = self._forces(start.u)
@@ -266,8 +237,8 @@ class _Search:
             np.int8
         )
         self.damping, self.slope = np.full(count, self.least), np.zeros((count, 2))
+        self.failed = np.zeros(count, np.int8)
         self.expected = np.full(count, np.nan)
-        self.workspaces: list[_Workspace] = []
 
     def improve(self, tolerance: float):
         """Sweep, then take the longest step that lowers the cost enough, in every problem that goes on."""
@@ -287,72 +258,51 @@ class _Search:
 
     def sweep(self, left):
         """Find the gains of some problems; where a pivot is not positive, with more regularization."""
+        if not (self.custom or self.second_order):
+            self._find_gains(left)
+            return
         derivatives = [term.derivatives(self.q, self.v, self.u) for term in self.custom]
-        spread(partial(self._sweep_part, left, derivatives), len(left), self.threads, len(left) * EFFORT)
+        for begin in range(0, len(left), BLOCK):
+            rows = left[begin : begin + BLOCK]
+            gradient, hessian = self._custom_derivatives(derivatives, rows)
+            if self.second_order:
+                damping = self.damping[rows]
+                self._find_gains(rows, (gradient, self._curved(rows, gradient, hessian)), 0.0)
+                self.damping[rows] = damping
+                indefinite = np.isnan(self.slope[rows, 0])
+                rows, gradient, hessian = rows[indefinite], gradient[indefinite], hessian[indefinite]
+            self._find_gains(rows, (gradient, hessian))
 
-    def _sweep_part(self, left, derivatives, first: int, stop: int):
-        """Find the gains of problems first .. stop-1 of those that go on."""
-        try:
-            work = self.workspaces.pop()
-        except IndexError:
-            work = _Workspace(self.sizes, min(BLOCK, len(self.q)), self.full, self.sweeps.curved)
-        for begin in range(first, stop, BLOCK):
-            self._sweep_block(left[begin : min(begin + BLOCK, stop)], derivatives, work)
-        self.workspaces.append(work)
+    def _find_gains(self, rows, custom=None, largest: float = LARGEST):
+        """Sweep over some problems, with derivatives of functions of the user and up to a regularization."""
+        motions, gaps = (self.q, self.v, self.u), None if self.gaps is None else (self.gaps, self.pull)
+        results = self.gains, self.feedforward, self.slope, self.failed
+        arguments = motions, custom, self.limits, gaps, rows, self.damping, results, FACTOR, largest
+        work = partial(self.passes.improve, self.sizes.dt, *arguments)
+        spread(work, len(rows), self.threads, len(rows) * EFFORT)
 
-    def _sweep_block(self, rows, derivatives, work: _Workspace):
-        """Find the gains of a few problems."""
-        model, count, steps, dt = self.model, len(rows), self.sizes.steps, self.sizes.dt
+    def _custom_derivatives(self, derivatives, rows):
+        """Return the gradients and Hessians of functions of the user, of some problems."""
+        times, m = self.sizes.steps + 1, self.sizes.controls + 2 * self.model.nv
+        gradient, hessian = np.zeros((len(rows), times, m)), np.zeros((len(rows), times, m, m))
+        for custom, arrays in zip(self.custom, derivatives, strict=True):
+            custom.add_derivatives(arrays, rows, gradient, hessian)
+        return gradient, hessian
+
+    def _curved(self, rows, gradient, hessian):
+        """Return Hessians of functions of the user with those of the dynamics, of some problems."""
+        model, dt, hessian = self.model, self.sizes.dt, hessian.copy()
         q, v, u = self.q[rows], self.v[rows], self.u[rows]
         forces = self._forces(u)
-        dynamics = tuple(x[:count] for x in work.dynamics)
-        tf.forward_dynamics_derivatives(model, q[:, :-1], v[:, :-1], forces, out=dynamics)
-        if self.matrix is not None:
-            by_u = np.einsum("...ij,ju->...iu", dynamics[2], self.matrix)
-            dynamics = (*dynamics[:2], by_u)
-        transport = work.transport
-        if self.sweeps.curved:
-            transport = tuple(x[:count] for x in transport)  # type: ignore[index]  # None where it is not curved
+        dynamics = tf.forward_dynamics_derivatives(model, q[:, :-1], v[:, :-1], forces)
+        transport = None, None
+        if self.passes.entries:
             ends = v[:, 1:] if self.gaps is None else v[:, 1:] + self.gaps[rows][..., model.nv :]
-            tf.d_integrate(model, q[:, :-1], dt * ends, out=transport)
-        sums = work.sums if count == len(work.sums.gradient) else _Sums(self.sizes, count, self.full)
-        sums.clear()
-        for term in self.terms:
-            term.add_derivatives(q, v, u, rows, sums)
-        for custom, arrays in zip(self.custom, derivatives, strict=True):
-            custom.add_derivatives(arrays, rows, sums)
-        without = None
-        if self.second_order:
-            without = sums.hessian.copy()
-            motion = (q[:, :-1], v[:, :-1], forces)
-            add_curvature(model, dt, motion, dynamics, transport, self.matrix, sums.gradient, sums.hessian)
-        costs = (sums.gradient, self.diagonal[None], sums.by_q, sums.hessian)
-        nu, size = self.sizes.controls, 2 * model.nv
-        shapes, todo = ((steps, nu, size), (steps, nu), (2,)), np.arange(count)
-        while todo.size:
-            chosen = [
-                x if len(todo) == count or x is None or len(x) == 1 else x[todo]
-                for x in (*dynamics, *transport, *costs)
-            ]
-            results = tuple(np.empty((len(todo), *shape)) for shape in shapes)
-            status = np.empty(len(todo), np.int8)
-            at = rows[todo]
-            lanes = len(todo) > 2
-            blocks = -(-len(todo) // SIDE) if lanes else len(todo)
-            parts = (tuple(chosen[:3]), tuple(chosen[3:5]), tuple(chosen[5:]))
-            limits = None if self.limits is None else (u[todo], *self.limits)
-            gaps = None if self.gaps is None else (self.gaps[at], np.empty_like(self.gaps[at]))
-            self.sweeps.run(dt, *parts, limits, gaps, self.damping[at], (*results, status), lanes, 0, blocks)
-            if gaps is not None:
-                self.pull[at] = gaps[1]
-            self.gains[at], self.feedforward[at], self.slope[at] = results
-            failed = status.astype(bool) | ~np.isfinite(results[2][:, 0])
-            if without is None:
-                self.damping[at[failed]] *= FACTOR
-            else:
-                sums.hessian[todo[failed]], without = without[todo[failed]], None
-            todo = todo[failed & (self.damping[at] < LARGEST)]
-            self.slope[at[failed]] = np.nan
+            transport = tf.d_integrate(model, q[:, :-1], dt * ends)
+        slopes = [self.terms.derivatives_of(*motion)[0] for motion in zip(q, v, u, rows, strict=True)]
+        motion = q[:, :-1], v[:, :-1], forces
+        add_curvature(model, dt, motion, dynamics, transport, self.matrix, gradient + slopes, hessian)
+        return hessian
 
     def step(self, left):
         """Return the step lengths, 0 where none lowers the cost enough; keep the motions and their costs.
@@ -366,8 +316,8 @@ class _Search:
             if not waiting.size:
                 break
             at = left[waiting]
-            q, v, u = self._forward(at, lengths)
-            costs = self._values(q, v, u, np.repeat(at, len(lengths))).reshape(len(at), -1)
+            q, v, u, costs = self._forward(at, lengths)
+            costs = costs.reshape(len(at), -1)
             linear, quadratic = self._slopes(at, lengths, q, v)
             expected = lengths * linear - 0.5 * lengths**2 * quadratic
             fall = self.cost[at][:, None] - costs
@@ -414,30 +364,29 @@ class _Search:
         return u if self.matrix is None else np.einsum("...u,vu->...v", u, self.matrix)
 
     def _forward(self, at, lengths):
-        """Return the motions of problems with all step lengths, which vary fastest."""
+        """Return the motions of problems with all step lengths, which vary fastest, and their costs."""
         count = len(at) * len(lengths)
-        shapes = (self.q.shape, self.v.shape, self.u.shape)
+        shapes = (self.q.shape, self.v.shape, self.u.shape, self.cost.shape)
         results = tuple(np.empty((count, *shape[1:])) for shape in shapes)
         arguments = (
             self.sizes.dt, (self.q, self.v, self.u), (self.gains, self.feedforward, self.gaps),
             np.repeat(at, len(lengths)).astype(np.intp), np.tile(lengths, len(at)), self.limits, results,
         )  # fmt: skip
         spread(partial(self.rollouts.run, *arguments), count, self.threads, count * EFFORT)
-        return results
+        *motions, cost = results
+        return *motions, self._with_custom(*motions, np.repeat(at, len(lengths)), cost)
 
     def _values(self, q, v, u, rows):
         """Return the costs of motions of some problems; NaN where one is not finite."""
-        cost = np.zeros(len(q))
+        motions = q, v, u, rows, np.zeros(len(q))
+        spread(partial(self.terms.add_values_of, *motions), len(q), self.threads, len(q) * EFFORT)
+        return self._with_custom(*motions)
 
-        def add(first: int, stop: int):
-            part = slice(first, stop)
-            for term in self.terms:
-                term.add_values(q[part], v[part], u[part], rows[part], cost[part])
-
+    def _with_custom(self, q, v, u, rows, cost):
+        """Return costs of some problems with those by functions of the user; NaN where not finite."""
         with np.errstate(invalid="ignore", over="ignore"):
-            spread(add, len(q), self.threads, len(q) * EFFORT)
             for term in self.custom:
-                if len(rows) == len(self.cost if hasattr(self, "cost") else q):
+                if len(rows) == len(self.q):
                     cost += term.values(q, v, u)
                 else:
                     motion = [x.copy() for x in (self.q, self.v, self.u)]

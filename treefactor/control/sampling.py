@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
@@ -19,13 +19,13 @@ from .._util.threads import spread
 from .._util.validation import Sealed, aligned, as_count, as_number, as_real, check_choice, thread_count
 from ..dynamics._rollouts import Recursive, Simulation
 from ..exceptions import CodegenError, DtypeError, InvalidModelError, ShapeError
-from ..kinematics.plans import request_of
 from ..model._unit_rotations import require_rotations
 from ..model.model import Model
 from ..quantities import functions as tf
 from ..tolerances import UNIT_SQUARE
-from ._sampling import FIRST_ITEM, RESIDUALS, SampledRollouts, Splines
-from .costs import Sizes, terms_of
+from ._costs import Terms
+from ._sampling import SampledRollouts, Splines
+from .costs import Sizes, compiled, terms_of
 from .splines import Spline
 from .starts import actuation_of, limits_of, positive
 
@@ -37,7 +37,6 @@ FLOOR = 0.1  # least noise of "cem", as a part of the first one
 FEW, SOON = 2.0, 10  # effective samples, and successive calls with fewer, before a warning
 LANES = 8
 EFFORT = 2**11  # of a step of a unit of samples, for `spread`
-SOURCES = {"q": 0, "v": 1, "u": 2}
 
 
 class SamplingStatus(IntEnum):
@@ -496,13 +495,9 @@ class SamplingController(Sealed):
         rollouts = self._now.compiled.get(self._now.batch)
         if rollouts is None:
             sizes = Sizes(self.model, self._horizon, self._nu, self._dt, self._now.batch)
-            terms = [] if callable(self._now.cost) else _terms(self._now.cost, sizes)
-            items = [term.item() for term in terms if term.source == "item"]
-            request = request_of(self.model, items) if items else None
-            numbers = iter(range(FIRST_ITEM, FIRST_ITEM + len(items)))
-            structs = [_struct(term, numbers) for term in terms]
-            rest = structs, *self._entries, self._dt, self._substeps
-            rollouts = SampledRollouts(self._splines, self.model.configurations, request, *rest)
+            terms = compiled([], sizes) if callable(self._now.cost) else _terms(self._now.cost, sizes)
+            rest = *self._entries, self._dt, self._substeps
+            rollouts = SampledRollouts(self._splines, terms, *rest)
             self._now.compiled[self._now.batch] = rollouts
         return rollouts
 
@@ -663,31 +658,12 @@ def _softmax(values: np.ndarray, temperature: float | None) -> np.ndarray:
     return weights / weights.sum()
 
 
-def _terms(cost, sizes: Sizes) -> list:
-    """Return the terms of a list of costs."""
+def _terms(cost, sizes: Sizes) -> Terms:
+    """Return the compiled terms of a list of costs."""
     terms, custom = terms_of(cost, sizes)
     if custom:
         raise DtypeError("a CustomCost belongs to ilqr: pass a function of SampledMotions as cost")
     return terms
-
-
-def _struct(term, numbers: Iterator[int]) -> dict:
-    """Return the struct of a term of costs, with arrays for its pointers; the next number is of its item."""
-    nothing = np.empty(0)
-    time = np.zeros(term.sizes.steps + 1)
-    time[: len(term.time)] = term.time
-    target = getattr(term, "target", nothing.reshape(1, 1, 0))
-    arrays = {
-        "weight": term.weight,
-        "time": time,
-        "target": target.reshape(*target.shape[:2], math.prod(target.shape[2:])),
-        "entry": getattr(term, "at_q", nothing.astype(np.intp)),
-        "lower": getattr(term, "lower", nothing),
-        "upper": getattr(term, "upper", nothing),
-    }
-    source = next(numbers) if term.source == "item" else SOURCES[term.source]
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    return {"residual": RESIDUALS[term.kind], "source": source, **contiguous}
 
 
 def _simulation_of(given) -> tuple[Model, Simulation]:
