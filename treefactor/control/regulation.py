@@ -230,13 +230,9 @@ class _Search:
 
     def __init__(self, sizes: Sizes, start: Start, cost, matrix, limits, options: Options):
         model, count, steps, nu = sizes.model, len(start.u), sizes.steps, sizes.controls
-        self.sizes, self.model, self.threads, self.least = (
-            sizes,
-            model,
-            options.threads,
-            options.regularization,
-        )
-        self.limits, self.second_order = limits, options.second_order
+        self.sizes, self.model, self.limits = sizes, model, limits
+        self.threads, self.least = options.threads, options.regularization
+        self.second_order = options.second_order
         self.terms, self.custom = terms_of(cost, sizes)
         self.full = any(term.full for term in self.terms) or bool(self.custom) or self.second_order
         self.diagonal = np.zeros((steps + 1, nu + 2 * model.nv))
@@ -262,9 +258,8 @@ class _Search:
         self.gains = np.zeros((count, steps, nu, 2 * model.nv))
         self.feedforward = np.zeros((count, steps, nu))
         self.iterations = np.zeros(count, np.int64)
-        self.status = np.where(np.isfinite(self.cost + self.gap), RUNNING, ILQRStatus.NON_FINITE).astype(
-            np.int8
-        )
+        finite = np.isfinite(self.cost + self.gap)
+        self.status = np.where(finite, RUNNING, ILQRStatus.NON_FINITE).astype(np.int8)
         self.damping, self.slope = np.full(count, self.least), np.zeros((count, 2))
         self.expected = np.full(count, np.nan)
         self.workspaces: list[_Workspace] = []
@@ -321,9 +316,9 @@ class _Search:
             term.add_derivatives(q, v, u, rows, sums)
         for custom, arrays in zip(self.custom, derivatives, strict=True):
             custom.add_derivatives(arrays, rows, sums)
-        without = None
+        flat = None  # Hessians without curvature, for problems that it makes indefinite
         if self.second_order:
-            without = sums.hessian.copy()
+            flat = sums.hessian.copy()
             motion = (q[:, :-1], v[:, :-1], forces)
             add_curvature(model, dt, motion, dynamics, transport, self.matrix, sums.gradient, sums.hessian)
         costs = (sums.gradient, self.diagonal[None], sums.by_q, sums.hessian)
@@ -347,10 +342,10 @@ class _Search:
                 self.pull[at] = gaps[1]
             self.gains[at], self.feedforward[at], self.slope[at] = results
             failed = status.astype(bool) | ~np.isfinite(results[2][:, 0])
-            if without is None:
+            if flat is None:
                 self.damping[at[failed]] *= FACTOR
             else:
-                sums.hessian[todo[failed]], without = without[todo[failed]], None
+                sums.hessian[todo[failed]], flat = flat[todo[failed]], None
             todo = todo[failed & (self.damping[at] < LARGEST)]
             self.slope[at[failed]] = np.nan
 
@@ -407,6 +402,7 @@ class _Search:
         return self._differences(q[:, 1:], v[:, 1:], *ends)
 
     def _differences(self, q0, v0, q1, v1):
+        """Return the ways (..., 2 nv) from states to others."""
         return np.concatenate([tf.difference(self.model, q0, q1), v1 - v0], axis=-1)
 
     def _forces(self, u):
