@@ -56,6 +56,12 @@ def arm():
     return tf.Model(joints).add_frame("tool", "hinge2", p=[0.1, 0.2, 0.3])
 
 
+def geared():
+    """Return the chain of three hinges, of which the last one follows the first."""
+    first, second, last = arm().joints
+    return tf.Model([first, second, replace(last, mimic=tf.Mimic(0, -1.5, 0.2))]).add_frame("tool", "hinge2")
+
+
 def closed():
     """Return the chain of three hinges, whose end is fixed."""
     return tf.Model(arm().joints, loops=[tf.Loop("weld", "weld", 2, -1)])
@@ -172,9 +178,9 @@ def test_expected_falls_are_derivatives_along_the_step():
 
 
 def test_expected_changes_with_gaps_are_derivatives_along_the_step():
-    """Of velocities, and of configurations that add up; and a step of length s leaves 1 - s of all gaps."""
+    """Of velocities, and of configurations that add up. A step of length s leaves 1 - s of all gaps."""
     rng, every, d = np.random.default_rng(10), np.arange(5), 1e-6
-    for model, gaps in ((arm(), (0.3, 0.3)), (flyer(), (0.0, 2.0))):
+    for model, gaps in ((arm(), (0.3, 0.3)), (geared(), (0.3, 0.3)), (flyer(), (0.0, 2.0))):
         search = search_of(model, 5, [*costs_of(model, rng)[:-1], ControlCost(weight=0.1)], rng, gaps=gaps)
         search.sweep(every)
         up, down = (search._forward(every, np.array([s])) for s in (d, -d))

@@ -206,9 +206,9 @@ class _Search:
 
     def __init__(self, sizes: Sizes, start: Start, cost, matrix, limits, options: Options):
         model, count, steps, nu = sizes.model, len(start.u), sizes.steps, sizes.controls
-        self.sizes, self.model = sizes, model
+        self.sizes, self.model, self.limits = sizes, model, limits
         self.threads, self.least = options.threads, options.regularization
-        self.limits, self.second_order = limits, options.second_order
+        self.second_order = options.second_order
         self.terms, self.custom = terms_of(cost, sizes)
         rows, columns = np.nonzero(matrix)
         factors = np.ascontiguousarray(matrix[rows, columns])
@@ -233,9 +233,8 @@ class _Search:
         self.gains = np.zeros((count, steps, nu, 2 * model.nv))
         self.feedforward = np.zeros((count, steps, nu))
         self.iterations = np.zeros(count, np.int64)
-        self.status = np.where(np.isfinite(self.cost + self.gap), RUNNING, ILQRStatus.NON_FINITE).astype(
-            np.int8
-        )
+        finite = np.isfinite(self.cost + self.gap)
+        self.status = np.where(finite, RUNNING, ILQRStatus.NON_FINITE).astype(np.int8)
         self.damping, self.slope = np.full(count, self.least), np.zeros((count, 2))
         self.failed = np.zeros(count, np.int8)
         self.expected = np.full(count, np.nan)
@@ -357,6 +356,7 @@ class _Search:
         return self._differences(q[:, 1:], v[:, 1:], *ends)
 
     def _differences(self, q0, v0, q1, v1):
+        """Return the ways (..., 2 nv) from states to others."""
         return np.concatenate([tf.difference(self.model, q0, q1), v1 - v0], axis=-1)
 
     def _forces(self, u):
