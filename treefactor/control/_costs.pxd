@@ -1,5 +1,7 @@
 """C interface of the costs of motions, evaluated at 8 states side by side, and copies of rows to lanes."""
 
+from libc.string cimport memcpy
+
 from ..kinematics._request cimport Plan
 from ..model._configurations cimport Configurations, Coordinates
 from ..tree._operands cimport LANES
@@ -75,10 +77,15 @@ cdef class Terms:
                                 double **x, double *target, double *r, double *L) noexcept nogil
 
 
+cdef enum:
+    PIECE = 64                   # entries of rows that are copied together
+
+
 cdef inline void gather(const double *rows, const Py_ssize_t *chosen, Py_ssize_t to_row, Py_ssize_t size,
                         double *x) noexcept nogil:
-    """Copy 8 rows to lanes: those at equal distances by the kernel of the layout."""
-    cdef Py_ssize_t step = chosen[1] - chosen[0], k, e
+    """Copy 8 rows to lanes, by the kernel of the layout: those at different distances piece by piece."""
+    cdef double piece[LANES * PIECE]
+    cdef Py_ssize_t step = chosen[1] - chosen[0], k, first = 0, count
     cdef bint regular = True
     for k in range(2, LANES):
         regular &= chosen[k] - chosen[k - 1] == step
@@ -86,6 +93,10 @@ cdef inline void gather(const double *rows, const Py_ssize_t *chosen, Py_ssize_t
         step *= to_row * <Py_ssize_t> sizeof(double)
         active.lanes.load(size, LANES, <const char *> (rows + chosen[0] * to_row), step, x)
         return
-    for k in range(LANES):
-        for e in range(size):
-            x[LANES * e + k] = rows[chosen[k] * to_row + e]
+    while first < size:
+        count = min(<Py_ssize_t> PIECE, size - first)
+        for k in range(LANES):
+            memcpy(piece + k * PIECE, rows + chosen[k] * to_row + first, count * sizeof(double))
+        active.lanes.load(count, LANES, <const char *> piece, PIECE * <Py_ssize_t> sizeof(double),
+                          x + LANES * first)
+        first += count

@@ -81,19 +81,21 @@ INLINE const double *NAME(fetch)(const Series *s, const ptrdiff_t *problem, ptrd
     return s->data + (LANES == 1 ? problem[0] * s->to_problem : 0) + t * s->to_stage;
 }
 
-/* Copy entries of a row to all problems: those of problem l to to[l]. */
-INLINE void NAME(put)(const double *x, ptrdiff_t count, double *const *to)
+/* Copy `count` numbers, `step` entries apart, to all problems: those of problem l to to[l]. */
+INLINE void NAME(put)(const double *x, ptrdiff_t step, ptrdiff_t count, double *const *to)
 {
 #if LANES == 1
-    for (ptrdiff_t e = 0; e < count; e++) to[0][e] = x[e];
+    for (ptrdiff_t e = 0; e < count; e++) to[0][e] = x[e * step];
 #else
-    ptrdiff_t e = 0;
-    for (; e + SIDE <= count; e += SIDE) {
+    if (count < SIDE) {
+        for (ptrdiff_t e = 0; e < count; e++) EACH(l, LANES) to[l][e] = x[e * step * LANES + l];
+        return;
+    }
+    for (ptrdiff_t next = 0, e = 0; e = next < count - SIDE ? next : count - SIDE, next < count; next += SIDE) {
         TILED(row) T[SIDE];
-        EACH(l, SIDE) T[l] = READ_AS(TILED(row), x + (e + l) * LANES);
+        EACH(l, SIDE) T[l] = READ_AS(TILED(row), x + (e + l) * step * LANES);
         TILED(transpose)(T);
         EACH(l, SIDE) memcpy(to[l] + e, &T[l], sizeof T[l]);
     }
-    for (; e < count; e++) EACH(l, LANES) to[l][e] = x[e * LANES + l];
 #endif
 }

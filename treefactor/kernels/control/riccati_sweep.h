@@ -238,23 +238,67 @@ INLINE real NAME(invert_pivot)(real d, const ptrdiff_t *problem, int8_t *failed)
 #endif
 }
 
+/* Rows r .. r + rows - 1 of Q <- those of [R | Y], from those of Q less the products with the rows above */
+INLINE void NAME(factor_rows)(const int rows, const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem, ptrdiff_t r)
+{
+    const ptrdiff_t ld = a->ld, end = a->m + 1;
+    double *Q = ROW(a->Q, r);
+    real R[NAME(ROWS)][NAME(ROWS)], inverse[NAME(ROWS)];
+    EACH(i, rows) {
+        real pivot = READ(ROW(Q, i), r + i);
+        EACH(k, i) pivot -= R[k][i] * R[k][i];
+        AT(a->inverse, r + i) = inverse[i] = NAME(invert_pivot)(pivot, problem, s->failed);
+        EACH(j, rows) if (j > i) {
+            R[i][j] = READ(ROW(Q, i), r + j);
+            EACH(k, i) R[i][j] -= R[k][i] * R[k][j];
+            R[i][j] *= inverse[i];
+        }
+    }
+    for (ptrdiff_t c = r / SPAN * SPAN; c < end; c += SPAN) {
+        wide y[NAME(ROWS)];
+        EACH(i, rows) {
+            y[i] = READ_WIDE(ROW(Q, i), c);
+            EACH(k, i) y[i] -= R[k][i] * y[k];
+            y[i] *= inverse[i];
+            WIDE(ROW(Q, i), c) = y[i];
+        }
+    }
+}
+
 /* The rows u of Q <- [R | Y] */
 INLINE void NAME(factor_controls)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem)
 {
     const ptrdiff_t nu = s->nu, ld = a->ld, end = a->m + 1;
-    for (ptrdiff_t first = 0; first < nu; first += NAME(ROWS)) {
-        const ptrdiff_t stop = first + NAME(ROWS) < nu ? first + NAME(ROWS) : nu;
-        const NAME(Product) above = {first, a->Q + first * LANES, ld, 1, a->Q};
-        NAME(add_products)(stop - first, 0, 1, &above, ld, ROW(a->Q, first), first, end, 1);
-        for (ptrdiff_t r = first; r < stop; r++) {
-            double *row = ROW(a->Q, r);
-            const real x = NAME(invert_pivot)(READ(row, r), problem, s->failed);
-            AT(a->inverse, r) = x;
-            for (ptrdiff_t c = r / SPAN * SPAN; c < end; c += SPAN) WIDE(row, c) *= x;
-            for (ptrdiff_t i = r + 1; i < stop; i++) {
-                const real y = READ(row, i);
-                for (ptrdiff_t c = i / SPAN * SPAN; c < end; c += SPAN) WIDE(ROW(a->Q, i), c) -= y * READ_WIDE(row, c);
-            }
+    for (ptrdiff_t r = 0; r < nu; r += NAME(ROWS)) {
+        const ptrdiff_t rows = r + NAME(ROWS) < nu ? NAME(ROWS) : nu - r;
+        const NAME(Product) above = {r, a->Q + r * LANES, ld, 1, a->Q};
+        NAME(add_products)(rows, 0, 1, &above, ld, ROW(a->Q, r), r, end, 1);
+        switch (rows) {
+        case 3: NAME(factor_rows)(3, s, a, problem, r); break;
+        case 2: NAME(factor_rows)(2, s, a, problem, r); break;
+        default: NAME(factor_rows)(1, s, a, problem, r);
+        }
+    }
+}
+
+/* Rows r .. r + rows - 1 of K <- their values, from the products of R with the rows below */
+INLINE void NAME(solve_rows)(const int rows, const Sweep *s, const NAME(Arrays) *a, ptrdiff_t r)
+{
+    const ptrdiff_t ld = a->ld, end = a->m + 1;
+    double *Q = ROW(a->Q, r), *K = ROW(a->K, r);
+    real R[NAME(ROWS)][NAME(ROWS)], minus[NAME(ROWS)];
+    EACH(i, rows) {
+        minus[i] = -READ(a->inverse, r + i);
+        EACH(j, rows) if (j > i) R[i][j] = READ(ROW(Q, i), r + j);
+    }
+    for (ptrdiff_t c = s->nu / SPAN * SPAN; c < end; c += SPAN) {
+        wide y[NAME(ROWS)];
+        EACH(k, rows) {
+            const int i = rows - 1 - k;
+            y[i] = READ_WIDE(ROW(Q, i), c) + READ_WIDE(ROW(K, i), c);
+            EACH(j, rows) if (j > i) y[i] += R[i][j] * y[j];
+            y[i] *= minus[i];
+            WIDE(ROW(K, i), c) = y[i];
         }
     }
 }
@@ -262,21 +306,15 @@ INLINE void NAME(factor_controls)(const Sweep *s, const NAME(Arrays) *a, const p
 /* K <- -R^-1 Y */
 INLINE void NAME(solve_gains)(const Sweep *s, const NAME(Arrays) *a)
 {
-    const ptrdiff_t nu = s->nu, ld = a->ld, end = a->m + 1, from = nu / SPAN * SPAN;
-    for (ptrdiff_t r = 0; r < nu; r++)
-        for (ptrdiff_t c = from; c < end; c += SPAN) WIDE(ROW(a->K, r), c) = -READ_WIDE(ROW(a->Q, r), c);
-    for (ptrdiff_t stop = nu, first; stop > 0; stop = first) {
-        first = stop > NAME(ROWS) ? stop - NAME(ROWS) : 0;
-        const NAME(Product) below = {nu - stop, ROW(a->Q, first) + stop * LANES, 1, ld, ROW(a->K, stop)};
-        NAME(add_products)(stop - first, 0, 1, &below, ld, ROW(a->K, first), from, end, 0);
-        for (ptrdiff_t r = stop - 1; r >= first; r--) {
-            double *row = ROW(a->K, r);
-            const real x = READ(a->inverse, r);
-            for (ptrdiff_t i = r + 1; i < stop; i++) {
-                const real y = READ(ROW(a->Q, r), i);
-                for (ptrdiff_t c = from; c < end; c += SPAN) WIDE(row, c) -= y * READ_WIDE(ROW(a->K, i), c);
-            }
-            for (ptrdiff_t c = from; c < end; c += SPAN) WIDE(row, c) *= x;
+    const ptrdiff_t nu = s->nu, ld = a->ld, end = a->m + 1;
+    for (ptrdiff_t stop = nu, r; stop > 0; stop = r) {
+        r = stop > NAME(ROWS) ? stop - NAME(ROWS) : 0;
+        const NAME(Product) below = {nu - stop, ROW(a->Q, r) + stop * LANES, 1, ld, ROW(a->K, stop)};
+        NAME(set_products)(stop - r, 1, 0, &below, ld, ROW(a->K, r), nu / SPAN * SPAN, end, 0);
+        switch (stop - r) {
+        case 3: NAME(solve_rows)(3, s, a, r); break;
+        case 2: NAME(solve_rows)(2, s, a, r); break;
+        default: NAME(solve_rows)(1, s, a, r);
         }
     }
 }
@@ -375,12 +413,11 @@ static void NAME(sweep)(const Sweep *s, const ptrdiff_t *problem, ptrdiff_t begi
         }
         NAME(eliminate_controls)(s, a);
         for (ptrdiff_t r = 0; r < nu; r++) {
-            double *row = ROW(a->K, r);
             for (int l = 0; l < LANES; l++) to[l] = s->gains + ((problem[l] * s->steps + t) * nu + r) * 2 * n;
-            NAME(put)(row + nu * LANES, 2 * n, to);
-            for (int l = 0; l < LANES; l++) to[l] = s->feedforward + (problem[l] * s->steps + t) * nu + r;
-            NAME(put)(row + m * LANES, 1, to);
+            NAME(put)(ROW(a->K, r) + nu * LANES, 1, 2 * n, to);
         }
+        for (int l = 0; l < LANES; l++) to[l] = s->feedforward + (problem[l] * s->steps + t) * nu;
+        NAME(put)(a->K + m * LANES, ld, nu, to);
     }
     for (int l = 0; l < LANES; l++)
         for (int k = 0; k < 2; k++) s->slope[2 * problem[l] + k] = seen[l][k];
