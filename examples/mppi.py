@@ -3,7 +3,7 @@
 In every control step random changes of the forces of the next half second are rolled out, and the forces are
 averaged with weights exp(-cost). The arm moves its tool to a pose. The quadruped has no ground to push off
 from: it turns level by swinging its legs, within the torques of its motors. The forces are linear between
-knots, so that few random numbers make smooth forces within the limits; costs look at the states at the knots.
+knots, so that few random numbers make smooth forces; their covariance is that of random accelerations.
 """
 
 import argparse
@@ -15,12 +15,10 @@ from pathlib import Path
 import numpy as np
 
 import treefactor as tf
-from treefactor import robots
+from treefactor import control, robots
 
 FLIGHT = 80  # control steps until the quadruped lands
-H, KNOT = 0.01, 8  # s; steps between knots, about
-SHARPNESS = 10.0  # of the weights: -log of that of the median sample
-PARTS = ("samples", "rollouts", "costs", "average")
+H, KNOTS = 0.01, 6  # s; knots of the forces of a horizon
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,10 @@ class Task:
     limits, spread : ndarray, shape (driven,)
         Largest forces of the driven joints, the last ones, N m or N; standard deviations of their
         accelerations, rad/s^2 or m/s^2.
+    hold : ndarray, shape (driven,)
+        Forces that hold the robot at the start.
     weights : tuple of float or ndarray
-        Of the squared distance, rotation matrix, velocities of the driven joints, distances to their start.
+        Of half the squared distance, angle, velocities of the driven joints, distances to their start.
     """
 
     robot: str
@@ -50,6 +50,7 @@ class Task:
     goal: np.ndarray
     limits: np.ndarray
     spread: np.ndarray
+    hold: np.ndarray
     weights: tuple
 
 
@@ -59,10 +60,11 @@ def panda() -> Task:
     start = np.array([-0.6, 0.2, 0.0, -2.2, 0.0, 2.4, 0.8, 0.02, 0.02])
     turn = np.array([1.2, 0.5, 0.0, 0.6, 0.0, -0.1, -0.3, 0.0, 0.0])
     goal = tf.frame_placement(model, start + turn, "panda_hand_tcp")
-    limits, spread = np.repeat([87.0, 12.0, 20.0], [4, 3, 2]), np.repeat([16.0, 0.2], [7, 2])
+    limits, spread = np.repeat([87.0, 12.0, 20.0], [4, 3, 2]), np.repeat([4.0, 0.05], [7, 2])
     fingers = np.repeat([0.0, 1.0], [7, 2])
-    weights = 100.0, 2.0, 0.02 + fingers, np.array([0, 0, 1.0, 0, 1.0, 0, 0, 0, 0]) + 1e3 * fingers
-    return Task("panda", model, "panda_hand_tcp", start, np.zeros(9), goal, limits, spread, weights)
+    weights = 200.0, 8.0, 0.04 + 2 * fingers, np.array([0, 0, 2.0, 0, 2.0, 0, 0, 0, 0]) + 2e3 * fingers
+    hold = tf.generalized_gravity(model, start)
+    return Task("panda", model, "panda_hand_tcp", start, np.zeros(9), goal, limits, spread, hold, weights)
 
 
 def solo12() -> Task:
@@ -72,98 +74,57 @@ def solo12() -> Task:
     start[7:] = np.tile([0.0, 0.8, -1.6], 4)
     turned = tf.integrate(model, start, np.r_[0, 0, 1.0, 0.3, 0.6, 0, np.zeros(12)])
     v = np.r_[0, 0, 3.0, np.zeros(15)]
-    goal = np.eye(3, 4)
-    limits, spread = np.full(12, 2.7), np.full(12, 20.0)
-    return Task("solo12", model, "base_link", turned, v, goal, limits, spread, (0.0, 4.0, 1e-4, 1e-3))
+    limits, spread, hold = np.full(12, 2.7), np.full(12, 10.0), np.zeros(12)
+    weights = 0.0, 16.0, 2e-4, 2e-3
+    return Task("solo12", model, "base_link", turned, v, np.eye(3, 4), limits, spread, hold, weights)
 
 
-class Controller:
-    """Model predictive path integral control of a task: forces at knots, averaged over samples.
-
-    Parameters
-    ----------
-    task : Task
-    samples, horizon : int
-        Trajectories of a control step, and steps of each.
-    """
-
-    def __init__(self, task: Task, samples: int, horizon: int):
-        self.task, self.model, self.samples = task, task.model, samples
-        self.kernels = tf.compile(task.model, ["forward_dynamics"], backend="cc")
-        self.rng, n = np.random.default_rng(0), task.model.nv
-        self.passive = n - len(task.limits)
-        self.places = places = np.linspace(0, horizon - 1, max(2, horizon // KNOT))  # of the knots, in steps
-        self.seen = np.unique(np.round(places).astype(int)) + 1
-        self.tau = np.empty((horizon, samples, n))
-        self.out = tuple(np.empty((samples, horizon + 1, size)) for size in (task.model.nq, n))
-        self.plan = np.zeros((len(places), len(task.limits)))  # accelerations at the knots
-        self.spent = np.zeros(len(PARTS))
-
-    def resting(self, q) -> tuple[np.ndarray, np.ndarray]:
-        """Return forces that keep the driven joints at rest, and their inertia with a free base."""
-        H, g, k = tf.crba(self.model, q), tf.generalized_gravity(self.model, q), self.passive
-        free = np.linalg.solve(H[:k, :k], np.column_stack([g[:k], H[:k, k:]]))
-        return g[k:] - H[k:, :k] @ free[:, 0], H[k:, k:] - H[k:, :k] @ free[:, 1:]
-
-    def control(self, q, v) -> np.ndarray:
-        """Return generalized forces for the next step, and prepare those after it."""
-        clock = [time.thread_time()]
-        accelerations = self.sample(q)
-        clock.append(time.thread_time())
-        motions = self.kernels.rollout(q, v, self.tau.swapaxes(0, 1), H, out=self.out)
-        clock.append(time.thread_time())
-        cost = self.cost(*motions)
-        clock.append(time.thread_time())
-        weight = np.exp(-SHARPNESS * (cost - cost.min()) / (np.median(cost) - cost.min()))
-        plan = np.tensordot(weight / weight.sum(), accelerations, (0, 1))
-        self.plan = np.array([np.interp(self.places + 1, self.places, a, right=0.0) for a in plan.T]).T
-        clock.append(time.thread_time())
-        self.spent += np.diff(clock)
-        return self.force(q, plan[0])
-
-    def force(self, q, accelerations) -> np.ndarray:
-        """Return forces (..., nv), within the limits, for accelerations (..., driven) of a robot at rest."""
-        resting, inertia = self.resting(q)
-        force = np.zeros((*accelerations.shape[:-1], self.model.nv))
-        driven, limits = resting + accelerations @ inertia, self.task.limits
-        np.clip(driven, -limits, limits, out=force[..., self.passive :])
-        return force
-
-    def sample(self, q) -> np.ndarray:
-        """Fill tau with the forces of all samples; return their accelerations at the knots.
-
-        The first sample is the plan; the others differ more and more from it.
-        """
-        count = len(self.plan)
-        accelerations = self.rng.standard_normal((count, self.samples, len(self.task.limits)))
-        accelerations *= np.linspace(0.0, 1.0, self.samples)[:, None] * self.task.spread
-        accelerations += self.plan[:, None]
-        knots = self.force(q, accelerations)
-        for at, tau in zip(np.linspace(0, count - 1, len(self.tau)), self.tau, strict=True):
-            k = min(int(at), count - 2)
-            np.multiply(knots[k], k + 1 - at, out=tau)
-            tau += (at - k) * knots[k + 1]
-        return accelerations
-
-    def cost(self, q, v) -> np.ndarray:
-        """Return the costs of trajectories; infinite where a number is not finite."""
-        q, v, task = q[:, self.seen], v[:, self.seen, self.passive :], self.task
-        pose = tf.frame_placement(self.model, q, task.frame) - task.goal
-        bend = q[..., -v.shape[2] :] - task.start[-v.shape[2] :]
-        position, rotation, speed, posture = task.weights
-        parts = zip((position, rotation, speed, posture), (pose[..., 3], pose[..., :3], v, bend), strict=True)
-        cost = sum((weight * x**2).reshape(len(x), -1).sum(axis=1) for weight, x in parts)
-        return np.where(np.isfinite(cost), cost, np.inf)
+def cost(task: Task, horizon: int) -> list:
+    """Return the terms of the cost, which count at the knots."""
+    at = np.zeros(horizon + 1)
+    at[np.round(np.linspace(1, horizon, KNOTS)).astype(int)] = 1.0 / H  # running weights are multiplied by H
+    at[-1] = 1.0
+    passive = np.zeros(task.model.nv - len(task.limits))
+    position, angle, *driven = task.weights
+    speed, posture = (np.r_[passive, np.broadcast_to(weight, len(task.limits))] for weight in driven)
+    return [
+        control.FrameCost(task.frame, task.goal, weight=np.repeat([position, angle], 3), at=at),
+        control.StateCost(task.start, weight_q=posture, weight_v=speed, at=at),
+    ]
 
 
-def simulate(controller: Controller, steps: int) -> np.ndarray:
-    """Return the configurations (steps + 1, nq) of the controlled robot."""
-    q, v = controller.task.start, controller.task.v
-    found = [q]
+def controller_of(task: Task, samples: int, horizon: int, dtype=np.float64, **options):
+    """Return the controller of a task, with compiled forward dynamics in a precision."""
+    model, passive = task.model, task.model.nv - len(task.limits)
+    M = tf.crba(model, task.start)
+    free = np.linalg.solve(M[:passive, :passive], M[:passive, passive:])
+    inertia = M[passive:, passive:] - M[passive:, :passive] @ free  # of the driven joints, with a free base
+    return control.SamplingController(
+        tf.compile(model, ["forward_dynamics"], backend="cc", dtype=dtype),
+        cost(task, horizon),
+        horizon=horizon,
+        dt=H,
+        samples=samples,
+        knots=KNOTS,
+        noise=inertia * task.spread,
+        idle=task.hold,
+        control_limits=(-task.limits, task.limits),
+        actuated=np.eye(model.nv)[:, passive:],
+        **options,
+    )
+
+
+def simulate(task: Task, controller: control.SamplingController, steps: int) -> tuple[np.ndarray, float]:
+    """Return configurations (steps + 1, nq) of the controlled robot, and the time of a control step, s."""
+    q, v = task.start, task.v
+    force, passed, spent = np.zeros(task.model.nv), [q], 0.0
     for _ in range(steps):
-        q, v = tf.step(controller.model, q, v, controller.control(q, v), H)
-        found.append(q)
-    return np.array(found)
+        start = time.thread_time()
+        force[-len(task.limits) :] = controller.command(q, v)
+        spent += time.thread_time() - start
+        q, v = tf.step(task.model, q, v, force, H)
+        passed.append(q)
+    return np.array(passed), spent / steps
 
 
 def misses(task: Task, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -173,6 +134,20 @@ def misses(task: Task, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.linalg.norm(pose[..., 3] - task.goal[:, 3], axis=-1), np.degrees(
         np.arccos(np.clip(cosine, -1, 1))
     )
+
+
+def forces(task: Task, samples: int, horizon: int) -> np.ndarray:
+    """Return the forces (samples, horizon, driven) that the controller tries first."""
+    tried = []
+
+    def keep(motions: control.SampledMotions) -> np.ndarray:
+        tried.append(motions.u)
+        return np.zeros(samples)
+
+    controller = controller_of(task, samples, horizon, at="steps")
+    controller.set_cost(keep)
+    controller.plan(task.start, task.v)
+    return tried[0]
 
 
 def in_world_axes(model: tf.Model) -> tf.Model:
@@ -185,24 +160,25 @@ def in_world_axes(model: tf.Model) -> tf.Model:
 
 
 class Peer:
-    """MuJoCo's rollout of the samples of a controller's first step, without contacts, and ours of the same.
+    """MuJoCo's rollout of random forces, without contacts, and ours of the same.
 
     Parameters
     ----------
-    controller : Controller
+    task : Task
+    samples, horizon : int
     """
 
-    def __init__(self, controller: Controller):
+    def __init__(self, task: Task, samples: int, horizon: int):
         import mujoco
         from mujoco import rollout
 
         from treefactor.adapters import mujoco_
 
-        task, self.samples, self.horizon = controller.task, controller.samples, len(controller.tau)
-        controller.sample(task.start)
-        self.model, self.free = task.model, controller.passive > 0
-        self.tau = np.ascontiguousarray(controller.tau.swapaxes(0, 1))
-        self.out = controller.out
+        self.samples, self.horizon, self.model = samples, horizon, task.model
+        self.free = len(task.limits) < task.model.nv
+        self.tau = np.zeros((samples, horizon, task.model.nv))
+        self.tau[..., -len(task.limits) :] = forces(task, samples, horizon)
+        self.out = tuple(np.empty((samples, horizon + 1, size)) for size in (task.model.nq, task.model.nv))
         self.start, self.v0, self.v = task.start, task.v, task.v.copy()
         self.order = np.arange(self.model.nq)  # of the entries of q, in MuJoCo
         if self.free:
@@ -256,41 +232,44 @@ def main():
     options = parser.parse_args()
     runs = []
     for task in (panda(), solo12()):
-        q, found = control(task, options.samples, options.horizon, options.steps)
+        q, figures = run(task, options.samples, options.horizon, options.steps)
         far, turned = misses(task, q)
         samples = f"{options.samples} samples of {options.horizon} steps"
-        print(f"{task.robot}: {found['steps']} control steps, {samples}")
-        if "distance" in found:
+        print(f"{task.robot}: {figures['steps']} control steps, {samples}")
+        if "distance" in figures:
             print(f"distance      {1e3 * far[0]:8.1f} mm in the beginning, {1e3 * far[-1]:.1f} mm in the end")
         print(f"angle         {turned[0]:8.1f} degrees in the beginning, {turned[-1]:.1f} in the end")
-        total = sum(found["seconds"].values())
-        shares = ", ".join(f"{part} {spent / total:.0%}" for part, spent in found["seconds"].items())
-        print(f"control step  {1e3 * total:8.2f} ms: {shares}")
+        for precision, spent in figures["seconds"].items():
+            print(f"control step  {1e3 * spent:8.2f} ms with motions in {precision}")
         show(compare(task, options.samples, options.horizon))
         runs.append((task, q, far, turned))
     if options.out:
         draw(options.out, runs)
 
 
-def control(task: Task, samples: int, horizon: int, steps: int) -> tuple[np.ndarray, dict]:
+def run(task: Task, samples: int, horizon: int, steps: int) -> tuple[np.ndarray, dict]:
     """Return the configurations of a controlled robot, and figures of the run.
 
     These are its control steps, the first and last distance, m, and angle, degrees, from the frame to its
-    goal, and the processor time of the parts of a control step, s. Robots in flight land after FLIGHT steps.
+    goal, and the processor time of a control step in both precisions, s. Robots in flight land after FLIGHT
+    steps.
     """
-    controller = Controller(task, samples, horizon)
-    steps = min(steps, FLIGHT) if controller.passive else steps
-    q = simulate(controller, steps)
+    in_flight = task.model.nv > len(task.limits)
+    steps = min(steps, FLIGHT) if in_flight else steps
+    seconds = {}
+    for dtype in (np.float32, np.float64):
+        controller = controller_of(task, samples, horizon, dtype)
+        q, seconds[np.dtype(dtype).name] = simulate(task, controller, steps)
     far, turned = (array[[0, -1]].tolist() for array in misses(task, q))
-    found = {"steps": steps, "angle": turned} | ({} if controller.passive else {"distance": far})
-    return q, found | {"seconds": dict(zip(PARTS, (controller.spent / steps).tolist(), strict=True))}
+    figures = {"steps": steps, "angle": turned} | ({} if in_flight else {"distance": far})
+    return q, figures | {"seconds": seconds}
 
 
 def compare(task: Task, samples: int, horizon: int, turns: int = 5) -> dict | None:
     """Return the times of a step of rollouts, and deviations from MuJoCo's; None where it is absent."""
     try:
         task = replace(task, spread=task.spread / 4)  # MuJoCo's motions stay finite
-        peer = Peer(Controller(task, samples, horizon))
+        peer = Peer(task, samples, horizon)
     except (ImportError, tf.AdapterError):
         return None
     deviations = [float(deviation) for deviation in peer.deviations()]

@@ -161,12 +161,10 @@ def control() -> Html:
         ("control steps", [str(one["steps"]) for one in runs.values()]),
         ("distance to the goal", [millimetres(one.get("distance")) for one in runs.values()]),
         ("angle to the goal", [f"{one['angle'][0]:.1f}° → {one['angle'][1]:.1f}°" for one in runs.values()]),
-        ("time of a control step", [duration(sum(one["seconds"].values())) for one in runs.values()]),
     ]
-    parts = dict.fromkeys(part for one in runs.values() for part in one["seconds"])
-    for part in parts:
-        shares = (one["seconds"][part] / sum(one["seconds"].values()) for one in runs.values())
-        rows.append((f"of which {part}", [f"{share:.0%}" for share in shares]))
+    for precision in dict.fromkeys(name for one in runs.values() for name in one["seconds"]):
+        spent = [duration(one["seconds"][precision]) for one in runs.values()]
+        rows.append((f"time of a control step, motions in {precision}", spent))
     return grid(["", *runs], ([what, *cells] for what, cells in rows))
 
 

@@ -63,7 +63,7 @@ def sampling(samples: int, horizon: int, steps: int, turns: int) -> dict:
 
     figures = {}
     for task in (mppi.panda(), mppi.solo12()):
-        _, run = mppi.control(task, samples, horizon, steps)
+        _, run = mppi.run(task, samples, horizon, steps)
         figures[task.robot] = {"run": run, "rollout": mppi.compare(task, samples, horizon, turns)}
     return figures
 

@@ -250,21 +250,38 @@ def test_samples_are_clipped_before_they_are_averaged():
 
 def test_commands_shift_by_the_elapsed_time():
     first = Recorder(lambda m: np.minimum(np.arange(40), 1))  # the plan of before is the best
-    for spline, plan in (("linear", np.linspace(0, 11, 12)), ("zero", np.repeat([0.0, 3.0, 6.0, 9.0], 3))):
-        options = OPTIONS | {"method": "predictive", "spline": spline, "knots": 4 if spline == "zero" else 12}
-        controller = control.SamplingController(SLIDE, first, **options)
-        controller.reset(plan[:, None])
-        assert controller.command([0.0], [0.0], elapsed=1.0) == plan[0]
-        controller.command([0.0], [0.0], elapsed=0.01)
-        if spline == "linear":
-            np.testing.assert_allclose(controller.u[:-1, 0], plan[:-1] + 0.5, atol=1e-12)
-            np.testing.assert_allclose(controller.command([0.0], [0.0]), [1.5])
-            np.testing.assert_allclose(controller.command([0.0], [0.0], 0.0), [1.5])
-            continue
-        for _ in range(2):
-            controller.command([0.0], [0.0], elapsed=0.06)
-        np.testing.assert_allclose(controller.u[-3:, 0], 9.0)
-        assert 6.0 <= controller.u[0, 0] <= 9.0
+    options = OPTIONS | {"method": "predictive", "idle": 20.0, "knots": 12}
+    plan = np.linspace(0, 11, 12)
+    controller = control.SamplingController(SLIDE, first, **options)
+    np.testing.assert_allclose(controller.u, 20.0)
+    controller.reset(plan[:, None])
+    np.testing.assert_allclose(controller.command([0.0], [0.0], elapsed=1.0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(controller.command([0.0], [0.0], elapsed=0.01), 0.5)
+    np.testing.assert_allclose(controller.u[:, 0], [*(plan[:-1] + 0.5), 15.5])
+    np.testing.assert_allclose(controller.command([0.0], [0.0]), 1.5)
+    np.testing.assert_allclose(controller.command([0.0], [0.0], elapsed=0.0), 1.5)
+    controller = control.SamplingController(SLIDE, first, **options | {"spline": "zero", "knots": 4})
+    controller.reset(np.repeat([0.0, 3.0, 6.0, 9.0], 3)[:, None])
+    controller.command([0.0], [0.0])
+    controller.command([0.0], [0.0], elapsed=0.06)
+    np.testing.assert_allclose(controller.u[:, 0], np.repeat([3.0, 6.0, 9.0, 20.0], 3))
+
+
+def test_noise_of_controls_that_belong_together():
+    matrix = np.array([[1.0, 0.0, 0.0], [0.5, 2.0, 0.0], [0.0, -1.0, 0.3]])
+    cost = Recorder(lambda m: m.u[..., 0, 0] + m.u[..., 0, 1])
+    options = OPTIONS | {"noise": matrix, "actuated": ["turn", "slide", "bend"], "at": "steps"}
+    options |= {"knots": 12, "spline": "zero", "method": "cem", "elites": 0.2}
+    controller = control.SamplingController(DIVER, cost, **options)
+    result = controller.plan(START, SPEED)
+    normal = numbers(0, 0, 40, 36).reshape(40, 12, 3)
+    np.testing.assert_allclose(cost.u[1:], normal[1:] @ matrix.T, atol=1e-12)
+    elites = np.flatnonzero(result.weights)
+    normal[0] = 0.0
+    deviation = np.maximum(normal[elites].std(axis=0), 0.1)
+    controller.plan(START, SPEED)
+    expected = result.u + (deviation * numbers(0, 1, 40, 36).reshape(40, 12, 3)) @ matrix.T
+    np.testing.assert_allclose(cost.u[1:], expected[1:], atol=1e-12)
 
 
 def test_answers_depend_on_seed_call_and_sample_only():
@@ -397,6 +414,8 @@ def test_costs_and_plans_may_be_replaced():
         ({"dt": -0.1}, ValueError, "dt must be positive"),
         ({"noise": -1.0}, ValueError, "noise"),
         ({"noise": [1.0, 2.0]}, tf.ShapeError, "noise"),
+        ({"noise": [[np.nan]]}, tf.NonFiniteError, "noise"),
+        ({"idle": [1.0, 2.0]}, tf.ShapeError, "idle"),
         ({"samples": 0}, ValueError, "samples"),
         ({"method": "mpi"}, ValueError, "method"),
         ({"spline": "quintic"}, ValueError, "spline"),

@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from ..dynamics._rollouts cimport Simulation, State
 from ..tree._operands cimport LANES, align
@@ -27,14 +27,17 @@ cdef extern from *:
         const double *weight
         const double *lower
         const double *upper
+        const double *mix
 
     ctypedef struct SamplingTable:
         void (*draw)(const Spline *, uint64_t key, uint64_t first, const double *nominal, const double *scale,
-                     double *x) noexcept nogil
+                     double *x, double *work) noexcept nogil
         void (*control)(const Spline *, Py_ssize_t t, const double *knots, double *u) noexcept nogil
+        void (*apply)(Py_ssize_t n, Py_ssize_t entries, const Py_ssize_t *row, const Py_ssize_t *column,
+                      const double *factor, const double *u, double *forces) noexcept nogil
         void (*add_doubt)(Py_ssize_t n, const double *x, double *cost) noexcept nogil
         void (*average)(Py_ssize_t blocks, Py_ssize_t entries, const double *weight, const double *x,
-                        const double *mean, double *result) noexcept nogil
+                        double *result) noexcept nogil
 
     const SamplingTable *sampling_for(const char *name) nogil
     uint64_t random_bits(uint64_t key, uint64_t counter) nogil
@@ -55,6 +58,8 @@ cdef class Splines:
     weight : ndarray, shape (steps, order)
     lower, upper : ndarray, shape (nu,)
         Of the controls, infinite where there are none. All arrays are C-contiguous, and kept.
+    mix : ndarray, shape (nu, nu), or None
+        Multiplies the scaled normal numbers of every knot.
     knots : int
     """
 
@@ -63,8 +68,9 @@ cdef class Splines:
     cdef tuple kept
 
     def __init__(self, cnp.ndarray first not None, cnp.ndarray weight not None, cnp.ndarray lower not None,
-                 cnp.ndarray upper not None, Py_ssize_t knots):
-        self.kept = first, weight, lower, upper
+                 cnp.ndarray upper not None, cnp.ndarray mix, Py_ssize_t knots):
+        self.kept = first, weight, lower, upper, mix
+        self.spline.mix = NULL if mix is None else <const double *> mix.data
         self.spline.knots, self.spline.nu = knots, lower.shape[0]
         self.spline.order, self.steps = weight.shape[1], weight.shape[0]
         self.spline.first, self.spline.weight = <const Py_ssize_t *> first.data, <const double *> weight.data
@@ -78,12 +84,16 @@ cdef class Splines:
         """
         cdef uint64_t key = random_bits(<uint64_t> seed, <uint64_t> call)
         cdef Py_ssize_t blocks = knots.shape[1], size = self.spline.knots * self.spline.nu, k
+        cdef double *memory = <double *> malloc(LANES * (self.spline.nu + 1) * sizeof(double))
+        if memory == NULL:
+            raise MemoryError
         with nogil:
             for k in range(first, stop):
                 kernels.draw(&self.spline, key, LANES * (k % blocks),
                              <const double *> nominal.data + k // blocks * size,
                              <const double *> scale.data + k // blocks * size,
-                             <double *> knots.data + k * size * LANES)
+                             <double *> knots.data + k * size * LANES, align(memory))
+        free(memory)
 
     def controls(self, cnp.ndarray knots not None):
         """Return the controls (N, steps, nu) of C-contiguous knots (N, knots, nu)."""
@@ -111,20 +121,17 @@ cdef class Splines:
         free(memory)
         return u
 
-    def average(self, cnp.ndarray weight not None, cnp.ndarray knots not None, cnp.ndarray mean,
-                cnp.ndarray result not None):
-        """Fill the sums of weights times the knots of samples, or times the squares of their deviations.
+    def average(self, cnp.ndarray weight not None, cnp.ndarray knots not None, cnp.ndarray result not None):
+        """Fill the sums of weights times the knots of samples.
 
-        weight: aligned (B, blocks, 8); knots: aligned (B, blocks, knots, nu, 8); mean: None or as the result,
-        C-contiguous (B, knots, nu).
+        weight: aligned (B, blocks, 8); knots: aligned (B, blocks, knots, nu, 8); result: C-contiguous
+        (B, knots, nu).
         """
         cdef Py_ssize_t blocks = knots.shape[1], size = self.spline.knots * self.spline.nu, b
-        cdef const double *from_mean = NULL if mean is None else <const double *> mean.data
         with nogil:
             for b in range(knots.shape[0]):
                 kernels.average(blocks, size, <const double *> weight.data + b * blocks * LANES,
                                 <const double *> knots.data + b * blocks * size * LANES,
-                                NULL if from_mean == NULL else from_mean + b * size,
                                 <double *> result.data + b * size)
 
 
@@ -261,15 +268,14 @@ cdef class SampledRollouts:
 
     cdef void apply(self, Simulation simulation, Work *w, Py_ssize_t half) noexcept nogil:
         """Write the generalized forces of the controls of 8 samples into the state."""
-        cdef const Py_ssize_t *row = <const Py_ssize_t *> self.rows.data
-        cdef const Py_ssize_t *column = <const Py_ssize_t *> self.columns.data
-        cdef const double *factor = <const double *> self.factors.data
-        cdef Py_ssize_t k, r, n = simulation.nv
-        memset(w.force, 0, LANES * n * sizeof(double))
-        for r in range(self.rows.shape[0]):
-            for k in range(LANES):
-                w.force[LANES * row[r] + k] += factor[r] * w.u[LANES * column[r] + k]
-        to_state(simulation, &w.state, w.state.tau, half, n, w.force)
+        cdef State *s = &w.state
+        cdef double *force = w.force
+        if simulation.kind == cnp.NPY_DOUBLE:
+            force = <double *> (s.x + half * s.to_block + s.tau)
+        kernels.apply(simulation.nv, self.rows.shape[0], <const Py_ssize_t *> self.rows.data,
+                      <const Py_ssize_t *> self.columns.data, <const double *> self.factors.data, w.u, force)
+        if simulation.kind == cnp.NPY_FLOAT:
+            narrow(s, s.tau, half, simulation.nv, force)
 
     cdef void add_costs(self, Simulation simulation, Work *w, Py_ssize_t half, Py_ssize_t t,
                         double *cost) noexcept nogil:
@@ -315,15 +321,11 @@ cdef inline void begin(Simulation simulation, State *s, const double *q, const d
                     (<double *> x)[e * s.width + k] = q[e] if e < simulation.nq else v[e - simulation.nq]
 
 
-cdef inline void to_state(Simulation simulation, State *s, Py_ssize_t at, Py_ssize_t half, Py_ssize_t count,
-                          const double *x) noexcept nogil:
-    """Copy entries of 8 samples, the given half of a block or a block, to bytes `at` of the blocks."""
+cdef inline void narrow(State *s, Py_ssize_t at, Py_ssize_t half, Py_ssize_t count,
+                        const double *x) noexcept nogil:
+    """Copy entries of 8 samples as float32 to bytes `at` of a block, of which they are the given half."""
     cdef Py_ssize_t halves = s.width // LANES, e, k
-    cdef char *to = s.x + half // halves * s.to_block + at
-    cdef float *numbers = <float *> to + half % halves * LANES
-    if simulation.kind == cnp.NPY_DOUBLE:
-        memcpy(to, x, count * LANES * sizeof(double))
-        return
+    cdef float *numbers = <float *> (s.x + half // halves * s.to_block + at) + half % halves * LANES
     for e in range(count):
         for k in range(LANES):
             numbers[e * s.width + k] = <float> x[e * LANES + k]

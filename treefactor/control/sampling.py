@@ -14,9 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from .._util.messages import not_a_model, received
+from .._util.messages import not_a_model
 from .._util.threads import spread
-from .._util.validation import Sealed, aligned, as_count, as_number, as_real, check_choice, thread_count
+from .._util.validation import (
+    Sealed,
+    aligned,
+    as_count,
+    as_number,
+    as_real,
+    check_choice,
+    require_finite,
+    thread_count,
+)
 from ..dynamics._rollouts import Recursive, Simulation
 from ..exceptions import CodegenError, DtypeError, InvalidModelError, ShapeError
 from ..model._unit_rotations import require_rotations
@@ -188,8 +197,10 @@ class SamplingController(Sealed):
         Steps of the plan.
     dt : float
         Length of a step, s.
-    noise : float or array_like, shape (nu,) or (knots, nu)
-        Standard deviations of random controls, N or N m; of "cem" the first ones.
+    noise : float or array_like, shape (nu,) or (nu, nu)
+        Standard deviations of random controls, N or N m; of "cem" the first ones. Or a matrix M for controls
+        that belong together, whose covariance is M M^T: ``crba(model, q) * deviations`` gives those of random
+        accelerations.
     samples : int
     method : {"mppi", "predictive", "cem"}
     knots : int
@@ -208,6 +219,8 @@ class SamplingController(Sealed):
     actuated : list of str, or array_like, shape (nv, nu), optional
         Joints with forces, in the order of u; or the matrix that maps controls to generalized forces. By
         default every freedom has a force.
+    idle : float or array_like, shape (nu,)
+        Controls that follow after the plan, and of which the first plan consists: such as hold the robot.
     substeps : int
         Steps of the integration in a step of the plan.
     inertias : array_like, shape (R, njoints, 10), optional
@@ -291,6 +304,8 @@ class SamplingController(Sealed):
     _splines: Splines
     _seen: np.ndarray
     _noise: np.ndarray
+    _mix: np.ndarray | None
+    _idle: np.ndarray
     _elites: int
 
     def __init__(
@@ -309,6 +324,7 @@ class SamplingController(Sealed):
         elites: float = 0.1,
         control_limits: Any = None,
         actuated: Any = None,
+        idle: Any = 0.0,
         substeps: int = 1,
         inertias: Any = None,
         risk: str = "mean",
@@ -346,15 +362,18 @@ class SamplingController(Sealed):
         matrix = actuation_of(own, actuated)
         nu, (rows, columns) = matrix.shape[1], np.nonzero(matrix)
         points = Spline(spline, as_count(knots, "knots", 1), self._horizon)
+        deviations, mix = _noise(noise, nu)
         limits = limits_of(control_limits, nu) or (np.full(nu, -np.inf), np.full(nu, np.inf))
         self._keep(
             _nu=nu,
             _entries=tuple(map(np.ascontiguousarray, (rows, columns, matrix[rows, columns]))),
             _limits=limits,
             _spline=points,
-            _splines=points.compiled(*limits),
+            _splines=points.compiled(*limits, mix),
             _seen=points.ends if at == "knots" else np.arange(1, self._horizon + 1),
-            _noise=_noise(noise, points.knots, nu),
+            _noise=np.tile(deviations, (points.knots, 1)),
+            _mix=mix,
+            _idle=_controls(idle, nu, "idle"),
             _elites=min(self._samples, max(2, round(part * self._samples))),
         )
         self.set_cost(cost)
@@ -393,10 +412,10 @@ class SamplingController(Sealed):
         Parameters
         ----------
         u : array_like, shape (..., horizon, nu), optional
-            The plan to start from; knots are fitted to it. By default it is 0, for as many robots as the next
-            call has. The nearest controls within the limits are taken.
+            The plan to start from; knots are fitted to it, within the limits. By default it is `idle`, for as
+            many robots as the next call has.
         """
-        u = np.zeros((self._horizon, self._nu)) if u is None else as_real(u, "u")
+        u = np.tile(self._idle, (self._horizon, 1)) if u is None else as_real(u, "u")
         if u.ndim < 2 or u.shape[-2:] != (self._horizon, self._nu):
             shape = (self._horizon, self._nu)
             raise ShapeError(
@@ -483,12 +502,12 @@ class SamplingController(Sealed):
         self._now.collapsed = np.zeros(len(self._now.scale), int)
 
     def _shift(self, steps: float):
-        """Move plan and noise on by some steps; at the end the last control stays, and the noise is new."""
-        moved = self._spline.fit @ self._spline.basis(np.arange(self._horizon) + steps)
-        self._now.knots = np.clip(moved @ self._now.knots, *self._limits)
-        if self._method == "cem" and steps > 0.0:
-            self._now.scale = np.maximum(moved @ self._now.scale, FLOOR * self._noise)
-            self._now.scale[:, -1] = self._noise[-1]
+        """Move the plan, and the noise of "cem", on by some steps."""
+        now, (moved, new) = self._now, self._spline.after(steps)
+        now.knots = np.clip(moved @ now.knots + new[:, None] * self._idle, *self._limits)
+        if self._method == "cem":
+            scale = moved @ now.scale + new[:, None] * self._noise
+            now.scale = np.maximum(scale, FLOOR * self._noise)
 
     def _rollouts(self) -> SampledRollouts:
         """Return the compiled rollouts for the robots of the plan."""
@@ -600,18 +619,26 @@ class SamplingController(Sealed):
 
     def _update(self, knots, weights, status, best_knots):
         """Let the plans be averages of the samples, and with "cem" the noise their deviation."""
-        updated = status == SamplingStatus.UPDATED
+        now, updated = self._now, (status == SamplingStatus.UPDATED)[:, None, None]
         lanes = aligned((len(weights), knots.shape[1] * LANES))
         lanes[:, : self._samples] = weights
-        mean = np.empty_like(self._now.knots)
-        self._splines.average(lanes, knots, None, mean)
+        mean = np.empty_like(now.knots)
+        self._splines.average(lanes, knots, mean)
         if self._method == "predictive":
             mean = best_knots
         if self._method == "cem":
-            square = np.empty_like(mean)
-            self._splines.average(lanes, knots, mean, square)
-            self._now.scale[updated] = np.maximum(np.sqrt(square), FLOOR * self._noise)[updated]
-        self._now.knots = np.where(updated[:, None, None], np.clip(mean, *self._limits), self._now.knots)
+            deviations = [self._deviation(*one) for one in zip(knots, weights, mean, strict=True)]
+            scale = np.maximum(np.reshape(deviations, mean.shape), FLOOR * self._noise)
+            now.scale = np.where(updated, scale, now.scale)
+        now.knots = np.where(updated, np.clip(mean, *self._limits), now.knots)
+
+    def _deviation(self, knots, weights, mean) -> np.ndarray:
+        """Return the standard deviations (knots, nu) of the normal numbers of the elites of a robot."""
+        elites = np.flatnonzero(weights)
+        away = knots[elites // LANES, :, :, elites % LANES] - mean
+        if self._mix is not None:
+            away = away @ np.linalg.pinv(self._mix).T
+        return np.sqrt((weights[elites, None, None] * away**2).sum(axis=0))
 
     def _watch(self, effective, status):
         """Warn once if hardly any sample counts in many successive calls."""
@@ -699,15 +726,24 @@ def _temperature(temperature) -> float | None:
     return positive(temperature, "temperature")
 
 
-def _noise(noise, knots: int, nu: int) -> np.ndarray:
-    """Return standard deviations of all knots."""
+def _controls(values, nu: int, name: str) -> np.ndarray:
+    """Return finite controls."""
+    array = as_real(values, name)
+    if array.shape not in ((), (nu,)):
+        raise ShapeError(f"{name} must be one number or {nu}, got shape {array.shape}", array.shape, (nu,))
+    require_finite(array, name)
+    return np.array(np.broadcast_to(array, nu))
+
+
+def _noise(noise, nu: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return standard deviations, and the matrix that multiplies such numbers, if there is one."""
     array = as_real(noise, "noise")
-    if array.shape not in ((), (nu,), (knots, nu)):
-        raise ShapeError(
-            f"noise must be one number or have shape ({nu},) or {(knots, nu)}, got {array.shape}",
-            array.shape,
-            (nu,),
-        )
+    if array.shape == (nu, nu):
+        require_finite(array, "noise")
+        return np.ones(nu), np.array(array, order="C")
+    if array.shape not in ((), (nu,)):
+        text = f"noise must be one number or have shape ({nu},) or {(nu, nu)}, got {array.shape}"
+        raise ShapeError(text, array.shape, (nu,))
     if not ((array >= 0.0) & (array < np.inf)).all() or not array.any():
-        raise ValueError(f"noise must not be negative, finite, and not 0 everywhere, got {received(noise)}")
-    return np.array(np.broadcast_to(array, (knots, nu)))
+        raise ValueError(f"noise must not be negative, finite, and not 0 everywhere, got {noise}")
+    return np.array(np.broadcast_to(array, nu)), None

@@ -43,6 +43,15 @@ class Spline(Sealed):
         self._keep(kind=kind, knots=knots, steps=steps, ends=ends)
         self._keep(fit=np.linalg.pinv(self.basis(np.arange(steps))))
 
+    def after(self, steps: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return what makes knots of a plan some steps later, and of what follows it.
+
+        Factors (knots, knots) of the knots, and (knots,) of the controls beyond the plan.
+        """
+        times = np.arange(self.steps) + steps
+        beyond = np.clip(times - (self.steps - 1), 0.0, 1.0)
+        return self.fit @ ((1.0 - beyond)[:, None] * self.basis(times)), self.fit @ beyond
+
     def basis(self, times: np.ndarray) -> np.ndarray:
         """Return the factors (times, knots) of knots in controls at times, in steps; the last ones stay."""
         times = np.clip(times, 0.0, self.steps - 1.0)
@@ -65,10 +74,10 @@ class Spline(Sealed):
         )
         return sum(f * wide[k + 2 * pair + n] for pair, two in enumerate(cubic) for n, f in enumerate(two))
 
-    def compiled(self, lower: np.ndarray, upper: np.ndarray) -> Splines:
-        """Return the compiled spline with limits of controls."""
+    def compiled(self, lower: np.ndarray, upper: np.ndarray, mix: np.ndarray | None) -> Splines:
+        """Return the compiled spline with limits of controls, and a matrix that mixes their noise."""
         basis = self.basis(np.arange(self.steps))
         order = min(self.knots, {"zero": 1, "linear": 2, "cubic": 4}[self.kind])
         first = np.minimum((basis != 0.0).argmax(axis=1), self.knots - order)
         weight = np.take_along_axis(basis, first[:, None] + np.arange(order), axis=1)
-        return Splines(first.astype(np.intp), np.ascontiguousarray(weight), lower, upper, self.knots)
+        return Splines(first.astype(np.intp), np.ascontiguousarray(weight), lower, upper, mix, self.knots)

@@ -7,20 +7,37 @@ INLINE real NAME(clipped)(real x, double lower, double upper)
     return SELECT(x > high, high, x);
 }
 
-static void NAME(draw)(const Spline *c, uint64_t key, uint64_t first, const double *nominal, const double *scale, double *x)
+/* x <- M x, of nu numbers each; work holds them */
+INLINE void NAME(mix_numbers)(ptrdiff_t nu, const double *M, double *x, real *work)
 {
-    const ptrdiff_t entries = c->knots * c->nu;
+    for (ptrdiff_t j = 0; j < nu; j++) work[j] = READ(x, j);
+    for (ptrdiff_t j = 0; j < nu; j++) {
+        real sum = M[j * nu] * work[0];
+        for (ptrdiff_t i = 1; i < nu; i++) sum += M[j * nu + i] * work[i];
+        AT(x, j) = sum;
+    }
+}
+
+static void NAME(draw)(const Spline *c, uint64_t key, uint64_t first, const double *nominal, const double *scale, double *x,
+                       double *work)
+{
+    const ptrdiff_t nu = c->nu, entries = c->knots * nu;
     PASSES {
         bits own;
-        real other = {0}, one = other + 1.0;
+        real other = {0}, moved = other + 1.0;
         for (int i = 0; i < WIDTH; i++) {
             own[i] = random_bits(key, first + (uint64_t)(l + i));
-            one[i] = first + (uint64_t)(l + i) == 0 ? 0.0 : 1.0;
+            moved[i] = first + (uint64_t)(l + i) == 0 ? 0.0 : 1.0;
         }
-        for (ptrdiff_t e = 0, j = 0; e < entries; e++, j = j + 1 == c->nu ? 0 : j + 1) {
+        for (ptrdiff_t e = 0; e < entries; e++) {
             real normal = other;
             if (e % 2 == 0) NAME(normal_pair)(own, (uint64_t)e, &normal, &other);
-            AT(x + l, e) = NAME(clipped)(nominal[e] + scale[e] * (one * normal), c->lower[j], c->upper[j]);
+            AT(x + l, e) = scale[e] * (moved * normal);
+        }
+        for (ptrdiff_t e = 0; e < entries; e += nu) {
+            if (c->mix) NAME(mix_numbers)(nu, c->mix, x + l + e * LANES, (real *)work);
+            for (ptrdiff_t j = 0; j < nu; j++)
+                AT(x + l, e + j) = NAME(clipped)(nominal[e + j] + READ(x + l, e + j), c->lower[j], c->upper[j]);
         }
     }
 }
@@ -37,19 +54,24 @@ static void NAME(control)(const Spline *c, ptrdiff_t t, const double *knots, dou
         }
 }
 
+static void NAME(apply)(ptrdiff_t n, ptrdiff_t entries, const ptrdiff_t *row, const ptrdiff_t *column, const double *factor,
+                        const double *u, double *forces)
+{
+    const real zero = {0};
+    PASSES {
+        for (ptrdiff_t e = 0; e < n; e++) AT(forces + l, e) = zero;
+        for (ptrdiff_t k = 0; k < entries; k++) AT(forces + l, row[k]) += factor[k] * READ(u + l, column[k]);
+    }
+}
+
 /* The samples of a lane are added one after the other, and the lanes then: in one order, whatever the registers. */
-static void NAME(average)(ptrdiff_t blocks, ptrdiff_t entries, const double *weight, const double *x, const double *mean,
-                          double *result)
+static void NAME(average)(ptrdiff_t blocks, ptrdiff_t entries, const double *weight, const double *x, double *result)
 {
     double sums[LANES] __attribute__((aligned(64)));
     for (ptrdiff_t e = 0; e < entries; e++) {
         PASSES {
             real sum = {0};
-            for (ptrdiff_t b = 0; b < blocks; b++) {
-                const real own = READ(x + l, b * entries + e);
-                const real moved = mean ? (own - mean[e]) * (own - mean[e]) : own;
-                sum += READ(weight + l, b) * moved;
-            }
+            for (ptrdiff_t b = 0; b < blocks; b++) sum += READ(weight + l, b) * READ(x + l, b * entries + e);
             AS(real, sums + l) = sum;
         }
         result[e] = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));

@@ -29,6 +29,6 @@ typedef uint64_t ISA(Bits) __attribute__((vector_size(REGISTER)));
 #include "sampled_controls.h"
 
 const SamplingTable ISA(sampling) = {
-    ISA_NAME, NAME(draw), NAME(control), NAME(add_doubt), NAME(average),
+    ISA_NAME, NAME(draw), NAME(control), NAME(apply), NAME(add_doubt), NAME(average),
 };
 #undef bits
