@@ -5,6 +5,7 @@ from .all_robots import all_robots_figures, print_all_robots
 from .console import (
     COLOURS,
     CONTACTS_CAPTION,
+    CONTROL_CAPTION,
     FRAMEWORKS_CAPTION,
     LOOPS_CAPTION,
     PIPE_WIDTH,
@@ -36,6 +37,7 @@ from .identification import identification_figures, print_identification
 __all__ = [
     "COLOURS",
     "CONTACTS_CAPTION",
+    "CONTROL_CAPTION",
     "FRAMEWORKS_CAPTION",
     "LOOPS_CAPTION",
     "PIPE_WIDTH",
