@@ -45,7 +45,7 @@ class Problems:
         )
         self.regularization = 10.0 ** rng.uniform(-9, -1, size=count)
 
-    def sweep(self, lanes, chosen=slice(None), limits=None):
+    def sweep(self, lanes, chosen=slice(None), limits=None, gaps=None):
         """Return gains, feedforward, slopes and failures of some problems."""
         chosen = np.arange(self.count)[chosen]
         count, nu, n = len(chosen), self.nu, self.n
@@ -61,7 +61,7 @@ class Problems:
         ]
         sweeps = Sweeps(self.model.configurations, nu)
         blocks = -(-count // SIDE) if lanes else count
-        sweeps.run(H, *parts, limits, self.regularization[chosen], results, lanes, 0, blocks)
+        sweeps.run(H, *parts, limits, gaps, self.regularization[chosen], results, lanes, 0, blocks)
         return results
 
     def dense(self, b):
@@ -109,6 +109,32 @@ def test_controls_solve_the_kkt_system():
         u = feedforward[0, t] + gains[0, t] @ x
         np.testing.assert_allclose(u, wanted[t], rtol=1e-9, atol=1e-11 * abs(wanted).max())
         x = transitions[t] @ np.r_[u, x]
+
+
+def test_gaps_move_controls_to_the_solution_of_the_kkt_system():
+    """Slopes are those of the quadratic cost along the whole change; lanes and one have the same bits."""
+    problems = Problems(model_of("freeflyer", "revolute", "prismatic"), SIDE + 1, 4)
+    problems.regularization[:] = 0.0
+    f = np.random.default_rng(5).normal(size=(problems.count, 4, 2 * problems.n))
+    pulls = np.empty_like(f), np.empty_like(f)
+    lanes, one = problems.sweep(True, gaps=(f, pulls[0])), problems.sweep(False, gaps=(f, pulls[1]))
+    for x, y in zip((*lanes, pulls[0]), (*one, pulls[1]), strict=True):
+        np.testing.assert_array_equal(x, y)
+    for b in range(problems.count):
+        transitions, gradients, hessians = problems.dense(b)
+        wanted = controls_of_saddle_point(transitions, gradients, hessians, f[b])
+        x, linear, quadratic, pulled = np.zeros(2 * problems.n), 0.0, 0.0, 0.0
+        for t in range(problems.steps + 1):
+            u = lanes[1][b, t] + lanes[0][b, t] @ x if t < problems.steps else np.zeros(problems.nu)
+            z = np.r_[u, x]
+            linear, quadratic = linear + gradients[t] @ z, quadratic + z @ hessians[t] @ z
+            if t < problems.steps:
+                np.testing.assert_allclose(u, wanted[t], rtol=1e-9, atol=1e-10 * abs(wanted).max())
+                x = transitions[t] @ z + f[b, t]
+                pulled += pulls[0][b, t] @ x
+        slope = lanes[2][b]
+        np.testing.assert_allclose(slope[0] + pulled, -linear, rtol=1e-9)
+        np.testing.assert_allclose(slope[1] + 2.0 * pulled, quadratic, rtol=1e-9)
 
 
 def least_within(Q, g, lower, upper):

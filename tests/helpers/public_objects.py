@@ -107,6 +107,10 @@ OBJECTS = {  # by the names of the API reference
     "codegen.Verdict": Verdict("crba", "plain", 1, 0.0, None, None),
     "constraints.BodyJoint": MAXIMAL.joints[0],
     "constraints.BodyStates": MAXIMAL.states(LINKAGE.closed, np.zeros(LINKAGE.model.nv)),
+    "constraints.Box": constraints.Box(0, [0.1, 0.2, 0.3]),
+    "constraints.Capsule": constraints.Capsule(0, 0.1, 0.2),
+    "constraints.Cylinder": constraints.Cylinder(0, 0.1, 0.2),
+    "constraints.Mesh": constraints.Mesh(0, np.vstack([np.zeros(3), np.eye(3)])),
     "constraints.Contact": constraints.Contact(constraints.Sphere(0, radius=0.1), mu=0.5),
     "constraints.Drive": constraints.Drive(0, [0.1, 0.2, 0.3]),
     "constraints.MaximalCoordinates": MAXIMAL,
@@ -276,6 +280,7 @@ def computed(sent):
 HINGE = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0, [0, 0, -1.0]))])
 EFFORT = control.ControlCost(weight=0.1)
 ARM = tf.Model([tf.Joint("arm", "revolute", axis=[0, 0, 1])]).add_frame("tip", "arm", p=[1, 0, 0])
+SAMPLING = control.SamplingController(HINGE, EFFORT, horizon=3, dt=0.01, knots=2, samples=9, noise=1.0)
 OBJECTS |= {
     "control.InverseKinematics": control.InverseKinematics(ARM, "tip"),
     "control.IKResult": control.inverse_kinematics(ARM, [0.6, 0.8, 0.0], "tip"),
@@ -294,5 +299,9 @@ OBJECTS |= {
     "control.CustomCost": control.CustomCost(of_tree, of_model),
     "control.ILQRResult": control.ilqr(HINGE, [0.1], [0.0], np.zeros((3, 1)), EFFORT, 0.01),
     "control.ILQRStatus": control.ILQRStatus.CONVERGED,
+    "control.SamplingController": SAMPLING,
+    "control.SamplingResult": SAMPLING.plan([0.1], [0.0]),
+    "control.SamplingStatus": control.SamplingStatus.UPDATED,
+    "control.SampledMotions": control.SampledMotions(HINGE, *np.zeros((2, 3, 4, 1)), np.arange(4.0), of_tree),
     "control.ILQRProgress": control.ILQRProgress(1, np.ones(2), np.ones(2, dtype=bool)),
 }

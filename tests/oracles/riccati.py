@@ -40,8 +40,11 @@ def recursion(transitions, gradients, hessians, regularization):
     return tuple(np.array(x[::-1]) for x in (gains, feedforward, falls))
 
 
-def controls_of_saddle_point(transitions, gradients, hessians):
-    """Return the controls (T, nu) of the linear-quadratic problem that starts at 0, from its KKT system."""
+def controls_of_saddle_point(transitions, gradients, hessians, gaps=None):
+    """Return the controls (T, nu) of the linear-quadratic problem that starts at 0, from its KKT system.
+
+    Gaps (T, 2 n) are added to the states after each step.
+    """
     steps, size, m = transitions.shape
     nu = m - size
     count = steps * (nu + size)
@@ -61,4 +64,5 @@ def controls_of_saddle_point(transitions, gradients, hessians):
             C[np.ix_(rows, at_x[t])] = transitions[t][:, nu:]
         C[np.ix_(rows, at_x[t + 1])] -= np.eye(size)
     K = np.block([[H, C.T], [C, np.zeros((len(C), len(C)))]])
-    return np.linalg.solve(K, np.r_[-g, np.zeros(len(C))])[: steps * nu].reshape(steps, nu)
+    shift = np.zeros(len(C)) if gaps is None else -gaps.ravel()
+    return np.linalg.solve(K, np.r_[-g, shift])[: steps * nu].reshape(steps, nu)

@@ -12,7 +12,6 @@ from .._util.files import replacing
 from ..bench.case import Case
 from ..bench.comparisons import all_robots
 from ..check import robots
-from ..config import show_config
 from ..exceptions import TreefactorError
 from .common import on_floating_base, progress
 from .options import CONTACTS, CONTROL, LOOPS
@@ -38,7 +37,7 @@ def run_bench(options: argparse.Namespace) -> int:
         ):
             results.append(result)
         report.print_results(title, results, caption, options.goals)
-        content = {**subject, "config": show_config("dicts")}
+        content = {**subject, **report.circumstances()}
         report.write_json(
             file, {**content, "results": [_as_dict(result, options.goals) for result in results]}
         )
@@ -61,7 +60,7 @@ def _all_robots(options: argparse.Namespace) -> int:
         distributions = all_robots.distributions(measured)
         report.print_all_robots(measured, distributions, options.goals)
         figures = report.all_robots_figures(measured, distributions, options.goals)
-        report.write_json(file, {"config": show_config("dicts"), **figures})
+        report.write_json(file, report.circumstances() | figures)
     report.print_busy([result for entry in measured for result in entry.results])
     return 0
 

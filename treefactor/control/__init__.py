@@ -1,8 +1,9 @@
-"""Tasks people use a model for: inverse kinematics and motions of least cost.
+"""Tasks people use a model for: inverse kinematics, motions of least cost, and control by sampling.
 
-`tasks` has what a configuration shall do, `inverse` the function and the class that search for it,
-`results` what they return. `costs` has what a motion shall cost, `regulation` the function that finds
-motions of least cost. `weights` checks the weights of both.
+`tasks` has what a configuration shall do, `inverse` the function and the class that search for it. `costs`
+has what a motion shall cost, `starts` reads where it starts, `regulation` has the function that finds
+motions of least cost. `sampling` has the controller that averages random motions. `results` has what the
+functions return, `weights` checks the weights of tasks and costs.
 """
 
 from .._util.lazy_names import lazy_names

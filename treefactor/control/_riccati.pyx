@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int8_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from ..dynamics._rollouts cimport Simulation, State
 from ..model._configurations cimport CIRCLE, LINEAR, Configurations, Coordinates, configuration_kernels
@@ -27,13 +27,14 @@ cdef extern from *:
         double h
         const Coordinates *curved
         Py_ssize_t curved_count
-        Series by_q, by_v, by_u, step_by_q, step_by_v, gradient, diagonal, hessian_q, hessian, u
+        Series by_q, by_v, by_u, step_by_q, step_by_v, gradient, diagonal, hessian_q, hessian, gaps, u
         const double *lower
         const double *upper
         const double *regularization
         double *gains
         double *feedforward
         double *slope
+        double *pull
         int8_t *failed
 
     ctypedef struct RiccatiTable:
@@ -106,7 +107,7 @@ cdef class Sweeps:
         return self.count > 0
 
     def run(self, double h, tuple dynamics not None, tuple transport not None, tuple costs not None,
-            tuple limits, cnp.ndarray regularization not None, tuple results not None, bint lanes,
+            tuple limits, tuple gaps, cnp.ndarray regularization not None, tuple results not None, bint lanes,
             Py_ssize_t first, Py_ssize_t stop):
         """Sweep blocks first .. stop-1 of problems: as many of them as stand side by side, or one.
 
@@ -122,6 +123,9 @@ cdef class Sweeps:
             (u, q, v) (B, T + 1, m, m) or None.
         limits : tuple of ndarray, or None
             Controls (B, T, nu), and their lower and upper limits (nu,).
+        gaps : tuple of ndarray, or None
+            Between the ends of steps and the next states, and C-contiguous what receives V times them:
+            (B, T, 2 nv) twice.
         regularization : ndarray, shape (B,)
         results : tuple of ndarray
             C-contiguous gains (B, T, nu, 2 nv), feedforward (B, T, nu), slopes (B, 2), and whether a pivot
@@ -133,7 +137,7 @@ cdef class Sweeps:
         cdef Py_ssize_t b, k, size, side = kernels.side if lanes else 1
         cdef double *memory
         cdef double *scratch
-        cdef cnp.ndarray gains, feedforward, slope, failed, lower, upper
+        cdef cnp.ndarray gains, feedforward, slope, failed, lower, upper, pull
         gains, feedforward, slope, failed = results
         s.n, s.nu, s.steps, s.h = self.n, self.nu, gains.shape[1], h
         s.curved, s.curved_count = self.blocks, self.count
@@ -147,6 +151,10 @@ cdef class Sweeps:
         describe(&s.hessian_q, costs[2])
         describe(&s.hessian, costs[3])
         describe(&s.u, None if limits is None else limits[0])
+        describe(&s.gaps, None if gaps is None else gaps[0])
+        if gaps is not None:
+            pull = gaps[1]
+            s.pull = <double *> pull.data
         if limits is not None:
             lower, upper = limits[1], limits[2]
             s.lower, s.upper = <const double *> lower.data, <const double *> upper.data
@@ -201,7 +209,8 @@ cdef class FeedbackRollouts:
         reference : tuple of ndarray
             C-contiguous q (B, T + 1, nq), v (B, T + 1, nv) and u (B, T, nu).
         law : tuple of ndarray
-            C-contiguous gains (B, T, nu, 2 nv) and feedforward (B, T, nu).
+            C-contiguous gains (B, T, nu, 2 nv), feedforward (B, T, nu), and gaps (B, T, 2 nv) or None: a step
+            of length s leaves 1 - s of them.
         problem, length : ndarray, shape (R,)
             intp and float64.
         limits : tuple of ndarray, or None
@@ -211,11 +220,11 @@ cdef class FeedbackRollouts:
         """
         cdef Simulation simulation = self.simulation
         cdef Py_ssize_t nq = simulation.nq, nv = simulation.nv, nu = self.nu, steps = law[0].shape[1]
-        cdef Py_ssize_t size = LANES * (nq + 2 * nv + nu * (2 * nv + 2) + 1) + 8, k, r, e, t, entries
+        cdef Py_ssize_t size = LANES * (nq + 4 * nv + nu * (2 * nv + 2) + 1) + 8, k, r, e, t, entries
         cdef Py_ssize_t chosen[LANES]
         cdef Py_ssize_t to[LANES]
         cdef cnp.ndarray q0 = reference[0], v0 = reference[1], u0 = reference[2]
-        cdef cnp.ndarray gains = law[0], forward = law[1], low, high
+        cdef cnp.ndarray gains = law[0], forward = law[1], gaps = law[2], low, high
         cdef const double *lower = NULL
         cdef const double *upper = NULL
         cdef cnp.ndarray q1 = results[0], v1 = results[1], u1 = results[2]
@@ -229,6 +238,8 @@ cdef class FeedbackRollouts:
         cdef double *forced
         cdef double *u
         cdef double *lengths
+        cdef double *gap
+        cdef const double *all_gaps = NULL
         cdef double *x
         cdef double *v
         cdef double *tau
@@ -238,6 +249,8 @@ cdef class FeedbackRollouts:
         if limits is not None:
             low, high = limits
             lower, upper = <const double *> low.data, <const double *> high.data
+        if gaps is not None:
+            all_gaps = <const double *> gaps.data
         entries = self.rows.shape[0]
         with nogil:
             q = align(memory)
@@ -246,8 +259,9 @@ cdef class FeedbackRollouts:
             forced = K + LANES * 2 * nv * nu
             u = forced + LANES * nu
             lengths = u + LANES * nu
+            gap = lengths + LANES
             s.lanes, s.failure, s.step, s.block = 0, NULL, 0, 0
-            simulation.carve(&s, LANES, 0, <char *> align(lengths + LANES))
+            simulation.carve(&s, LANES, 0, <char *> align(gap + LANES * 2 * nv))
             simulation.prepare(&s)
             x, v, tau = <double *> s.x, <double *> (s.x + s.v), <double *> (s.x + s.tau)
             while first < stop:
@@ -280,10 +294,30 @@ cdef class FeedbackRollouts:
                         for k in range(LANES):
                             tau[LANES * row[r] + k] += factor[r] * u[LANES * column[r] + k]
                     simulation.step_euler(&s, h)
+                    if all_gaps != NULL:
+                        gather(all_gaps + t * 2 * nv, chosen, steps * 2 * nv, 2 * nv, gap)
+                        leave(simulation, gap, lengths, x, q, v)
                     scatter(x, nq, <double *> q1.data + (t + 1) * nq, to, (steps + 1) * nq)
                     scatter(v, nv, <double *> v1.data + (t + 1) * nv, to, (steps + 1) * nv)
                 first += LANES
         free(memory)
+
+
+cdef inline void leave(Simulation simulation, double *gap, const double *length, double *x, double *q,
+                       double *v) noexcept nogil:
+    """Move states x, v to where they leave the rest of gaps; q is overwritten."""
+    cdef Py_ssize_t e, nv = simulation.nv
+    cdef bint full = True
+    for e in range(LANES):
+        full &= length[e] == 1.0
+    if full:
+        return
+    for e in range(LANES * 2 * nv):
+        gap[e] *= length[e % LANES] - 1.0
+    configuration_kernels.lanes.integrate(simulation.runs, simulation.count, x, gap, 1.0, q)
+    memcpy(x, q, LANES * simulation.nq * sizeof(double))
+    for e in range(LANES * nv):
+        v[e] += gap[LANES * nv + e]
 
 
 cdef inline void gather(const double *rows, const Py_ssize_t *chosen, Py_ssize_t to_row, Py_ssize_t size,

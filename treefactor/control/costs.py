@@ -13,6 +13,7 @@ from .. import se3
 from .._util.messages import received
 from .._util.validation import as_real
 from ..exceptions import ConfigurationError, DtypeError, ShapeError
+from ..kinematics.plans import Item, item_of, items_of_masses
 from ..model.frames import frame_of
 from ..model.model import Model
 from ..quantities import functions as tf
@@ -279,6 +280,10 @@ class _Term:
     """
 
     full = False  # whether the Hessian has entries other than those by q
+    source, kind = (
+        "q",
+        "deviation",
+    )  # of the residual in lanes: what it reads, and how it differs from the target
 
     def __init__(self, sizes: Sizes, at, weight, size: int, name: str):
         self.sizes, self.model = sizes, sizes.model
@@ -288,6 +293,10 @@ class _Term:
     def add_values(self, q, v, u, rows, cost):
         """Add the costs of motions of the problems `rows`."""
         add_values(self.residual(q, v, u, rows), self.weight, self.time, cost)
+
+    def item(self) -> Item:
+        """Return what the source "item" reads of the kinematics."""
+        raise NotImplementedError
 
     def residual(self, q, v, u, rows) -> np.ndarray:
         """Return the residuals (A, times, size) of motions of the problems `rows`."""
@@ -308,6 +317,7 @@ class _StateTerm(_Term):
         _Term.__init__(self, sizes, cost.at, cost.weight_q, sizes.model.nv, "StateCost")
         self.target = _targets(cost.q, sizes, (sizes.model.nq,), sizes.steps + 1, "q of StateCost")
         self.linear = not any(joint.kind in GROUPS for joint in sizes.model.joints)
+        self.kind = "deviation" if self.linear and sizes.model.nq == sizes.model.nv else "change"
 
     def residual(self, q, v, u, rows):
         return self._from_target(tf.difference, q, rows)
@@ -335,6 +345,8 @@ class _StateTerm(_Term):
 class _VelocityTerm(_Term):
     """Deviation of v."""
 
+    source = "v"
+
     def __init__(self, sizes, cost):
         _Term.__init__(self, sizes, cost.at, cost.weight_v, sizes.model.nv, "StateCost")
         self.target = _targets(cost.v, sizes, (sizes.model.nv,), sizes.steps + 1, "v of StateCost")
@@ -353,6 +365,8 @@ class _VelocityTerm(_Term):
 
 class _ControlTerm(_Term):
     """Deviation of u."""
+
+    source = "u"
 
     def __init__(self, sizes, cost):
         _Term.__init__(self, sizes, "running", cost.weight, sizes.controls, "ControlCost")
@@ -373,6 +387,8 @@ class _ControlTerm(_Term):
 class _FrameTerm(_Term):
     """Distance of a frame from its target."""
 
+    source, kind = "item", "pose"
+
     def __init__(self, sizes, cost):
         _Term.__init__(self, sizes, cost.at, cost.weight, 6, "FrameCost")
         self.frame = frame_of(sizes.model, cost.frame)
@@ -381,6 +397,9 @@ class _FrameTerm(_Term):
             target = target[..., :3, :]
         _require_rotations(target)
         self.target = _targets(target, sizes, (3, 4), sizes.steps + 1, "target of FrameCost")
+
+    def item(self):
+        return item_of(self.model, "frame_placement", self.frame, "LOCAL")
 
     def residual(self, q, v, u, rows):
         return se3.log(self._error(tf.frame_placement(self.model, q, self.frame), rows))
@@ -401,11 +420,15 @@ class _FrameVelocityTerm(_Term):
     """Deviation of the velocity of a frame."""
 
     full = True
+    source = "item"
 
     def __init__(self, sizes, cost):
         _Term.__init__(self, sizes, cost.at, cost.weight, 6, "FrameVelocityCost")
         self.frame, self.reference = frame_of(sizes.model, cost.frame), cost.reference
         self.target = _targets(cost.target, sizes, (6,), sizes.steps + 1, "target of FrameVelocityCost")
+
+    def item(self):
+        return item_of(self.model, "frame_velocity", self.frame, self.reference)
 
     def residual(self, q, v, u, rows):
         return tf.frame_velocity(self.model, q, v, self.frame, self.reference) - _rows(self.target, rows)
@@ -421,9 +444,14 @@ class _FrameVelocityTerm(_Term):
 class _ComTerm(_Term):
     """Distance of the centre of mass from its target."""
 
+    source = "item"
+
     def __init__(self, sizes, cost):
         _Term.__init__(self, sizes, cost.at, cost.weight, 3, "ComCost")
         self.target = _targets(cost.target, sizes, (3,), sizes.steps + 1, "target of ComCost")
+
+    def item(self):
+        return items_of_masses(self.model, "center_of_mass", -1)[0]
 
     def residual(self, q, v, u, rows):
         return tf.center_of_mass(self.model, q) - _rows(self.target, rows)
@@ -435,6 +463,8 @@ class _ComTerm(_Term):
 
 class _LimitTerm(_Term):
     """Excess over limits."""
+
+    kind = "excess"
 
     def __init__(self, sizes, cost):
         model = sizes.model

@@ -4,164 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from .._util.messages import received, similar
 from .._util.threads import spread
-from .._util.validation import as_count, as_number, as_real, thread_count
+from .._util.validation import as_count, thread_count
 from ..dynamics._rollouts import Recursive
-from ..exceptions import ConfigurationError, DtypeError, InvalidModelError, ShapeError
+from ..exceptions import InvalidModelError
 from ..model.model import Model, require_model
 from ..quantities import functions as tf
 from ._riccati import SIDE, FeedbackRollouts, Sweeps
 from .costs import Sizes, terms_of
+from .curvature import add_curvature
+from .results import ILQRProgress, ILQRResult, ILQRStatus
+from .starts import Start, actuation_of, limits_of, positive, start_of
 
 LENGTHS = 0.5 ** np.arange(1, 9)  # of steps, after 1: one for each lane
 SHORT, LONG, FACTOR = 0.01, 0.5, 10.0  # steps that change the regularization, and how much
 LARGEST = 1e9  # regularization
 ENOUGH = 0.1  # least fall of costs, as a part of the expected one
+ASCENT = 2.0  # largest rise of costs, where closing gaps raises them, as a part of the expected one
 FLAT = 1e-12  # expected fall below which rounding decides
 EFFORT = 2**18  # of a problem, for `spread`
 BLOCK = 16  # problems whose derivatives stay in the cache
-
-
-class ILQRStatus(IntEnum):
-    """How the search for a motion ended.
-
-    CONVERGED: the expected fall of the cost is below the tolerance. ITERATIONS: the budget was spent.
-    REGULARIZATION: no step lowers the cost with the largest regularization. NON_FINITE: the first motion, or
-    its cost, is not finite. STOPPED: the callback ended the search.
-
-    Notes
-    -----
-    Immutable.
-    """
-
-    CONVERGED = 0
-    ITERATIONS = 1
-    REGULARIZATION = 2
-    NON_FINITE = 3
-    STOPPED = 4
-
-
-RUNNING = -1
-
-
-@dataclass(frozen=True, eq=False)
-class ILQRProgress:
-    """State of a search that a callback gets.
-
-    Attributes
-    ----------
-    iteration : int
-        Iterations so far.
-    cost : ndarray, shape (B,)
-    active : ndarray of bool, shape (B,)
-        Problems that go on.
-
-    Notes
-    -----
-    Thread-compatible.
-    """
-
-    iteration: int
-    cost: np.ndarray
-    active: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class ILQRResult:
-    """Motions of least cost, and the feedback that keeps to them.
-
-    Attributes
-    ----------
-    q, v, u : ndarray, shapes (..., T + 1, nq), (..., T + 1, nv), (..., T, nu)
-    cost : ndarray, shape (...)
-    gains : ndarray, shape (..., T, nu, 2 nv)
-        K: how controls change with (dq, dv), of the last iteration; dq is ``difference(model, q, actual)``.
-    feedforward : ndarray, shape (..., T, nu)
-        Change of u that the last iteration proposed: near 0 at a minimum.
-    iterations : ndarray of int64, shape (...)
-    status : ndarray of int8, shape (...)
-        An `ILQRStatus` for every problem.
-    expected : ndarray, shape (...)
-        Fall of the cost that the last iteration expected.
-    costs : ndarray, shape (iterations + 1, ...)
-        After each iteration, the first one of the given controls.
-    solved : ndarray of bool, shape (...)
-    control_limits : tuple of ndarray, shape (nu,), or None
-        Lower and upper ones.
-    model : Model
-
-    Notes
-    -----
-    Thread-compatible.
-
-    Examples
-    --------
-    >>> import numpy as np, treefactor as tf
-    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.1]))
-    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
-    >>> goal = tf.control.StateCost([1.0], at="final")
-    >>> cost = [goal, tf.control.ControlCost(weight=1e-4)]
-    >>> tf.control.ilqr(model, [0.0], [0.0], np.zeros((50, 1)), cost, 0.02)
-    <ILQRResult of 1 problem: 1 CONVERGED>
-    """
-
-    q: np.ndarray
-    v: np.ndarray
-    u: np.ndarray
-    cost: np.ndarray
-    gains: np.ndarray
-    feedforward: np.ndarray
-    iterations: np.ndarray
-    status: np.ndarray
-    expected: np.ndarray
-    costs: np.ndarray
-    control_limits: tuple[np.ndarray, np.ndarray] | None
-    model: Model
-
-    @property
-    def solved(self) -> np.ndarray:
-        """Return whether the expected fall of the cost is below the tolerance."""
-        return self.status == ILQRStatus.CONVERGED
-
-    def policy(self, t: int, q, v) -> np.ndarray:
-        """Return the controls of states near those of time t: ``u[t] + K[t] (dq, dv)``, within the limits.
-
-        Parameters
-        ----------
-        t : int
-            0 to T - 1.
-        q, v : array_like, shapes (..., nq) and (..., nv)
-            Leading axes broadcast to those of the problems, or have further axes before them.
-
-        Returns
-        -------
-        ndarray, shape (..., nu)
-        """
-        steps = self.u.shape[-2]
-        t = as_count(t, "t")
-        if t >= steps:
-            raise ValueError(f"t must be below {steps}, got {t}")
-        v = as_real(v, "v")
-        change = [tf.difference(self.model, self.q[..., t, :], q), v - self.v[..., t, :]]
-        x = np.concatenate(np.broadcast_arrays(*change), axis=-1)
-        u = self.u[..., t, :] + np.matmul(self.gains[..., t, :, :], x[..., None])[..., 0]
-        return u if self.control_limits is None else np.clip(u, *self.control_limits)
-
-    def summary(self) -> str:
-        """Return one line: how many problems ended in which way."""
-        counts = np.bincount(self.status.ravel(), minlength=len(ILQRStatus))
-        parts = [f"{counts[one]} {one.name}" for one in ILQRStatus if counts[one]]
-        count = self.status.size
-        return f"{count} problem{'s' * (count != 1)}: {', '.join(parts) or 'none'}"
-
-    def __repr__(self) -> str:
-        return f"<ILQRResult of {self.summary()}>"
+RUNNING = -1  # status of problems that go on
 
 
 def ilqr(
@@ -172,8 +40,12 @@ def ilqr(
     cost,
     dt: float,
     *,
+    q=None,
+    v=None,
+    method: str = "single",
     control_limits=None,
     actuated=None,
+    second_order: bool = False,
     iterations: int = 100,
     tolerance: float = 1e-9,
     regularization: float = 1e-9,
@@ -193,16 +65,28 @@ def ilqr(
         Running costs are multiplied by dt, those at the end are not.
     dt : float
         Length of a step, s.
+    q, v : array_like, shapes (..., T + 1, nq) and (..., T + 1, nv), optional
+        First states, for the method "multiple"; those at time 0 are replaced by q0 and v0. By default the
+        motions that u gives.
+    method : {"single", "multiple"}
+        "single": every motion is that of its controls, and costs never rise. "multiple": steps need not end
+        where the next state is; each full step closes these gaps, shorter ones a part of them, and the
+        cost may rise meanwhile. It converges from good guesses of the states where the controls alone lead
+        far away: long motions, unstable ones.
     control_limits : pair of array_like, optional
         Lower and upper ones: numbers, or shape (nu,). Each step is the best one within them, found by
         quadratic programming; gains of controls at a limit are 0. Controls u beyond them are clipped.
     actuated : list of str, or array_like, shape (nv, nu), optional
         Joints with forces, in the order of u; or the matrix that maps controls to generalized forces. By
         default every freedom has a force.
+    second_order : bool
+        Add the second derivatives of the dynamics to those of the costs: near a minimum that keeps a cost
+        each iteration squares the error, instead of dividing it, and takes several times as long.
     iterations : int
         Largest number.
     tolerance : float
-        A problem has converged when the next full step would lower its cost by less, to second order.
+        A problem has converged when the next full step would change its cost by less, to second order, and
+        no gap (m, rad, m/s, rad/s) is larger.
     regularization : float
         Least one, added to Hessians; each problem has its own, which grows where no step lowers the cost.
     callback : callable, optional
@@ -219,7 +103,7 @@ def ilqr(
     ------
     ShapeError, DtypeError
     InvalidModelError
-        If the model has no such frame or joint.
+        If the model has no such frame or joint, or has loops.
     ConfigurationError
         If a lower limit exceeds the upper one.
     ValueError
@@ -231,9 +115,15 @@ def ilqr(
 
     Steps are those of `rollout` with "semi_implicit_euler". Tassa, Erez and Todorov (2012), "Synthesis and
     stabilization of complex behaviors through online trajectory optimization"; step lengths, regularization
-    and end are those of Crocoddyl's SolverDDP (Mastalli et al., 2020). Hessians are those of Gauss and
-    Newton: the second derivatives of the dynamics are left out. Other problems of the batch and threads
-    change no bit of an answer.
+    and end are those of Crocoddyl's SolverDDP, and with "multiple" of its SolverFDDP (Mastalli et al., 2020,
+    "Crocoddyl: an efficient and versatile framework for multi-contact optimal control"). Other problems of
+    the batch and threads change no bit of an answer.
+
+    Hessians are those of Gauss and Newton. `second_order` weights the second derivatives of the
+    accelerations with the costates of the motion (Pantoja, 1988, "Differential dynamic programming and
+    Newton's method"). Where a Hessian is indefinite with them, the sweep of this problem is repeated without.
+    What is left out still: the curvature of residuals, as that of `FrameCost` (a `CustomCost` may have it),
+    and of steps of free-flyers, spherical and planar joints.
 
     Examples
     --------
@@ -252,17 +142,25 @@ def ilqr(
     <ILQRResult of 1 problem: 1 CONVERGED>
     """
     require_model(model)
-    dt, tolerance = _positive(dt, "dt"), _positive(tolerance, "tolerance")
-    regularization = _positive(regularization, "regularization")
+    if model.loops:
+        name = model.loops[0].name
+        raise InvalidModelError(
+            f"loop {name!r}: iterative LQR does not consider joints that close loops", name
+        )
+    dt, tolerance = positive(dt, "dt"), positive(tolerance, "tolerance")
+    regularization = positive(regularization, "regularization")
     iterations = as_count(iterations, "iterations")
+    if method not in ("single", "multiple"):
+        raise ValueError(f"method must be 'single' or 'multiple', got {method!r}")
     threads = 1 if num_threads == 1 else thread_count(num_threads)
-    matrix = _actuation(model, actuated)
-    start, batch = _start(model, q0, v0, u, matrix)
-    limits = _limits(control_limits, matrix.shape[1])
+    matrix = actuation_of(model, actuated)
+    options = Options(method == "multiple", bool(second_order), regularization, threads)
+    start, batch = start_of(model, (q0, v0, u, q, v), matrix, options.multiple)
+    limits = limits_of(control_limits, matrix.shape[1])
     if limits is not None:
-        np.clip(start[2], *limits, out=start[2])
-    sizes = Sizes(model, start[2].shape[1], matrix.shape[1], dt, batch)
-    search = _Search(sizes, start, cost, matrix, limits, regularization, threads)
+        np.clip(start.u, *limits, out=start.u)
+    sizes = Sizes(model, start.u.shape[1], matrix.shape[1], dt, batch)
+    search = _Search(sizes, start, cost, matrix, limits, options)
     costs = [search.cost.copy()]
     for iteration in range(1, iterations + 1):
         if not (search.status == RUNNING).any():
@@ -274,11 +172,21 @@ def ilqr(
             if callback(ILQRProgress(iteration, search.cost.copy(), active)):
                 search.status[active] = ILQRStatus.STOPPED
     search.status[search.status == RUNNING] = ILQRStatus.ITERATIONS
-    names = ("q", "v", "u", "cost", "gains", "feedforward", "iterations", "status", "expected")
+    names = ("q", "v", "u", "cost", "gains", "feedforward", "iterations", "status", "expected", "gap")
     arrays = {name: getattr(search, name) for name in names}
     shaped = {name: x.reshape(batch + x.shape[1:]) for name, x in arrays.items()}
     history = np.array(costs).reshape((len(costs), *batch))
     return ILQRResult(**shaped, costs=history, control_limits=limits, model=model)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to search: with gaps or without, with which derivatives, and the least regularization."""
+
+    multiple: bool
+    second_order: bool
+    regularization: float
+    threads: int
 
 
 class _Sums:
@@ -287,7 +195,7 @@ class _Sums:
     def __init__(self, sizes: Sizes, count: int, full: bool):
         m, n, times = sizes.controls + 2 * sizes.model.nv, sizes.model.nv, sizes.steps + 1
         self.gradient, self.by_q = np.zeros((count, times, m)), np.zeros((count, times, n, n))
-        self.hessian = np.zeros((count, times, m, m)) if full else None
+        self.hessian: Any = np.zeros((count, times, m, m)) if full else None
 
     def clear(self):
         for array in (self.gradient, self.by_q, self.hessian):
@@ -311,24 +219,26 @@ class _Search:
     Parameters
     ----------
     sizes : Sizes
-    start : tuple of ndarray
-        q (B, nq), v (B, nv) and u (B, T, nu).
+    start : Start
     cost : list
     matrix : ndarray, shape (nv, nu)
         Generalized forces of controls.
     limits : tuple of ndarray, or None
         Lower and upper ones of the controls, (nu,).
-    regularization : float
-        The least one.
-    threads : int
+    options : Options
     """
 
-    def __init__(self, sizes: Sizes, start, cost, matrix, limits, regularization: float, threads: int):
-        model, count, steps, nu = sizes.model, len(start[0]), sizes.steps, sizes.controls
-        self.sizes, self.model, self.threads, self.least = sizes, model, threads, regularization
-        self.limits = limits
+    def __init__(self, sizes: Sizes, start: Start, cost, matrix, limits, options: Options):
+        model, count, steps, nu = sizes.model, len(start.u), sizes.steps, sizes.controls
+        self.sizes, self.model, self.threads, self.least = (
+            sizes,
+            model,
+            options.threads,
+            options.regularization,
+        )
+        self.limits, self.second_order = limits, options.second_order
         self.terms, self.custom = terms_of(cost, sizes)
-        self.full = any(term.full for term in self.terms) or bool(self.custom)
+        self.full = any(term.full for term in self.terms) or bool(self.custom) or self.second_order
         self.diagonal = np.zeros((steps + 1, nu + 2 * model.nv))
         for term in self.terms:
             term.add_constants(self.diagonal)
@@ -338,15 +248,24 @@ class _Search:
         factors = np.ascontiguousarray(matrix[rows, columns])
         entries = (rows.astype(np.intp), columns.astype(np.intp), factors)
         self.rollouts = FeedbackRollouts(Recursive(model), *entries, nu)
-        self.u = start[2]
-        forces = self.u if self.matrix is None else np.einsum("...u,vu->...v", self.u, matrix)
-        self.q, self.v = tf.rollout(model, start[0], start[1], forces, sizes.dt, num_threads=threads)
+        self.q, self.v, self.u = start.q, start.v, start.u
+        if start.q.shape[1] == 1:
+            forces = self._forces(start.u)
+            q0, v0 = start.q[:, 0], start.v[:, 0]
+            self.q, self.v = tf.rollout(model, q0, v0, forces, sizes.dt, num_threads=self.threads)
+        self.gaps, self.gap = None, np.zeros(count)
+        if options.multiple:
+            self.gaps = self._gaps(np.arange(count))
+            self.gap = abs(self.gaps).max(axis=(1, 2))
+            self.pull = np.zeros_like(self.gaps)
         self.cost = self._values(self.q, self.v, self.u, np.arange(count))
         self.gains = np.zeros((count, steps, nu, 2 * model.nv))
         self.feedforward = np.zeros((count, steps, nu))
         self.iterations = np.zeros(count, np.int64)
-        self.status = np.where(np.isfinite(self.cost), RUNNING, ILQRStatus.NON_FINITE).astype(np.int8)
-        self.damping, self.slope = np.full(count, regularization), np.zeros((count, 2))
+        self.status = np.where(np.isfinite(self.cost + self.gap), RUNNING, ILQRStatus.NON_FINITE).astype(
+            np.int8
+        )
+        self.damping, self.slope = np.full(count, self.least), np.zeros((count, 2))
         self.expected = np.full(count, np.nan)
         self.workspaces: list[_Workspace] = []
 
@@ -362,7 +281,7 @@ class _Search:
             length > LONG, 1.0 / FACTOR, np.where(length <= SHORT, FACTOR, 1.0)
         )
         self.damping[left] = np.maximum(damping, self.least)
-        converged = expected < tolerance
+        converged = (abs(expected) < tolerance) & (self.gap[left] < tolerance)
         self.status[left[converged]] = ILQRStatus.CONVERGED
         self.status[left[~converged & (damping >= LARGEST)]] = ILQRStatus.REGULARIZATION
 
@@ -385,7 +304,7 @@ class _Search:
         """Find the gains of a few problems."""
         model, count, steps, dt = self.model, len(rows), self.sizes.steps, self.sizes.dt
         q, v, u = self.q[rows], self.v[rows], self.u[rows]
-        forces = u if self.matrix is None else np.einsum("...u,vu->...v", u, self.matrix)
+        forces = self._forces(u)
         dynamics = tuple(x[:count] for x in work.dynamics)
         tf.forward_dynamics_derivatives(model, q[:, :-1], v[:, :-1], forces, out=dynamics)
         if self.matrix is not None:
@@ -394,13 +313,19 @@ class _Search:
         transport = work.transport
         if self.sweeps.curved:
             transport = tuple(x[:count] for x in transport)  # type: ignore[index]  # None where it is not curved
-            tf.d_integrate(model, q[:, :-1], dt * v[:, 1:], out=transport)
+            ends = v[:, 1:] if self.gaps is None else v[:, 1:] + self.gaps[rows][..., model.nv :]
+            tf.d_integrate(model, q[:, :-1], dt * ends, out=transport)
         sums = work.sums if count == len(work.sums.gradient) else _Sums(self.sizes, count, self.full)
         sums.clear()
         for term in self.terms:
             term.add_derivatives(q, v, u, rows, sums)
         for custom, arrays in zip(self.custom, derivatives, strict=True):
             custom.add_derivatives(arrays, rows, sums)
+        without = None
+        if self.second_order:
+            without = sums.hessian.copy()
+            motion = (q[:, :-1], v[:, :-1], forces)
+            add_curvature(model, dt, motion, dynamics, transport, self.matrix, sums.gradient, sums.hessian)
         costs = (sums.gradient, self.diagonal[None], sums.by_q, sums.hessian)
         nu, size = self.sizes.controls, 2 * model.nv
         shapes, todo = ((steps, nu, size), (steps, nu), (2,)), np.arange(count)
@@ -416,10 +341,16 @@ class _Search:
             blocks = -(-len(todo) // SIDE) if lanes else len(todo)
             parts = (tuple(chosen[:3]), tuple(chosen[3:5]), tuple(chosen[5:]))
             limits = None if self.limits is None else (u[todo], *self.limits)
-            self.sweeps.run(dt, *parts, limits, self.damping[at], (*results, status), lanes, 0, blocks)
+            gaps = None if self.gaps is None else (self.gaps[at], np.empty_like(self.gaps[at]))
+            self.sweeps.run(dt, *parts, limits, gaps, self.damping[at], (*results, status), lanes, 0, blocks)
+            if gaps is not None:
+                self.pull[at] = gaps[1]
             self.gains[at], self.feedforward[at], self.slope[at] = results
             failed = status.astype(bool) | ~np.isfinite(results[2][:, 0])
-            self.damping[at[failed]] *= FACTOR
+            if without is None:
+                self.damping[at[failed]] *= FACTOR
+            else:
+                sums.hessian[todo[failed]], without = without[todo[failed]], None
             todo = todo[failed & (self.damping[at] < LARGEST)]
             self.slope[at[failed]] = np.nan
 
@@ -437,10 +368,11 @@ class _Search:
             at = left[waiting]
             q, v, u = self._forward(at, lengths)
             costs = self._values(q, v, u, np.repeat(at, len(lengths))).reshape(len(at), -1)
-            linear, quadratic = self.slope[at].T
-            expected = lengths * linear[:, None] - 0.5 * lengths**2 * quadratic[:, None]
+            linear, quadratic = self._slopes(at, lengths, q, v)
+            expected = lengths * linear - 0.5 * lengths**2 * quadratic
             fall = self.cost[at][:, None] - costs
-            enough = (fall > ENOUGH * expected) | (np.isfinite(costs) & (linear < FLAT)[:, None])
+            enough = fall > np.where(expected < 0.0, ASCENT, ENOUGH) * expected
+            enough |= np.isfinite(costs) & (abs(linear) < FLAT)
             best = enough.argmax(axis=1)
             good = enough.any(axis=1)
             if good.all() and len(at) == len(self.q) and len(lengths) == 1:
@@ -451,7 +383,35 @@ class _Search:
                     kept[at[good]] = new[chosen]
             self.cost[at[good]] = costs[good, best[good]]
             accepted[waiting[good]] = lengths[best[good]]
+        if self.gaps is not None:
+            self.gaps[left[accepted == 1.0]] = 0.0
+            part = left[(accepted > 0.0) & (accepted < 1.0)]
+            self.gaps[part] = self._gaps(part)
+            self.gap[left] = abs(self.gaps[left]).max(axis=(1, 2))
         return accepted
+
+    def _slopes(self, at, lengths, q, v):
+        """Return a and b, (A, lengths or 1): costs shall fall by s a - s s b / 2 with a step of length s."""
+        linear, quadratic = self.slope[at].T[..., None]
+        if self.gaps is None:
+            return linear, quadratic
+        rows = np.repeat(at, len(lengths))
+        change = self._differences(self.q[rows, 1:], self.v[rows, 1:], q[:, 1:], v[:, 1:])
+        pulled = (self.pull[rows] * change).reshape(len(rows), -1).sum(axis=1).reshape(len(at), -1) / lengths
+        return linear + pulled, quadratic + 2.0 * pulled
+
+    def _gaps(self, rows):
+        """Return the ways (A, T, 2 nv) from the states of problems to where the steps before them end."""
+        q, v, forces = self.q[rows], self.v[rows], self._forces(self.u[rows])
+        ends = tf.step(self.model, q[:, :-1], v[:, :-1], forces, self.sizes.dt)
+        return self._differences(q[:, 1:], v[:, 1:], *ends)
+
+    def _differences(self, q0, v0, q1, v1):
+        return np.concatenate([tf.difference(self.model, q0, q1), v1 - v0], axis=-1)
+
+    def _forces(self, u):
+        """Return the generalized forces of controls."""
+        return u if self.matrix is None else np.einsum("...u,vu->...v", u, self.matrix)
 
     def _forward(self, at, lengths):
         """Return the motions of problems with all step lengths, which vary fastest."""
@@ -459,7 +419,7 @@ class _Search:
         shapes = (self.q.shape, self.v.shape, self.u.shape)
         results = tuple(np.empty((count, *shape[1:])) for shape in shapes)
         arguments = (
-            self.sizes.dt, (self.q, self.v, self.u), (self.gains, self.feedforward),
+            self.sizes.dt, (self.q, self.v, self.u), (self.gains, self.feedforward, self.gaps),
             np.repeat(at, len(lengths)).astype(np.intp), np.tile(lengths, len(at)), self.limits, results,
         )  # fmt: skip
         spread(partial(self.rollouts.run, *arguments), count, self.threads, count * EFFORT)
@@ -485,85 +445,3 @@ class _Search:
                         whole[rows] = new
                     cost += term.values(*motion)[rows]
         return np.where(np.isfinite(cost), cost, np.nan)
-
-
-def _positive(value, name: str) -> float:
-    """Return a positive number."""
-    number = as_number(value, name)
-    if not 0.0 < number < np.inf:
-        raise ValueError(f"{name} must be positive, and finite, got {value}")
-    return number
-
-
-def _limits(limits, nu: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the lower and upper limits of controls."""
-    if limits is None:
-        return None
-    if not isinstance(limits, tuple | list) or len(limits) != 2:
-        raise DtypeError(f"control_limits must be a pair (lower, upper), got {received(limits)}")
-    pair = []
-    for values, name in zip(limits, ("lower", "upper"), strict=True):
-        array = as_real(values, f"{name} control_limits")
-        if array.shape not in ((), (nu,)) or np.isnan(array).any():
-            raise ShapeError(
-                f"{name} control_limits must be one number or {nu}, got {array}", array.shape, (nu,)
-            )
-        pair.append(np.ascontiguousarray(np.broadcast_to(array, nu)))
-    if (pair[0] > pair[1]).any():
-        k = int(np.argmax(pair[0] > pair[1]))
-        raise ConfigurationError(f"control {k} has limits {pair[0][k]:.9g} > {pair[1][k]:.9g}")
-    return pair[0], pair[1]
-
-
-def _actuation(model: Model, actuated) -> np.ndarray:
-    """Return the matrix (nv, nu) that maps controls to generalized forces."""
-    if actuated is None:
-        return np.eye(model.nv)
-    if isinstance(actuated, str):
-        raise DtypeError(
-            f"actuated must be a list of names or a matrix, got {actuated!r}: pass [{actuated!r}]"
-        )
-    if isinstance(actuated, list | tuple) and all(isinstance(name, str) for name in actuated):
-        columns: list[int] = []
-        for name in actuated:
-            if name not in model.numbers:
-                known = [joint.name for joint in model.joints]
-                raise InvalidModelError(f"{name!r} is not a joint of the model{similar(name, known)}", name)
-            joint, first = model.joints[model.numbers[name]], model.idx_v[model.numbers[name]]
-            columns += range(first, first + joint.nv)
-        if not columns:
-            raise ValueError("actuated must name at least one joint, got none")
-        return np.ascontiguousarray(np.eye(model.nv)[:, columns])
-    matrix = as_real(actuated, "actuated")
-    if matrix.ndim != 2 or matrix.shape[0] != model.nv or not matrix.shape[1]:
-        raise ShapeError(
-            f"actuated must be a list of names or have shape ({model.nv}, nu), got {matrix.shape}",
-            matrix.shape,
-        )
-    if not np.isfinite(matrix).all():
-        raise ValueError("actuated must be finite")
-    return matrix.copy()
-
-
-def _start(model: Model, q0, v0, u, matrix) -> tuple[tuple, tuple[int, ...]]:
-    """Return initial states and controls as fresh rows, and the leading axes."""
-    nu, arrays = matrix.shape[1], []
-    for values, end, name in ((q0, (model.nq,), "q0"), (v0, (model.nv,), "v0"), (u, (None, nu), "u")):
-        array = as_real(values, name)
-        if array.ndim < len(end) or array.shape[-1] != end[-1]:
-            wanted = f"(..., {model.nq if name == 'q0' else end[-1]})" if len(end) == 1 else f"(..., T, {nu})"
-            raise ShapeError(f"{name} must have shape {wanted}, got {array.shape}", array.shape)
-        arrays.append((array, array.shape[: array.ndim - len(end)], array.shape[array.ndim - len(end) :]))
-    if not arrays[2][2][0]:
-        raise ShapeError("u must have at least one step, got 0", arrays[2][0].shape)
-    leading = [axes for _, axes, _ in arrays]
-    try:
-        batch = np.broadcast_shapes(*leading)
-    except ValueError:
-        raise ShapeError(f"leading axes of q0, v0 and u do not match: {leading}", *leading[:1]) from None
-    count = int(np.prod(batch))
-    rows = (
-        np.array(np.broadcast_to(array, (*batch, *end)), order="C").reshape((count, *end))
-        for array, _, end in arrays
-    )
-    return tuple(rows), batch

@@ -56,7 +56,7 @@ cdef class Simulation:
     cdef Py_ssize_t nq, nv
     cdef int kind                          # type number of NumPy of all numbers
     cdef Py_ssize_t bytes                  # of a number
-    cdef int width                         # configurations side by side in a block: 8, or 16 of float32
+    cdef readonly int width                # configurations side by side in a block: 8, or 16 of float32
     cdef int widths[MOST_WIDTHS]           # how many `accelerate` supports: the most first, a block last
     cdef bint has_one                      # whether it supports a single one, too
     cdef object forward_dynamics           # of model, q, v, tau and perhaps fext; its errors name joints

@@ -7,6 +7,7 @@ from .._functions._compiled_function import CompiledFunction
 METHODS: tuple[str, ...]
 
 class Simulation:
+    width: int
     def __new__(cls, model: Any, *arguments: Any) -> Simulation: ...
 
 class Recursive(Simulation): ...

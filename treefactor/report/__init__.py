@@ -2,6 +2,7 @@
 
 from .advice import advice_figures, print_advice, print_basis
 from .all_robots import all_robots_figures, print_all_robots
+from .circumstances import circumstances
 from .console import (
     COLOURS,
     CONTACTS_CAPTION,
@@ -46,6 +47,7 @@ __all__ = [
     "VERDICTS",
     "advice_figures",
     "all_robots_figures",
+    "circumstances",
     "console",
     "counted",
     "duration",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "inverse_kinematics.h"
+#include "../common/counters.h"
 
 #define TEXT "kernels/control/inverse_kinematics_isa.h"
 #include "../common/every_isa.h"
@@ -62,30 +63,21 @@ State *carve_search(const Problem *p, const SearchKernels *k, char *memory)
     return s;
 }
 
-/* Return a number whose bits all depend on all bits of x: Stafford's variant 13 of the finalizer of MurmurHash3, as in
- * SplitMix64 (Steele, Lea and Flood, 2014). */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 /* Return a number in [0, 1) that depends on a key and a counter only. */
 static double uniform(uint64_t key, ptrdiff_t counter)
 {
-    return (double)(mix(key + 0x9e3779b97f4a7c15u * (uint64_t)(counter + 1)) >> 11) * 0x1p-53;
+    return (double)(random_bits(key, (uint64_t)counter) >> 11) * 0x1p-53;
 }
 
 /* Return a number for the seed and the bits of a target, so that starts do not depend on where in a batch it stands. */
 static uint64_t key_of(uint64_t seed, const double *x, ptrdiff_t count)
 {
-    uint64_t key = mix(seed + 0x9e3779b97f4a7c15u);
+    uint64_t key = mix(seed + GOLDEN);
     for (ptrdiff_t e = 0; e < count; e++) {
         double number = x[e] + 0.0;  /* -0.0 becomes 0.0 */
         uint64_t bits;
         memcpy(&bits, &number, sizeof bits);
-        key = mix(key ^ bits) + 0x9e3779b97f4a7c15u;
+        key = mix(key ^ bits) + GOLDEN;
     }
     return key;
 }

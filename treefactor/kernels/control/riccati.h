@@ -4,7 +4,11 @@
  *
  *     dv' = A (du, dq, dv),  A = [h a_u | h a_q | I + h a_v];     dq' = D_q dq + h D_v dv'
  *
- * where D_q, D_v are the derivatives of the step of q by q and by h v': unit matrices but for blocks of rotations. */
+ * where D_q, D_v are the derivatives of the step of q by q and by h v': unit matrices but for blocks of rotations.
+ *
+ * A gap f moves the gradient g of the cost to go to where the step ends, g + V f (Mastalli et al., 2020, "Crocoddyl"). To
+ * first order, closing gaps changes the cost by f g + f V f - f V dx, where dx is the whole change of the state: the slopes
+ * have the first two terms, `pull` serves for the third. */
 #ifndef TREEFACTOR_RICCATI_H
 #define TREEFACTOR_RICCATI_H
 
@@ -30,12 +34,14 @@ typedef struct {
     Series gradient, diagonal;       /* of costs: m; the diagonal of their Hessians: m */
     Series hessian_q;                /* added to the Hessian: n x n, by q, its upper triangle */
     Series hessian;                  /* added to it: m x m, its upper triangle; or NULL */
+    Series gaps;                     /* of stage t: 2 n, from state t + 1 to where the step of stage t ends; NULL without */
     Series u;                        /* controls, nu; NULL without limits */
     const double *lower, *upper;     /* nu: of controls */
     const double *regularization;    /* of every problem: added to the Hessians by u and, of the cost to go, by the state */
     /* (problems, steps, nu, 2 n) and (problems, steps, nu): controls change by feedforward + gains (dq, dv) */
     double *gains, *feedforward;
     double *slope;                   /* 2 of every problem: the fall expected of a step s is s slope_0 - s s / 2 slope_1 */
+    double *pull;                    /* (problems, steps, 2 n): V f of the gaps f; with gaps */
     int8_t *failed;                  /* of every problem: whether a pivot was not positive */
 } Sweep;
 

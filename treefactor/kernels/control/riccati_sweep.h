@@ -16,6 +16,7 @@ typedef struct {
     double *input;                   /* numbers of problems side by side */
     double *D_q, *D_v;               /* of one stage, n x n */
     double *S;                       /* rows u of Q before they are factorized, where there are limits */
+    double *pull;                    /* V f from column nu on, where there are gaps f */
     double *one;                     /* of one problem within limits */
 } NAME(Arrays);
 
@@ -39,6 +40,7 @@ static ptrdiff_t NAME(carve_sweep)(const Sweep *s, NAME(Arrays) *a, double *scra
     TAKE(a->D_q, s->curved_count ? n * n : 0);
     TAKE(a->D_v, s->curved_count ? n * n : 0);
     TAKE(a->S, s->u.data ? nu * a->ld : 0);
+    TAKE(a->pull, s->gaps.data ? a->ld : 0);
 #undef TAKE
     a->one = next;
     next += s->u.data ? 2 * nu * nu + 9 * nu : 0;
@@ -149,6 +151,31 @@ INLINE void NAME(add_costs)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff
         for (ptrdiff_t i = 0; i < m; i++)
             for (ptrdiff_t j = i; j < m; j++) AT(a->Q, i * ld + j) += READ(x, i * m + j);
     }
+}
+
+/* The gradient of V <- gradient + V f, with the gaps f of stage t; slopes <- slopes - their terms. */
+static void NAME(cross_gaps)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem, ptrdiff_t t, double (*slope)[2])
+{
+    const ptrdiff_t nu = s->nu, m = a->m, ld = a->ld;
+    const double *f = NAME(fetch)(&s->gaps, problem, t, m - nu, a->input);
+    double linear[LANES], quadratic[LANES], *to[LANES];
+    real sums[2] = {{0}, {0}};
+    for (ptrdiff_t i = nu; i < m; i++)
+        for (ptrdiff_t j = i + 1; j < m; j++) AT(a->Q, j * ld + i) = READ(a->Q, i * ld + j);
+    NAME(set_product)(1, m - nu, f, 1, 0, ROW(a->Q, nu), ld, a->pull, nu, m, 0);
+    for (ptrdiff_t i = nu; i < m; i++) {
+        AT(a->Q, i * ld + m) += READ(a->pull, i);
+        sums[0] += READ(f, i - nu) * READ(a->Q, i * ld + m);
+        sums[1] += READ(f, i - nu) * READ(a->pull, i);
+    }
+    memcpy(linear, &sums[0], sizeof linear);
+    memcpy(quadratic, &sums[1], sizeof quadratic);
+    for (int l = 0; l < LANES; l++) {
+        slope[l][0] -= linear[l];
+        slope[l][1] -= quadratic[l];
+        to[l] = s->pull + (problem[l] * s->steps + t) * (m - nu);
+    }
+    NAME(put)(a->pull + nu * LANES, m - nu, to);
 }
 
 /* Q <- its value at stage t, from V and its gradient at t + 1 */
@@ -309,6 +336,7 @@ static void NAME(sweep)(const Sweep *s, const ptrdiff_t *problem, double *scratc
     NAME(add_costs)(s, a, problem, s->steps);
     for (ptrdiff_t i = nu; i < m; i++) AT(a->Q, i * ld + i) += damping;
     for (ptrdiff_t t = s->steps - 1; t >= 0; t--) {
+        if (s->gaps.data) NAME(cross_gaps)(s, a, problem, t, seen);
         NAME(expand)(s, a, problem, t);
         for (ptrdiff_t i = 0; i < m; i++) AT(a->Q, i * ld + i) += damping;
         if (s->u.data) memcpy(a->S, a->Q, nu * ld * LANES * sizeof(double));

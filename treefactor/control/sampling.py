@@ -1,0 +1,737 @@
+"""Control by sampling: roll out many random controls, and plan their average or the best of them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property, partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from .._util.messages import not_a_model, received
+from .._util.threads import spread
+from .._util.validation import Sealed, aligned, as_count, as_number, as_real, check_choice, thread_count
+from ..dynamics._rollouts import Recursive, Simulation
+from ..exceptions import CodegenError, DtypeError, InvalidModelError, ShapeError
+from ..kinematics.plans import request_of
+from ..model._unit_rotations import require_rotations
+from ..model.model import Model
+from ..quantities import functions as tf
+from ..tolerances import UNIT_SQUARE
+from ._sampling import FIRST_ITEM, RESIDUALS, SampledRollouts, Splines
+from .costs import Sizes, terms_of
+from .splines import Spline
+from .starts import actuation_of, limits_of, positive
+
+METHODS = ("mppi", "predictive", "cem")
+RISKS = ("mean", "max")
+PLACES = ("knots", "steps")
+SHARPNESS = 10.0  # of weights with temperature "auto": -log of that of the median sample
+FLOOR = 0.1  # least noise of "cem", as a part of the first one
+FEW, SOON = 2.0, 10  # effective samples, and successive calls with fewer, before a warning
+LANES = 8
+EFFORT = 2**11  # of a step of a unit of samples, for `spread`
+SOURCES = {"q": 0, "v": 1, "u": 2}
+
+
+class SamplingStatus(IntEnum):
+    """How a plan was made.
+
+    UPDATED: of the samples. NON_FINITE: the state, or the costs of all samples, are not finite, and the plan
+    is that of before.
+
+    Notes
+    -----
+    Immutable.
+    """
+
+    UPDATED = 0
+    NON_FINITE = 1
+
+
+class _Placements(Sealed):
+    """Placements of frames of samples, which are computed when they are looked up."""
+
+    _model: Model
+    _q: np.ndarray
+
+    def __init__(self, model: Model, q: np.ndarray):
+        self._keep(_model=model, _q=q)
+
+    def __getitem__(self, frame) -> np.ndarray:
+        return tf.frame_placement(self._model, self._q, frame)
+
+
+class SampledMotions(Sealed):
+    """Motions of all samples at some times: what a function of costs gets.
+
+    Attributes
+    ----------
+    q, v : ndarray, shapes (..., samples, times, nq) and (..., samples, times, nv)
+        States; leading axes are robots. Read-only.
+    u : ndarray, shape (..., samples, times, nu)
+        Controls of the steps that end at these times.
+    placement : mapping
+        ``placement[frame]`` has shape (..., samples, times, 3, 4).
+    time : ndarray, shape (times,)
+        s, from the given state on; the last one is the end of the horizon.
+
+    Notes
+    -----
+    Thread-compatible.
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> slide = tf.Joint("slide", "prismatic", axis=[1, 0, 0], inertia=tf.Inertia(1.0))
+    >>> def far(motions):
+    ...     return ((motions.placement["slide"][..., 0, 3] - 0.3) ** 2).sum(axis=-1)
+    >>> controller = tf.control.SamplingController(tf.Model([slide]), far, horizon=20, dt=0.02, noise=5.0)
+    >>> controller.plan([0.0], [0.0]).cost.shape
+    (1024,)
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    time: np.ndarray
+    placement: _Placements
+    _controls: Callable
+
+    def __init__(self, model: Model, q: np.ndarray, v: np.ndarray, time: np.ndarray, controls: Callable):
+        self._keep(q=q, v=v, time=time, placement=_Placements(model, q), _controls=controls)
+
+    @cached_property
+    def u(self) -> np.ndarray:
+        """Return the controls."""
+        return self._controls()
+
+    def __repr__(self) -> str:
+        return f"<SampledMotions of {self.q.shape[-3]} samples at {self.q.shape[-2]} times>"
+
+
+@dataclass(frozen=True, eq=False)
+class SamplingResult:
+    """A plan of controls, and the samples that it was made of.
+
+    Attributes
+    ----------
+    u, best_u : ndarray, shape (..., horizon, nu)
+        The plan, and the sample of least cost.
+    cost : ndarray, shape (..., samples)
+        NaN of motions that are not finite. The first sample is the plan before.
+    weights : ndarray, shape (..., samples)
+        Of the samples in the plan; they sum up to 1, or are 0 where the plan was kept.
+    effective_samples : ndarray, shape (...)
+        1 over the sum of squared weights: 1 if one sample alone counts, the temperature is then too low; near
+        the number of samples if costs hardly count.
+    q, v : ndarray, shapes (..., horizon + 1, nq) and (..., horizon + 1, nv)
+        States of the plan, in the precision of its program.
+    status : ndarray of int8, shape (...)
+        A `SamplingStatus` for every robot.
+
+    Notes
+    -----
+    Thread-compatible.
+
+    Examples
+    --------
+    >>> import treefactor as tf
+    >>> model = tf.Model([tf.Joint("slide", "prismatic", axis=[1, 0, 0], inertia=tf.Inertia(1.0))])
+    >>> cost = tf.control.StateCost([0.3])
+    >>> controller = tf.control.SamplingController(model, cost, horizon=20, dt=0.02, samples=64, noise=5.0)
+    >>> controller.plan([0.0], [0.0])
+    <SamplingResult of 1 robot: 1 UPDATED>
+    """
+
+    u: np.ndarray
+    best_u: np.ndarray
+    cost: np.ndarray
+    weights: np.ndarray
+    effective_samples: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    status: np.ndarray
+
+    def summary(self) -> str:
+        """Return one line: how many robots have a new plan."""
+        counts = np.bincount(self.status.ravel(), minlength=len(SamplingStatus))
+        parts = [f"{counts[one]} {one.name}" for one in SamplingStatus if counts[one]]
+        count = self.status.size
+        return f"{count} robot{'s' * (count != 1)}: {', '.join(parts) or 'none'}"
+
+    def __repr__(self) -> str:
+        return f"<SamplingResult of {self.summary()}>"
+
+
+class SamplingController(Sealed):
+    """Model predictive control by sampling: MPPI, predictive sampling, and the cross-entropy method.
+
+    In every call random changes of the plan are rolled out over the horizon. The new plan is their average
+    with weights exp(-cost / temperature) ("mppi"), the best of them ("predictive"), or the mean of the best
+    ones, whose standard deviations become the next noise ("cem"). The plan of before is the first sample.
+
+    Parameters
+    ----------
+    model : Model or Kernels
+        Kernels of ``compile(model, ["forward_dynamics"])`` compute motions in less time, those of float32 in
+        the least. Costs are computed in float64 in any case.
+    cost : list of StateCost, ControlCost, FrameCost, FrameVelocityCost, ComCost and LimitCost, or callable
+        Terms are evaluated beside the motions; leading axes of their targets are robots, and T is the
+        horizon. A function gets the `SampledMotions` of all samples, and returns costs of shape
+        (..., samples), or (..., samples, times), which are added up.
+    horizon : int
+        Steps of the plan.
+    dt : float
+        Length of a step, s.
+    noise : float or array_like, shape (nu,) or (knots, nu)
+        Standard deviations of random controls, N or N m; of "cem" the first ones.
+    samples : int
+    method : {"mppi", "predictive", "cem"}
+    knots : int
+        Times that controls are interpolated between: 2 to `horizon`, 1 also for "zero". Noise is drawn for
+        them: fewer give smoother controls.
+    spline : {"zero", "linear", "cubic"}
+        Constant between knots, linear, or a Catmull-Rom spline.
+    temperature : "auto" or float
+        The lambda of "mppi", in units of the cost. By default that for which the median sample has exp(-10)
+        times the weight of the best one.
+    elites : float
+        Part of the samples that "cem" averages, at least two.
+    control_limits : pair of array_like, optional
+        Lower and upper ones: numbers, or shape (nu,). Samples are clipped before they are rolled out and
+        averaged.
+    actuated : list of str, or array_like, shape (nv, nu), optional
+        Joints with forces, in the order of u; or the matrix that maps controls to generalized forces. By
+        default every freedom has a force.
+    substeps : int
+        Steps of the integration in a step of the plan.
+    inertias : array_like, shape (R, njoints, 10), optional
+        Parameters of R models, as those of `Model.with_parameters`. Every sample is rolled out with each.
+    risk : {"mean", "max"}
+        What the cost of a sample is of its costs with all `inertias`.
+    at : {"knots", "steps"}
+        Times that a function of costs gets: those after the knots, or all.
+    seed : int
+        Random numbers depend on the seed, the number of calls since `reset`, and the sample: not on threads,
+        other samples or other robots.
+    num_threads : int
+        For many samples; -1 uses all cores. It changes no bit.
+
+    Attributes
+    ----------
+    model : Model
+    u : ndarray, shape (..., horizon, nu)
+        The plan; `reset` sets another one.
+    cost : list or callable
+        `set_cost` sets another one.
+    result : SamplingResult or None
+        Of the last call.
+
+    Raises
+    ------
+    ShapeError, DtypeError
+    InvalidModelError
+        If the model has loops, or no such frame or joint.
+    ConfigurationError
+        If a lower limit exceeds the upper one.
+    ValueError
+        If a weight, a temperature or a step is not positive, or an option is out of range.
+
+    Warns
+    -----
+    RuntimeWarning
+        Once, if fewer than two samples count in ten successive calls of "mppi".
+
+    Notes
+    -----
+    Thread-compatible.
+
+    Contacts and loops are not considered. Steps are those of `rollout` with "semi_implicit_euler". A batch of
+    states keeps a plan for each of its robots, all with the same random numbers. Williams, Aldrich and
+    Theodorou (2017), "Model predictive path integral control: from theory to parallel computation"; Howell et
+    al. (2022), "Predictive sampling: real-time behaviour synthesis with MuJoCo".
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.1]))
+    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    >>> cost = tf.control.StateCost([1.0], weight_v=0.1)
+    >>> controller = tf.control.SamplingController(model, cost, horizon=40, dt=0.02, samples=256, noise=5.0)
+    >>> q, v = np.zeros(1), np.zeros(1)
+    >>> for _ in range(60):
+    ...     q, v = tf.step(model, q, v, controller.command(q, v), 0.02)
+    >>> bool(abs(q[0] - 1.0) < 0.2)
+    True
+    """
+
+    model: Model
+    _arguments: dict[str, Any]
+    _now: SimpleNamespace  # what changes: plan, noise, counters, cost
+    _method: str
+    _worst: bool
+    _horizon: int
+    _dt: float
+    _samples: int
+    _substeps: int
+    _seed: int
+    _threads: int
+    _temperature: float | None
+    _simulation: Simulation
+    _simulations: list[Simulation]
+    _nu: int
+    _entries: tuple
+    _limits: tuple[np.ndarray, np.ndarray]
+    _spline: Spline
+    _splines: Splines
+    _seen: np.ndarray
+    _noise: np.ndarray
+    _elites: int
+
+    def __init__(
+        self,
+        model: Any,
+        cost: Any,
+        *,
+        horizon: int,
+        dt: float,
+        noise: Any,
+        samples: int = 1024,
+        method: str = "mppi",
+        knots: int = 8,
+        spline: str = "linear",
+        temperature: Any = "auto",
+        elites: float = 0.1,
+        control_limits: Any = None,
+        actuated: Any = None,
+        substeps: int = 1,
+        inertias: Any = None,
+        risk: str = "mean",
+        at: str = "knots",
+        seed: int = 0,
+        num_threads: int = 1,
+    ):
+        arguments = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
+        self._keep(_arguments=arguments, _now=SimpleNamespace(batch=()))
+        own, simulation = _simulation_of(model)
+        if own.loops:
+            raise InvalidModelError("SamplingController does not support loops, and the model has some")
+        check_choice("method", method, METHODS)
+        check_choice("risk", risk, RISKS)
+        check_choice("at", at, PLACES)
+        seed, part = as_count(seed, "seed"), as_number(elites, "elites")
+        if seed >= 2**64:
+            raise ValueError(f"seed must be below 2**64, got {seed}")
+        if not 0.0 < part <= 1.0:
+            raise ValueError(f"elites must be in (0, 1], got {elites}")
+        self._keep(
+            model=own,
+            _method=method,
+            _worst=risk == "max",
+            _horizon=as_count(horizon, "horizon", 1),
+            _dt=positive(dt, "dt"),
+            _samples=as_count(samples, "samples", 1),
+            _substeps=as_count(substeps, "substeps", 1),
+            _seed=seed,
+            _threads=thread_count(num_threads),
+            _temperature=_temperature(temperature),
+            _simulation=simulation,
+            _simulations=_simulations_of(own, simulation, inertias),
+        )
+        matrix = actuation_of(own, actuated)
+        nu, (rows, columns) = matrix.shape[1], np.nonzero(matrix)
+        points = Spline(spline, as_count(knots, "knots", 1), self._horizon)
+        limits = limits_of(control_limits, nu) or (np.full(nu, -np.inf), np.full(nu, np.inf))
+        self._keep(
+            _nu=nu,
+            _entries=tuple(map(np.ascontiguousarray, (rows, columns, matrix[rows, columns]))),
+            _limits=limits,
+            _spline=points,
+            _splines=points.compiled(*limits),
+            _seen=points.ends if at == "knots" else np.arange(1, self._horizon + 1),
+            _noise=_noise(noise, points.knots, nu),
+            _elites=min(self._samples, max(2, round(part * self._samples))),
+        )
+        self.set_cost(cost)
+        self.reset()
+
+    @property
+    def cost(self):
+        """Return the cost as it was given."""
+        return self._now.cost
+
+    @property
+    def u(self) -> np.ndarray:
+        """Return the plan."""
+        return self._splines.controls(self._now.knots).reshape(*self._now.batch, self._horizon, self._nu)
+
+    @property
+    def result(self) -> SamplingResult | None:
+        """Return the result of the last call."""
+        return self._now.result
+
+    def set_cost(self, cost: Any) -> None:
+        """Replace the cost, for example because a goal has moved; the plan stays.
+
+        Parameters
+        ----------
+        cost : list or callable
+            As that of the class.
+        """
+        self._now.cost, self._now.compiled = cost, {}
+        with suppress(ShapeError):  # targets may be those of robots whose number is not known yet
+            self._rollouts()
+
+    def reset(self, u: Any = None) -> None:
+        """Forget the plan, the noise and the number of calls.
+
+        Parameters
+        ----------
+        u : array_like, shape (..., horizon, nu), optional
+            The plan to start from; knots are fitted to it. By default it is 0, for as many robots as the next
+            call has. The nearest controls within the limits are taken.
+        """
+        u = np.zeros((self._horizon, self._nu)) if u is None else as_real(u, "u")
+        if u.ndim < 2 or u.shape[-2:] != (self._horizon, self._nu):
+            shape = (self._horizon, self._nu)
+            raise ShapeError(
+                f"u must have shape {shape} or leading axes before it, got {u.shape}", u.shape, shape
+            )
+        if not np.isfinite(u).all():
+            raise ValueError("u must be finite")
+        now = self._now
+        now.batch, now.calls, now.is_moving, now.has_warned, now.result = u.shape[:-2], 0, False, False, None
+        knots = self._spline.fit @ u.reshape(math.prod(now.batch), *u.shape[-2:])
+        now.knots = np.ascontiguousarray(np.clip(knots, *self._limits))
+        self._start_noise()
+
+    def plan(self, q, v) -> SamplingResult:
+        """Improve the plan for a state.
+
+        Parameters
+        ----------
+        q, v : array_like, shapes (..., nq) and (..., nv)
+            Leading axes are robots.
+
+        Returns
+        -------
+        SamplingResult
+        """
+        return self._improve(*self._rows(q, v))
+
+    def command(self, q, v, elapsed: float | None = None) -> np.ndarray:
+        """Shift the plan by the time since the last command, improve it, and return its first control.
+
+        Parameters
+        ----------
+        q, v : array_like, shapes (..., nq) and (..., nv)
+            Leading axes are robots.
+        elapsed : float, optional
+            s; by default dt. The first command after `reset` shifts nothing.
+
+        Returns
+        -------
+        ndarray, shape (..., nu)
+        """
+        elapsed = self._dt if elapsed is None else as_number(elapsed, "elapsed")
+        if elapsed < 0.0:
+            raise ValueError(f"elapsed must not be negative, got {elapsed}")
+        rows = self._rows(q, v)
+        if self._now.is_moving:
+            self._shift(elapsed / self._dt)
+        self._now.is_moving = True
+        return self._improve(*rows).u[..., 0, :].copy()
+
+    def _rows(self, q, v) -> tuple[np.ndarray, np.ndarray]:
+        """Return states as rows, NaN where q is not a configuration; let plans have their leading axes."""
+        sizes, arrays = (self.model.nq, self.model.nv), (as_real(q, "q"), as_real(v, "v"))
+        for array, size, name in zip(arrays, sizes, "qv", strict=True):
+            if array.shape[-1:] != (size,):
+                raise ShapeError(f"{name} must have shape (..., {size}), got {array.shape}", array.shape)
+        batch = arrays[0].shape[:-1]
+        if arrays[1].shape[:-1] != batch:
+            raise ShapeError(
+                f"leading axes of q and v differ: {batch}, {arrays[1].shape[:-1]}", arrays[1].shape, batch
+            )
+        if self._now.batch not in ((), batch):
+            raise ShapeError(
+                f"the plan is for robots of shape {self._now.batch}, and q for {batch}: call reset()",
+                batch,
+                self._now.batch,
+            )
+        count = math.prod(batch)
+        rows = [array.reshape(count, size).copy() for array, size in zip(arrays, sizes, strict=True)]
+        if not batch and np.isfinite(rows[0]).all():
+            require_rotations(self.model, rows[0][0], "q")
+        for first, size in self.model.configurations.units:
+            length = (rows[0][:, first : first + size] ** 2).sum(axis=1)
+            rows[1][~(abs(length - 1.0) <= UNIT_SQUARE)] = np.nan
+        if self._now.batch != batch:
+            self._now.batch = batch
+            self._now.knots = np.repeat(self._now.knots, count, axis=0)
+            self._start_noise()
+        return rows[0], rows[1]
+
+    def _start_noise(self):
+        """Let the noise be the first one, for all robots."""
+        self._now.scale = np.repeat(self._noise[None], math.prod(self._now.batch), axis=0)
+        self._now.collapsed = np.zeros(len(self._now.scale), int)
+
+    def _shift(self, steps: float):
+        """Move plan and noise on by some steps; at the end the last control stays, and the noise is new."""
+        moved = self._spline.fit @ self._spline.basis(np.arange(self._horizon) + steps)
+        self._now.knots = np.clip(moved @ self._now.knots, *self._limits)
+        if self._method == "cem" and steps > 0.0:
+            self._now.scale = np.maximum(moved @ self._now.scale, FLOOR * self._noise)
+            self._now.scale[:, -1] = self._noise[-1]
+
+    def _rollouts(self) -> SampledRollouts:
+        """Return the compiled rollouts for the robots of the plan."""
+        rollouts = self._now.compiled.get(self._now.batch)
+        if rollouts is None:
+            sizes = Sizes(self.model, self._horizon, self._nu, self._dt, self._now.batch)
+            terms = [] if callable(self._now.cost) else _terms(self._now.cost, sizes)
+            items = [term.item() for term in terms if term.source == "item"]
+            request = request_of(self.model, items) if items else None
+            numbers = iter(range(FIRST_ITEM, FIRST_ITEM + len(items)))
+            structs = [_struct(term, numbers) for term in terms]
+            rest = structs, *self._entries, self._dt, self._substeps
+            rollouts = SampledRollouts(self._splines, self.model.configurations, request, *rest)
+            self._now.compiled[self._now.batch] = rollouts
+        return rollouts
+
+    def _improve(self, q: np.ndarray, v: np.ndarray) -> SamplingResult:
+        """Sample, and average."""
+        knots = self._draw(len(q))
+        costs = [self._costs(simulation, q, v, knots) for simulation in self._simulations]
+        cost = costs[0] if len(costs) == 1 else self._combined(costs)
+        weights, status = self._weights(cost)
+        best = np.argmin(np.where(np.isfinite(cost), cost, np.inf), axis=1)
+        best_knots = np.ascontiguousarray(knots[np.arange(len(q)), best // LANES, :, :, best % LANES])
+        self._update(knots, weights, status, best_knots)
+        self._now.calls += 1
+        squares = (weights**2).sum(axis=1)
+        effective = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0.0)
+        self._watch(effective, status)
+        motion = self._motion(q, v)
+        plans = self._splines.controls(self._now.knots), self._splines.controls(best_knots)
+        arrays = (*plans, cost, weights, effective, *motion, status)
+        shaped = [x.reshape(self._now.batch + x.shape[1:]) for x in arrays]
+        self._now.result = SamplingResult(*shaped)
+        return self._now.result
+
+    def _draw(self, count: int) -> np.ndarray:
+        """Return the knots of all samples, 8 side by side, in whole units."""
+        width = self._simulation.width
+        blocks = -(-self._samples // width) * (width // LANES)
+        knots = aligned((count, blocks, self._spline.knots, self._nu, LANES))
+        work = partial(
+            self._splines.draw, self._seed, self._now.calls, self._now.knots, self._now.scale, knots
+        )
+        spread(work, count * blocks, self._threads, knots.size)
+        return knots
+
+    def _costs(self, simulation: Simulation, q, v, knots) -> np.ndarray:
+        """Return the costs (B, samples) of all samples with one simulation, NaN if one is not finite."""
+        seen = self._seen if callable(self._now.cost) else self._seen[:0]
+        cost, *states = self._roll_out(simulation, q, v, knots, self._samples, seen)
+        if callable(self._now.cost):
+            cost += self._called(states[0], states[1], knots)
+        cost[~np.isfinite(cost)] = np.nan
+        return cost
+
+    def _roll_out(self, simulation: Simulation, q, v, knots, samples: int, seen: np.ndarray):
+        """Return the costs of terms (B, samples), and q and v (B, samples, times, .) at the times seen."""
+        cost, places = np.empty((len(q), samples)), np.full(self._horizon + 1, -1)
+        places[seen] = np.arange(len(seen))
+        kind = np.float32 if simulation.width > LANES else np.float64
+        states = [np.empty((*cost.shape, len(seen), n), kind) for n in (self.model.nq, self.model.nv)]
+        work = partial(self._rollouts().run, simulation, q, v, knots, cost, places, *states)
+        units = len(q) * -(-samples // simulation.width)
+        spread(work, units, self._threads, units * self._horizon * self._substeps * EFFORT)
+        return cost, *states
+
+    def _called(self, q: np.ndarray, v: np.ndarray, knots: np.ndarray) -> np.ndarray:
+        """Return the costs (B, samples) by the function of the user."""
+        shape = (*self._now.batch, self._samples)
+        rows = self._samples * len(q)
+
+        def controls() -> np.ndarray:
+            own = knots.transpose(0, 1, 4, 2, 3).reshape(len(q), -1, *knots.shape[2:4])[:, : self._samples]
+            u = self._splines.controls(np.ascontiguousarray(own).reshape(rows, *knots.shape[2:4]))
+            return u.reshape(*shape, self._horizon, self._nu)[..., self._seen - 1, :]
+
+        states = [x.reshape(*shape, *x.shape[2:]) for x in (q, v)]
+        for x in states:
+            x.flags.writeable = False
+        with np.errstate(all="ignore"):
+            cost = self._now.cost(
+                SampledMotions(self.model, states[0], states[1], self._dt * self._seen, controls)
+            )
+        array, wide = as_real(cost, "the cost of samples"), (*shape, len(self._seen))
+        if array.shape not in (shape, wide):
+            text = f"cost must return shape {shape} or {wide}, got {array.shape}"
+            raise ShapeError(text, array.shape, shape)
+        return array.reshape(-1, self._samples, array.size // max(1, rows)).sum(axis=2)
+
+    def _combined(self, costs: list[np.ndarray]) -> np.ndarray:
+        """Return the costs of samples of their costs with all inertias."""
+        return np.max(costs, axis=0) if self._worst else np.mean(costs, axis=0)
+
+    def _weights(self, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weights (B, samples) of samples, and the status (B,) of the plans."""
+        weights = np.zeros_like(cost)
+        status = np.full(len(cost), SamplingStatus.UPDATED, np.int8)
+        for own, row, k in zip(weights, cost, range(len(cost)), strict=True):
+            finite = np.flatnonzero(np.isfinite(row))
+            if not finite.size:
+                status[k] = SamplingStatus.NON_FINITE
+                continue
+            values = row[finite]
+            if self._method == "mppi":
+                own[finite] = _softmax(values, self._temperature)
+            elif self._method == "predictive":
+                own[finite[values.argmin()]] = 1.0
+            else:
+                elites = finite[np.argsort(values, kind="stable")[: self._elites]]
+                own[elites] = 1.0 / len(elites)
+        return weights, status
+
+    def _update(self, knots, weights, status, best_knots):
+        """Let the plans be averages of the samples, and with "cem" the noise their deviation."""
+        updated = status == SamplingStatus.UPDATED
+        lanes = aligned((len(weights), knots.shape[1] * LANES))
+        lanes[:, : self._samples] = weights
+        mean = np.empty_like(self._now.knots)
+        self._splines.average(lanes, knots, None, mean)
+        if self._method == "predictive":
+            mean = best_knots
+        if self._method == "cem":
+            square = np.empty_like(mean)
+            self._splines.average(lanes, knots, mean, square)
+            self._now.scale[updated] = np.maximum(np.sqrt(square), FLOOR * self._noise)[updated]
+        self._now.knots = np.where(updated[:, None, None], np.clip(mean, *self._limits), self._now.knots)
+
+    def _watch(self, effective, status):
+        """Warn once if hardly any sample counts in many successive calls."""
+        few = (effective < FEW) & (status == SamplingStatus.UPDATED)
+        self._now.collapsed = np.where(few, self._now.collapsed + 1, 0)
+        if self._method == "mppi" and not self._now.has_warned and (self._now.collapsed >= SOON).any():
+            self._now.has_warned = True
+            warnings.warn(
+                f"fewer than {FEW:g} samples count in {SOON} successive calls: take a higher temperature or "
+                "less noise",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+
+    def _motion(self, q, v) -> list[np.ndarray]:
+        """Return the states (B, horizon + 1, .) of the plans."""
+        knots = aligned((len(q), self._simulation.width // LANES, *self._now.knots.shape[1:], LANES))
+        knots[...] = self._now.knots[:, None, :, :, None]
+        _, *states = self._roll_out(self._simulation, q, v, knots, 1, np.arange(self._horizon + 1))
+        return [x[:, 0] for x in states]
+
+    def __reduce__(self):
+        state = {name: value for name, value in vars(self._now).items() if name not in ("compiled", "result")}
+        return _restored, ({**self._arguments, "cost": self._now.cost}, state)
+
+    def __repr__(self) -> str:
+        what = f"{self._method}, {self._samples} samples of {self._horizon} steps"
+        return f"<SamplingController of {self.model.name!r}: {what}>"
+
+
+def _restored(arguments: dict, state: dict) -> SamplingController:
+    """Return a pickled controller."""
+    controller = SamplingController(**arguments)
+    controller._now.__dict__.update(state)
+    return controller
+
+
+def _softmax(values: np.ndarray, temperature: float | None) -> np.ndarray:
+    """Return weights exp(-values / temperature) that sum up to 1."""
+    above = values - values.min()
+    temperature = np.median(above) / SHARPNESS if temperature is None else temperature
+    with np.errstate(over="ignore"):
+        weights = np.exp(-above / temperature) if temperature > 0.0 else (above == 0.0).astype(float)
+    return weights / weights.sum()
+
+
+def _terms(cost, sizes: Sizes) -> list:
+    """Return the terms of a list of costs."""
+    terms, custom = terms_of(cost, sizes)
+    if custom:
+        raise DtypeError("a CustomCost belongs to ilqr: pass a function of SampledMotions as cost")
+    return terms
+
+
+def _struct(term, numbers: Iterator[int]) -> dict:
+    """Return the struct of a term of costs, with arrays for its pointers; the next number is of its item."""
+    nothing = np.empty(0)
+    time = np.zeros(term.sizes.steps + 1)
+    time[: len(term.time)] = term.time
+    target = getattr(term, "target", nothing.reshape(1, 1, 0))
+    arrays = {
+        "weight": term.weight,
+        "time": time,
+        "target": target.reshape(*target.shape[:2], math.prod(target.shape[2:])),
+        "entry": getattr(term, "at_q", nothing.astype(np.intp)),
+        "lower": getattr(term, "lower", nothing),
+        "upper": getattr(term, "upper", nothing),
+    }
+    source = next(numbers) if term.source == "item" else SOURCES[term.source]
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    return {"residual": RESIDUALS[term.kind], "source": source, **contiguous}
+
+
+def _simulation_of(given) -> tuple[Model, Simulation]:
+    """Return the model of a model or of kernels, and its simulation."""
+    if isinstance(given, Model):
+        return given, Recursive(given)
+    from ..codegen import Kernels
+
+    if not isinstance(given, Kernels):
+        raise TypeError(not_a_model(given, others=" or treefactor.Kernels"))
+    simulation = given._motions().simulation  # raises an error if there is no model
+    return given._model, simulation  # type: ignore[return-value]
+
+
+def _simulations_of(model: Model, simulation: Simulation, inertias) -> list[Simulation]:
+    """Return the simulations that every sample is rolled out with."""
+    if inertias is None:
+        return [simulation]
+    if not isinstance(simulation, Recursive):
+        raise CodegenError("inertias need a Model: those of Kernels are constants of their program")
+    sets, shape = as_real(inertias, "inertias"), (model.njoints, 10)
+    if sets.shape[1:] != shape or not sets.shape[0]:
+        text = f"inertias must have shape (R, {shape[0]}, 10), got {sets.shape}"
+        raise ShapeError(text, sets.shape, ("R", *shape))
+    return [Recursive(model.with_parameters(one)) for one in sets]
+
+
+def _temperature(temperature) -> float | None:
+    """Return a positive temperature, None for "auto"."""
+    if isinstance(temperature, str):
+        check_choice("temperature", temperature, ("auto",))
+        return None
+    return positive(temperature, "temperature")
+
+
+def _noise(noise, knots: int, nu: int) -> np.ndarray:
+    """Return standard deviations of all knots."""
+    array = as_real(noise, "noise")
+    if array.shape not in ((), (nu,), (knots, nu)):
+        raise ShapeError(
+            f"noise must be one number or have shape ({nu},) or {(knots, nu)}, got {array.shape}",
+            array.shape,
+            (nu,),
+        )
+    if not ((array >= 0.0) & (array < np.inf)).all() or not array.any():
+        raise ValueError(f"noise must not be negative, finite, and not 0 everywhere, got {received(noise)}")
+    return np.array(np.broadcast_to(array, (knots, nu)))
