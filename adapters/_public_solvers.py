@@ -100,8 +100,8 @@ MOTION = """Find motions of least cost, as `treefactor.control.ilqr`.
     cost : list of costs
         As those of `treefactor.control.ilqr`, but without CustomCost and without axes of problems; constants.
     dt : float
-    control_limits, actuated, iterations, tolerance, regularization
-        As those of `treefactor.control.ilqr`; constants.
+    method, control_limits, actuated, second_order, iterations, tolerance, regularization
+        As those of `treefactor.control.ilqr`; constants. Every search begins at the motion of u.
 
     Returns
     -------
@@ -172,8 +172,10 @@ def solvers(adapter: Adapter) -> dict[str, Callable]:
         cost,
         dt,
         *,
+        method="single",
         control_limits=None,
         actuated=None,
+        second_order=False,
         iterations=100,
         tolerance=1e-9,
         regularization=1e-9,
@@ -189,7 +191,9 @@ def solvers(adapter: Adapter) -> dict[str, Callable]:
             ("cost", as_tuple(cost, "cost")),
             ("dt", adapter.as_length(dt)),
             ("iterations", iterations),
+            ("method", method),
             ("regularization", regularization),
+            ("second_order", second_order),
             ("steps", u.shape[-2]),
             ("tolerance", tolerance),
         )

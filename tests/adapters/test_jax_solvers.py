@@ -108,6 +108,10 @@ def test_motions_of_least_cost():
         np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
     again = jax_.ilqr(model, q0, v0, u, [control.StateCost([1.0], at="final"), cost[1]], 0.02)
     np.testing.assert_array_equal(again.u, wanted.u)
+    options = {"method": "multiple", "second_order": True, "control_limits": (-1.0, 1.0)}
+    exact = control.ilqr(model, q0, v0, u, cost, 0.02, **options)
+    assert (jax_.ilqr(model, q0, v0, u, cost, 0.02, **options).u == exact.u).all()
+    assert (exact.u != wanted.u).any()
 
     other = jax_.ilqr(model, q0, v0, u, [control.StateCost([0.9], at="final"), cost[1]], 0.02)
     assert (other.u != wanted.u).any()

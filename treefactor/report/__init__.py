@@ -6,6 +6,7 @@ from .circumstances import circumstances
 from .console import (
     COLOURS,
     CONTACTS_CAPTION,
+    CONTROL_CAPTION,
     FRAMEWORKS_CAPTION,
     LOOPS_CAPTION,
     PIPE_WIDTH,
@@ -37,6 +38,7 @@ from .identification import identification_figures, print_identification
 __all__ = [
     "COLOURS",
     "CONTACTS_CAPTION",
+    "CONTROL_CAPTION",
     "FRAMEWORKS_CAPTION",
     "LOOPS_CAPTION",
     "PIPE_WIDTH",
