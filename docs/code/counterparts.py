@@ -19,6 +19,7 @@ WITHOUT_COUNTERPART = {  # public functions and classes, with what Pinocchio's P
     "nothing: Crocoddyl and aligator solve such problems": ("control.ilqr",),
     "itself: the functions convert models": (
         *("adapters.pinocchio_.load", "adapters.pinocchio_.model", "adapters.pinocchio_.tree"),
+        "adapters.pinocchio_.geometry",
     ),
 }
 

@@ -8,6 +8,7 @@ the dynamics. ``maximal`` gives every body six freedoms, and ``body_joints`` its
 
 from typing import TYPE_CHECKING
 
+from ..model.geometry import Geometry
 from ..model.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from .body_joints import BodyJoint
 from .contact_points import ContactPoints, contact_points
@@ -28,6 +29,7 @@ __all__ = [
     "ContactPoints",
     "Cylinder",
     "Drive",
+    "Geometry",
     "MaximalCoordinates",
     "MaximalMotion",
     "Mesh",

@@ -106,7 +106,7 @@ def collider(shape: Shape) -> Collider:
         hull = tuple(np.ascontiguousarray(x) for x in vars(shape.hull).values())
         size = np.linalg.norm(shape.hull.corners, axis=1).max()
     if isinstance(shape, Box):
-        half = np.multiply(0.5, shape.size)
+        half = hull[0].max(axis=0)
     return Collider(KINDS.index(type(shape)), radius, half_length, half, size, hull)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import lru_cache
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..exceptions import InvalidModelError
 from ..tolerances import FLAT_FACE, THIN_HULL
 
 MOST_CORNERS, MOST_NUMBERED = 200, 1 << 14  # of a face, and of a hull: those of kernels/contacts/shapes.h
+TRIANGLE = 3  # corners
 SIGNS = np.array([[x, y, z] for z in (-1.0, 1.0) for y in (-1.0, 1.0) for x in (-1.0, 1.0)])
 # corners of a box by the signs above, counterclockwise from outside: -x, x, -y, y, -z, z
 BOX_FACES = ((0, 4, 6, 2), (1, 3, 7, 5), (0, 1, 5, 4), (2, 6, 7, 3), (0, 2, 3, 1), (4, 5, 7, 6))
@@ -52,16 +53,23 @@ def box_hull(half: np.ndarray) -> Hull:
     for axis in range(3):
         first, second = 1 << (axis + 1) % 3, 1 << (axis + 2) % 3
         edges += [(at, at | 1 << axis) for at in (0, first, second, first | second)]
-    return _hull(corners, BOX_FACES, edges, np.kron(np.eye(3), [[-1.0], [1.0]]))
+    areas = np.repeat(4.0 * half[[1, 2, 0]] * half[[2, 0, 1]], 2).tolist()
+    return _hull(corners, BOX_FACES, edges, np.kron(np.eye(3), [[-1.0], [1.0]]), areas)
 
 
 def convex_hull(points: np.ndarray) -> Hull:
     """Return the convex hull of points, or raise InvalidModelError if they enclose nothing."""
+    return _convex_hull(np.ascontiguousarray(points).tobytes())
+
+
+@lru_cache(maxsize=64)
+def _convex_hull(coordinates: bytes) -> Hull:
+    """Compute a hull; the last ones are kept, as a robot has some meshes several times."""
     from scipy.spatial import ConvexHull, QhullError
 
-    size = np.ptp(points, axis=0).max(initial=0.0)
-    spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) if len(points) > 3 else [0.0, 0.0]
-    if not size or len(spread) < 3 or spread[2] <= THIN_HULL * spread[0]:
+    points = np.frombuffer(coordinates).reshape(-1, 3)
+    spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) if len(points) > 3 else np.zeros(3)
+    if spread[2] <= THIN_HULL * spread[0]:
         raise InvalidModelError(
             f"{len(points)} points in one plane enclose no volume: a hull needs four that are not"
         )
@@ -69,75 +77,66 @@ def convex_hull(points: np.ndarray) -> Hull:
         found = ConvexHull(points)
     except QhullError as error:
         raise InvalidModelError(f"these points have no convex hull: {str(error).splitlines()[0]}") from None
-    regions = _flat_regions(points, found, FLAT_FACE * size)
-    loops, normals = [], []
-    for region in regions:
-        loop = _boundary(found.simplices[region])
-        if loop is not None:
-            loops.append(loop)
-            normals.append(found.equations[region[0], :3])
-    used, numbers = np.unique(np.concatenate(loops), return_inverse=True)
-    parts = np.split(numbers, np.cumsum([len(loop) for loop in loops])[:-1])
-    normals = np.array(normals)
-    faces = [_turned(points[used], part, normal) for part, normal in zip(parts, normals, strict=True)]
-    return _hull(points[used], faces, None, normals)
-
-
-def _flat_regions(points: np.ndarray, found, tolerance: float) -> list[list[int]]:
-    """Group the triangles of a hull by planes: neighbours of a large one that are in its plane."""
     corners = points[found.simplices]
-    sizes = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    free, regions = np.ones(len(sizes), dtype=bool), []
-    for seed in np.argsort(-sizes, kind="stable"):
+    areas = 0.5 * _cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    is_clockwise = (areas * found.equations[:, :3]).sum(axis=1) < 0.0
+    triangles = np.where(is_clockwise[:, None], found.simplices[:, ::-1], found.simplices).tolist()
+    sizes = np.linalg.norm(areas, axis=1)
+    regions = _flat_regions(corners, sizes, found, FLAT_FACE * np.ptp(points, axis=0).max())
+    faces = {region[0]: _boundary([triangles[k] for k in region]) for region in regions}
+    loops = {seed: loop for seed, loop in faces.items() if loop}
+    used, numbers = np.unique(np.concatenate(list(loops.values())), return_inverse=True)
+    parts = np.split(numbers, np.cumsum([len(loop) for loop in loops.values()])[:-1])
+    totals = [sizes[region].sum() for region in regions if region[0] in loops]
+    return _hull(points[used], [part.tolist() for part in parts], None, found.equations[[*loops], :3], totals)
+
+
+def _flat_regions(corners: np.ndarray, sizes: np.ndarray, found, tolerance: float) -> list[list[int]]:
+    """Group the triangles of a hull by planes, from large ones to their neighbours in the same plane."""
+    triangles, planes, neighbors = corners.tolist(), found.equations.tolist(), found.neighbors.tolist()
+    free, regions = [True] * len(triangles), []
+    for seed in np.argsort(-sizes, kind="stable").tolist():
         if not free[seed]:
             continue
-        normal, offset = found.equations[seed, :3], found.equations[seed, 3]
-        flat = free & (np.abs(corners @ normal + offset).max(axis=1) <= tolerance)
-        flat &= (found.equations[:, :3] @ normal > 0.0) | (sizes <= tolerance * sizes.max())
-        free[seed], region, waiting = False, [int(seed)], [seed]
+        a, b, c, offset = planes[seed]
+        free[seed], region, waiting = False, [seed], [seed]
         while waiting:
-            for other in found.neighbors[waiting.pop()]:
-                if flat[other] and free[other]:
+            for other in neighbors[waiting.pop()]:
+                x, y, z, _ = planes[other]
+                if (
+                    free[other]
+                    and a * x + b * y + c * z > 0.0
+                    and all(abs(a * p + b * q + c * r + offset) <= tolerance for p, q, r in triangles[other])
+                ):
                     free[other] = False
-                    region.append(int(other))
+                    region.append(other)
                     waiting.append(other)
         regions.append(region)
     return regions
 
 
-def _boundary(triangles: np.ndarray) -> list[int] | None:
-    """Return the corners around a region of triangles in order; None if it is not one polygon."""
-    count: dict[tuple[int, int], int] = {}
-    for triangle in triangles.tolist():
-        for pair in combinations(sorted(triangle), 2):
-            count[pair] = count.get(pair, 0) + 1
-    beside: dict[int, list[int]] = {}
-    for (first, second), times in count.items():
-        if times == 1:
-            beside.setdefault(first, []).append(second)
-            beside.setdefault(second, []).append(first)
-    if any(len(others) != 2 for others in beside.values()):
-        return None
-    loop = [min(beside)]
-    before = -1
-    while True:
-        here = loop[-1]
-        onward = next(other for other in beside[here] if other != before)
-        if onward == loop[0]:
-            break
-        before = here
-        loop.append(onward)
-    return loop if len(loop) == len(beside) else None
+def _boundary(triangles: list[list[int]]) -> list[int] | None:
+    """Return the corners around a region of triangles in their direction; None if it is not one polygon."""
+    if len(triangles) == 1:
+        return triangles[0]
+    sides = {(x[k - 1], x[k]) for x in triangles for k in range(TRIANGLE)}
+    onward = dict(side for side in sides if side[::-1] not in sides)
+    loop = [min(onward)] if onward else []
+    while loop and onward[loop[-1]] != loop[0]:
+        loop.append(onward[loop[-1]])
+        if len(loop) > len(onward) or loop[-1] not in onward:
+            return None
+    return loop if loop and len(loop) == len(onward) else None
 
 
-def _turned(corners: np.ndarray, loop: np.ndarray, normal: np.ndarray) -> list[int]:
-    """Return a loop of corners in the direction that is counterclockwise about its normal."""
-    x = corners[loop]
-    area = np.cross(x[1:-1] - x[0], x[2:] - x[0]).sum(axis=0) @ normal
-    return [int(k) for k in (loop if area > 0.0 else loop[::-1])]
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return a × b along the last axis."""
+    return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
 
 
-def _hull(corners: np.ndarray, faces: Sequence, edges: Sequence | None, normals: np.ndarray) -> Hull:
+def _hull(
+    corners: np.ndarray, faces: Sequence, edges: Sequence | None, normals: np.ndarray, areas: Sequence[float]
+) -> Hull:
     """Return a hull of faces that are loops of corners; edges in any order, by ascending corners."""
     beside: dict[tuple[int, int], list[int]] = {}
     for f, loop in enumerate(faces):
@@ -159,7 +158,6 @@ def _hull(corners: np.ndarray, faces: Sequence, edges: Sequence | None, normals:
         for loop in faces
         for pair in zip(loop, [*loop[1:], loop[0]], strict=True)
     ]
-    areas = [np.linalg.norm(_doubled_area(corners[list(loop)])) / 2.0 for loop in faces]
     return Hull(
         *(np.array(x, dtype=float) for x in (corners, normals)),
         (corners @ normals.T).max(axis=0),
@@ -168,24 +166,24 @@ def _hull(corners: np.ndarray, faces: Sequence, edges: Sequence | None, normals:
         np.array([corner for loop in faces for corner in loop], np.intc),
         np.array(side, np.intc),
         np.array([(*pair, *beside[pair]) for pair in edges], np.intc),
-        np.array([_footing(corners, list(loop)) for loop in faces], np.intc),
+        np.array(
+            [_footing(corners, list(loop), normal) for loop, normal in zip(faces, normals, strict=True)],
+            np.intc,
+        ),
     )
 
 
-def _doubled_area(x: np.ndarray) -> np.ndarray:
-    """Return twice the area of a polygon, as a vector along its normal."""
-    return np.cross(x[1:-1] - x[0], x[2:] - x[0]).sum(axis=0)
-
-
-def _footing(corners: np.ndarray, loop: list[int]) -> list[int]:
+def _footing(corners: np.ndarray, loop: list[int], normal: np.ndarray) -> list[int]:
     """Return four corners of a face that span a large area, two of them equal for a triangle.
 
     The two that are farthest apart, and the farthest from their line on both sides.
     """
+    if len(loop) == TRIANGLE:
+        return [*loop, loop[-1]]
     x = corners[loop]
     apart = np.linalg.norm(x[:, None] - x, axis=2)
     first, second = sorted(divmod(int(apart.argmax()), len(loop)))
-    beyond = np.cross(x - x[first], x[second] - x[first]) @ _doubled_area(x)
+    beyond = _cross(x - x[first], x[second] - x[first]) @ normal
     left, right = int(beyond.argmax()), int(beyond.argmin())
     third, fourth = (k if k not in (first, second) else None for k in (left, right))
     third = fourth if third is None else third
