@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
@@ -184,7 +183,7 @@ class Motions:
             )
             script = Path(__file__).with_name("crocoddyl_peer.py")
             self.process = subprocess.Popen(
-                [crocoddyl_python() or sys.executable, str(script), str(file)],
+                [os.environ[VARIABLE], str(script), str(file)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
