@@ -166,7 +166,7 @@ static void NAME(cross_gaps)(const Sweep *s, const NAME(Arrays) *a, const ptrdif
         slope[l][1] -= quadratic[l];
         to[l] = s->pull + (problem[l] * s->steps + t) * (m - nu);
     }
-    NAME(put)(a->pull + nu * LANES, m - nu, to);
+    NAME(put)(a->pull + nu * LANES, 1, m - nu, to);
 }
 
 /* Add the derivatives of the costs at stage t, and mu, to rows first .. stop-1 of Q. */
