@@ -31,10 +31,12 @@ KERNELS = {
     "_rollouts": [f"{FOLDER}/rollouts/rollouts.c"],
     "_request": [f"{FOLDER}/kinematics/requests.c"],
     "_searches": [f"{FOLDER}/control/inverse_kinematics.c"],
+    "_costs": [f"{FOLDER}/control/costs.c"],
     "_riccati": [f"{FOLDER}/control/riccati.c"],
     "_sampling": [f"{FOLDER}/control/sampling.c"],
     "_loops": [f"{FOLDER}/constraints/loops.c"],
     "_row_kernel": [f"{FOLDER}/constraints/frame_rows.c"],
+    "_touching": [f"{FOLDER}/contacts/touch.c"],
     "_constrained_function": [f"{FOLDER}/constraints/bordered.c"],
     "_routine": [f"{FOLDER}/interpreter/interp.c"],
 }  # further sources of modules; every .pyx file is a module

@@ -19,7 +19,7 @@ from ..model.model import Model
 from ._jax_motions import tangent_of_formula, tangent_of_motion
 from ._jax_rules import Function, bind
 from ._manifold import Manifold
-from ._maps import LIMITS
+from ._maps import LIMITS, SOLVERS
 from ._programs import find_function, model_of
 from ._rules import Motion
 
@@ -47,7 +47,7 @@ def _make(name: str, given: Model | Kernels, options: dict) -> Function:
         extras = tuple((key, True) for key in LIMITS if options.get(key))
         dynamics = function_of("forward_dynamics", arrays.dynamics, extras)
         tangent = tangent_of_motion(name, dynamics, options["h"], options["method"])
-    elif not arrays.order:
+    elif not arrays.order and name not in SOLVERS:
         tangent = tangent_of_formula(getattr(manifold, name))
     return Function(arrays, manifold, digest(model), tangent)
 

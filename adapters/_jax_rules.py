@@ -39,7 +39,7 @@ class Function:
 
     Parameters
     ----------
-    arrays : ArrayFunction
+    arrays : MappedFunction
     manifold : Manifold
         Of the model's configurations, on jax.numpy.
     digest : int

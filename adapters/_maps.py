@@ -26,6 +26,11 @@ from ..quantities.functions import ENTRIES
 
 WORDS = {"value": "value", "jvp": "derivatives", "vjp": "derivatives", "hvp": "second derivatives"}
 LIMITS = {"fext": "external forces", "inertias": "inertias"}  # without second derivatives
+SOLVERS = {  # of `treefactor.control`, which no quantity declares
+    "inverse_kinematics": "adapters._solvers:Search",
+    "change of inverse_kinematics": "adapters._solvers:Change",
+    "ilqr": "adapters._solvers:Regulation",
+}
 Shapes = tuple[tuple[int, ...], ...]
 
 
@@ -42,7 +47,7 @@ class Map:
 
     Attributes
     ----------
-    function : ArrayFunction
+    function : MappedFunction
     kind : str
         "value", "jvp", "vjp" or "hvp".
     inputs, outputs : tuple of tuples of int
@@ -57,7 +62,7 @@ class Map:
     __slots__ = ("function", "inputs", "kind", "outputs", "run")
     dtype = np.dtype(np.float64)
 
-    def __init__(self, function: ArrayFunction, kind: str, run: Callable):
+    def __init__(self, function: MappedFunction, kind: str, run: Callable):
         self.function, self.kind, self.run = function, kind, run
         self.inputs: Shapes = tuple(shape for group in function.groups(kind) for shape in group)
         self.outputs: Shapes = tuple(function.results(kind))
@@ -71,20 +76,19 @@ class Map:
         return f"<{self.kind} of {self.function.name}, {self.function.model.name or 'a model'}>"
 
 
-class ArrayFunction:
-    """Function of arrays, for one model and options; this class has only values, subclasses also products.
+class MappedFunction:
+    """Function of arrays for one model and options, with those of the four maps that a subclass defines.
 
     Parameters
     ----------
-    quantity : Quantity
-        With a derivative.
+    name : str
     model : Model
     options : tuple of (str, value)
-        Sorted by name, hashable; those of the quantity, and True for extra inputs: fext, inertias.
+        Sorted by name, hashable.
+    inputs, outputs : tuple of Argument
 
     Attributes
     ----------
-    inputs, outputs : tuple of Argument
     names : list of str
         Of the inputs.
     x, dx, w : list of tuples of int
@@ -100,25 +104,74 @@ class ArrayFunction:
     kernels: Any = None
     program: tuple = ()
 
-    def __init__(self, quantity: Quantity, model: Model, options: tuple):
-        self.name, self.model, self.options = quantity.name, model, options
-        self.quantity, self.given = quantity, dict(options)
-        self.frame = self.given.get("frame")
-        arrays = inputs_of(quantity, self.given)
-        self.inputs, self.needed = tuple(map(self._argument, arrays)), len(inputs_of(quantity, {}))
-        self.outputs = tuple(self._argument(one) for one in quantity.results if not one.when)
-        self.names, self.x, self.dx = (list(each) for each in zip(*self.inputs, strict=True))
-        self.w = [one.tangent for one in self.outputs]
-        self.fixed = self._fixed()
-        self.function = ENTRIES[self.name].function
-        further = list(quantity.arguments)[1 + self.needed :]  # up to the last option by place: in less time
-        last = max((further.index(name) + 1 for name in self.fixed), default=0)
-        self.further = tuple(self.fixed.get(name, quantity.arguments[name]) for name in further[:last])
+    def __init__(self, name: str, model: Model, options: tuple, inputs: tuple, outputs: tuple):
+        self.name, self.model, self.options, self.given = name, model, options, dict(options)
+        self.inputs: tuple[Argument, ...] = inputs
+        self.outputs: tuple[Argument, ...] = outputs
+        self.names, self.x, self.dx = (list(each) for each in zip(*inputs, strict=True))
+        self.w = [one.tangent for one in outputs]
         kinds = [kind for kind in WORDS if hasattr(self, kind)]
         if set(self.names) & set(LIMITS):
             kinds = [kind for kind in kinds if kind != "hvp"]
         self.maps: dict[str, Any] = {kind: Map(self, kind, getattr(self, kind)) for kind in kinds}
         self.order = 2 if "hvp" in kinds else 1 if "vjp" in kinds else 0
+
+    def groups(self, kind: str) -> list[list[tuple[int, ...]]]:
+        """Return the shapes of the inputs of a map: the function's own, then weights, then directions.
+
+        The kind "second" is the second derivative along two directions, which JAX has beside the maps.
+        """
+        x, dx, w = self.x, self.dx, self.w
+        return {"value": [x], "jvp": [x, dx], "vjp": [x, w], "hvp": [x, w, dx], "second": [x, dx, dx]}[kind]
+
+    def results(self, kind: str) -> list[tuple[int, ...]]:
+        """Return the shapes of the results of a map."""
+        if kind == "value":
+            return [argument.shape for argument in self.outputs]
+        return self.w if kind in ("jvp", "second") else self.dx
+
+    @property
+    def key(self) -> tuple:
+        """Return what tells this function from the others of the same model."""
+        return (*self.program, self.name, self.options)
+
+    def map(self, kind: str) -> Map:
+        """Return one of the four maps; raise NotImplementedError if the function has none of this kind."""
+        if kind not in self.maps:
+            raise NotImplementedError(f"treefactor has no {WORDS[kind]} of {self.title}")
+        return self.maps[kind]
+
+    @property
+    def title(self) -> str:
+        """Return the name, with the inputs that limit derivatives."""
+        limits = [LIMITS[name] for name in self.names if name in LIMITS]
+        return f"{self.name} with {' and '.join(limits)}" if limits else self.name
+
+
+class ArrayFunction(MappedFunction):
+    """Quantity as a function of arrays; this class has only values, subclasses also products.
+
+    Parameters
+    ----------
+    quantity : Quantity
+        With a derivative.
+    model : Model
+    options : tuple of (str, value)
+        Sorted by name, hashable; those of the quantity, and True for extra inputs: fext, inertias.
+    """
+
+    def __init__(self, quantity: Quantity, model: Model, options: tuple):
+        self.model, self.quantity, self.given = model, quantity, dict(options)
+        self.frame = self.given.get("frame")
+        arrays = inputs_of(quantity, self.given)
+        results = tuple(self._argument(one) for one in quantity.results if not one.when)
+        super().__init__(quantity.name, model, options, tuple(map(self._argument, arrays)), results)
+        self.needed = len(inputs_of(quantity, {}))
+        self.fixed = self._fixed()
+        self.function = ENTRIES[self.name].function
+        further = list(quantity.arguments)[1 + self.needed :]  # up to the last option by place: in less time
+        last = max((further.index(name) + 1 for name in self.fixed), default=0)
+        self.further = tuple(self.fixed.get(name, quantity.arguments[name]) for name in further[:last])
         self._last: tuple = np.empty((0, model.njoints, 10)), None  # inertias of the last call
 
     def _fixed(self) -> dict[str, Any]:
@@ -138,20 +191,6 @@ class ArrayFunction:
         )
         turning = array.shape[-1:] == ("nq",)
         return Argument(array.name, shape, (*shape[:-1], self.model.nv) if turning else shape)
-
-    def groups(self, kind: str) -> list[list[tuple[int, ...]]]:
-        """Return the shapes of the inputs of a map: the function's own, then weights, then directions.
-
-        The kind "second" is the second derivative along two directions, which JAX has beside the maps.
-        """
-        x, dx, w = self.x, self.dx, self.w
-        return {"value": [x], "jvp": [x, dx], "vjp": [x, w], "hvp": [x, w, dx], "second": [x, dx, dx]}[kind]
-
-    def results(self, kind: str) -> list[tuple[int, ...]]:
-        """Return the shapes of the results of a map."""
-        if kind == "value":
-            return [argument.shape for argument in self.outputs]
-        return self.w if kind in ("jvp", "second") else self.dx
 
     def value(self, inputs, outputs) -> None:
         """Compute outputs from inputs, see `Map`."""
@@ -178,23 +217,6 @@ class ArrayFunction:
             self._last = pi.copy(), inertias
         return inertias
 
-    @property
-    def key(self) -> tuple:
-        """Return what tells this function from the others of the same model."""
-        return (*self.program, self.name, self.options)
-
-    def map(self, kind: str) -> Map:
-        """Return one of the four maps; raise NotImplementedError if the function has none of this kind."""
-        if kind not in self.maps:
-            raise NotImplementedError(f"treefactor has no {WORDS[kind]} of {self.title}")
-        return self.maps[kind]
-
-    @property
-    def title(self) -> str:
-        """Return the name, with the inputs that limit derivatives."""
-        limits = [LIMITS[name] for name in self.names if name in LIMITS]
-        return f"{self.name} with {' and '.join(limits)}" if limits else self.name
-
 
 class Unchecked(Inertias):
     """Inertias whose numbers need not be finite: elements with others become NaN.
@@ -208,8 +230,8 @@ class Unchecked(Inertias):
         """Accept all numbers."""
 
 
-def array_function(name: str, model: Model, **options: Any) -> ArrayFunction:
-    """Return a function of arrays for a model; equal options of one model give the same object."""
+def array_function(name: str, model: Model, **options: Any) -> Any:
+    """Return a `MappedFunction` of a model; equal options of one model give the same object."""
     if not isinstance(model, Model):
         raise TypeError(not_a_model(model))
     if "_array_functions" not in model.__dict__:
@@ -217,6 +239,10 @@ def array_function(name: str, model: Model, **options: Any) -> ArrayFunction:
     kept, key = model.__dict__["_array_functions"], (name, tuple(sorted(options.items())))
     function = kept.get(key)
     if function is None:
-        quantity = DIFFERENTIABLE[name]
-        function = kept.setdefault(key, imported(quantity.derivative.rule)(quantity, model, key[1]))
+        if name in SOLVERS:
+            made = imported(SOLVERS[name])(model, key[1])
+        else:
+            quantity = DIFFERENTIABLE[name]
+            made = imported(quantity.derivative.rule)(quantity, model, key[1])
+        function = kept.setdefault(key, made)
     return function

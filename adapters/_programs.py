@@ -60,7 +60,7 @@ def model_of(given: Model | Kernels) -> Model:
     return model
 
 
-def find_function(name: str, given: Model | Kernels, **options: Any) -> ArrayFunction:
+def find_function(name: str, given: Model | Kernels, **options: Any) -> Any:
     """Return the function of a model, or one with the maps that a program computes; see `array_function`."""
     function = array_function(name, model_of(given), **options)
     if isinstance(given, Model):

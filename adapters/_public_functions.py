@@ -28,6 +28,8 @@ class Adapter(NamedTuple):
         Of an array, its name and its last axes; returns the array, or raises an error.
     as_length : callable
         Of the length of a step; returns it as float, or raises an error.
+    constant, as_int8 : callable
+        Of an array; return it without derivatives, and its numbers as int8.
     """
 
     framework: Framework
@@ -35,6 +37,8 @@ class Adapter(NamedTuple):
     evaluate: Callable
     as_array: Callable
     as_length: Callable
+    constant: Callable
+    as_int8: Callable
 
 
 def public_functions(adapter: Adapter) -> dict[str, Callable]:

@@ -17,7 +17,7 @@ from torch.autograd import forward_ad
 from ..exceptions import AdapterError
 from ..model.digests import digest, number_of
 from . import _torch_former_vmap as former_vmap
-from ._maps import ArrayFunction, Shapes
+from ._maps import MappedFunction, Shapes
 from ._programs import find_function, model_of
 from ._torch_rules import rules_of
 from ._torch_transforms import are_plain, is_recorded, is_transformed
@@ -26,9 +26,9 @@ _below_autograd = getattr(torch._C, "_AutoDispatchBelowAutograd", None)
 _is_gradient_tracked = getattr(getattr(torch._C, "_functorch", None), "is_gradtrackingtensor", None)
 KINDS = ("value", "jvp", "vjp", "hvp")
 _library = torch.library.Library("treefactor", "DEF")
-_functions: dict[int, tuple[ArrayFunction, Any]] = {}  # by number, for the life of the process
+_functions: dict[int, tuple[MappedFunction, Any]] = {}  # by number, for the life of the process
 _signatures: dict[
-    tuple, tuple[Signature, ArrayFunction]
+    tuple, tuple[Signature, MappedFunction]
 ] = {}  # by id of the model, which stays alive, and options
 
 
@@ -67,7 +67,7 @@ def _find(name: str, model, options: tuple[tuple[str, Any], ...]):
     return partial(call, number=signature(name, model, options).number)
 
 
-def _function(number: int) -> tuple[ArrayFunction, Any]:
+def _function(number: int) -> tuple[MappedFunction, Any]:
     """Return the function of a number and its rules."""
     try:
         return _functions[number]

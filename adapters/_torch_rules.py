@@ -11,7 +11,7 @@ from collections.abc import Callable
 import torch
 
 from ._manifold import Manifold
-from ._maps import ArrayFunction
+from ._maps import SOLVERS, MappedFunction
 from ._torch_compositions import composition_rules
 
 THIRD = (
@@ -20,7 +20,7 @@ THIRD = (
 )
 
 
-def rules_of(function: ArrayFunction, call: Callable, find: Callable):
+def rules_of(function: MappedFunction, call: Callable, find: Callable):
     """Return the rules of a function: derivatives of its maps.
 
     ``pull`` takes the kind of map, its inputs, its outputs if the rules keep them, a gradient for each
@@ -28,7 +28,9 @@ def rules_of(function: ArrayFunction, call: Callable, find: Callable):
     and returns those of the outputs. ``call(kind, *arrays)`` calls one of the function's maps, ``find(name,
     model, options)`` returns such a call of another function.
     """
-    return ProductRules(function, call) if function.order else composition_rules(function, find)
+    if function.order or function.name in SOLVERS:
+        return ProductRules(function, call)
+    return composition_rules(function, find)
 
 
 class ProductRules:
@@ -36,7 +38,7 @@ class ProductRules:
 
     keeps_outputs = False
 
-    def __init__(self, function: ArrayFunction, call: Callable):
+    def __init__(self, function: MappedFunction, call: Callable):
         self.function, self.call = function, call
         self.count = len(function.inputs)
         self.manifold = Manifold(function.model, torch)

@@ -13,6 +13,9 @@ Values have the bits of treefactor's for the same arrays, and under ``vmap`` tho
 numbers that are not denormal). Where JAX does not accept treefactor's handler, functions are called by
 callbacks, and a single state is computed as a batch of one, which may differ in the last bit.
 
+`inverse_kinematics` and `ilqr` are those of `treefactor.control`, and return arrays: solutions of the former
+can be differentiated by their targets.
+
 A state without a solution, or that is not a configuration, gives NaN. Functions of dynamics,
 `frame_placement` and `center_of_mass` can be differentiated twice, those with external forces or inertias and
 the other functions of kinematics once; `integrate`, `difference` and `normalize` without limit. Beyond that
@@ -35,8 +38,13 @@ from ..quantities.frameworks import JAX
 from ._jax_functions import as_array, as_length, evaluate
 from ._jax_parameters import from_log_cholesky
 from ._public_functions import Adapter, public_functions
+from ._public_solvers import solvers
 
-_adapter = Adapter(JAX, jax.numpy, evaluate, as_array, as_length)
-_functions = public_functions(_adapter) | {"from_log_cholesky": from_log_cholesky}
+_adapter = Adapter(
+    *(JAX, jax.numpy, evaluate, as_array, as_length),
+    constant=jax.lax.stop_gradient,
+    as_int8=lambda x: x.astype(jax.numpy.int8),
+)
+_functions = public_functions(_adapter) | solvers(_adapter) | {"from_log_cholesky": from_log_cholesky}
 globals().update(_functions)
 __all__ = sorted(_functions)

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from ..codegen import Kernels
 from ..model.model import Model
 from ._jax_parameters import from_log_cholesky as from_log_cholesky
+from ._public_solvers import Motions, Solutions
 
 __all__ = [
     "aba",
@@ -24,7 +25,9 @@ __all__ = [
     "from_log_cholesky",
     "generalized_gravity",
     "h_times",
+    "ilqr",
     "integrate",
+    "inverse_kinematics",
     "joint_placements",
     "normalize",
     "rnea",
@@ -196,3 +199,38 @@ def centroidal_momentum(
     q: ArrayLike,
     v: ArrayLike,
 ) -> jax.Array: ...
+
+# made in _public_solvers; see treefactor.control.inverse_kinematics
+def inverse_kinematics(
+    model: Model,
+    targets: ArrayLike,
+    frame: Any,
+    q0: ArrayLike | None = None,
+    *,
+    limits: Any = True,
+    joints: Any = None,
+    restarts: int | None = None,
+    starts: int = 1,
+    stall: int = 6,
+    iterations: int = 1000,
+    tolerance: Any = 1e-4,
+    seed: int = 0,
+) -> Solutions: ...
+
+# made in _public_solvers; see treefactor.control.ilqr
+def ilqr(
+    model: Model,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    u: ArrayLike,
+    cost: Any,
+    dt: float,
+    *,
+    method: str = "single",
+    control_limits: Any = None,
+    actuated: Any = None,
+    second_order: bool = False,
+    iterations: int = 100,
+    tolerance: float = 1e-9,
+    regularization: float = 1e-9,
+) -> Motions: ...

@@ -17,6 +17,7 @@ from ..exceptions import AdapterError, ShapeError
 from ..linalg.bound_factor import BoundFactor
 from . import _pinocchio_cholesky as cholesky
 from ._pinocchio_arguments import require_data, require_model
+from ._pinocchio_geometry import geometry
 from ._pinocchio_mimic import constraints, coupled_configuration, coupling, leading, mimic_joints
 from ._pinocchio_model import model
 from ._pinocchio_tree import tree
@@ -27,6 +28,7 @@ __all__ = [
     "constraints",
     "coupled_configuration",
     "coupling",
+    "geometry",
     "leading",
     "load",
     "mass_matrix",

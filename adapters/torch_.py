@@ -15,6 +15,9 @@ the gradient of ``f(integrate(model, q, d))`` by d at d = 0.
 Values in float64 have the bits of treefactor's batches; a single state is a batch of one. Where a state is
 not finite, a rotation is not of unit length, or a freedom moves no mass, the result of that element is NaN.
 
+`inverse_kinematics` and `ilqr` are those of `treefactor.control`, and return tensors: solutions of the former
+can be differentiated by their targets.
+
 First derivatives work with ``backward()``, forward mode, ``grad vjp jvp jacrev jacfwd vmap`` of torch.func in
 any nesting, and with ``torch.compile`` of functions that call them. Second derivatives exist where treefactor
 has them; third ones raise NotImplementedError. ``torch.compile`` of ``torch.func.grad``, ``vjp`` or ``jvp``
@@ -43,10 +46,15 @@ with requires("PyTorch", "torch"):
 
 from ..quantities.frameworks import TORCH
 from ._public_functions import Adapter, public_functions
+from ._public_solvers import solvers
 from ._torch_arguments import apply, as_length, as_tensor
 from ._torch_parameters import from_log_cholesky
 
-_adapter = Adapter(TORCH, torch, apply, as_tensor, as_length)
-_functions = public_functions(_adapter) | {"from_log_cholesky": from_log_cholesky}
+_adapter = Adapter(
+    *(TORCH, torch, apply, as_tensor, as_length),
+    constant=torch.Tensor.detach,
+    as_int8=lambda x: x.to(torch.int8),
+)
+_functions = public_functions(_adapter) | solvers(_adapter) | {"from_log_cholesky": from_log_cholesky}
 globals().update(_functions)
 __all__ = sorted(_functions)

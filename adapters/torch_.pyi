@@ -6,6 +6,7 @@ from torch import Tensor
 
 from ..codegen import Kernels
 from ..model.model import Model
+from ._public_solvers import Motions, Solutions
 from ._torch_parameters import from_log_cholesky as from_log_cholesky
 
 __all__ = [
@@ -23,7 +24,9 @@ __all__ = [
     "from_log_cholesky",
     "generalized_gravity",
     "h_times",
+    "ilqr",
     "integrate",
+    "inverse_kinematics",
     "joint_placements",
     "normalize",
     "rnea",
@@ -195,3 +198,38 @@ def centroidal_momentum(
     q: Tensor,
     v: Tensor,
 ) -> Tensor: ...
+
+# made in _public_solvers; see treefactor.control.inverse_kinematics
+def inverse_kinematics(
+    model: Model,
+    targets: Tensor,
+    frame: Any,
+    q0: Tensor | None = None,
+    *,
+    limits: Any = True,
+    joints: Any = None,
+    restarts: int | None = None,
+    starts: int = 1,
+    stall: int = 6,
+    iterations: int = 1000,
+    tolerance: Any = 1e-4,
+    seed: int = 0,
+) -> Solutions: ...
+
+# made in _public_solvers; see treefactor.control.ilqr
+def ilqr(
+    model: Model,
+    q0: Tensor,
+    v0: Tensor,
+    u: Tensor,
+    cost: Any,
+    dt: float,
+    *,
+    method: str = "single",
+    control_limits: Any = None,
+    actuated: Any = None,
+    second_order: bool = False,
+    iterations: int = 100,
+    tolerance: float = 1e-9,
+    regularization: float = 1e-9,
+) -> Motions: ...

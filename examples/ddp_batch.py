@@ -11,7 +11,7 @@ import os
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ FRAME, H = "panda_hand_tcp", 0.01  # s
 GOAL, END, STATE, EFFORT = 1.0, 1000.0, 0.1, 1e-3  # weights; all but END are integrated over time
 POSTURE = np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8, 0.02, 0.02])  # rad, m
 TOLERANCE = 1e-9  # of the expected fall of costs
+ALONE = 5  # times as many runs for one problem as for all
 PEER = Path(__file__).parent / "peers" / "crocoddyl_ddp.py"
 
 
@@ -58,6 +59,10 @@ class Problems:
         return control.ilqr(
             self.model, self.q0, np.zeros(9), self.u, cost, H, iterations=iterations, tolerance=TOLERANCE
         )
+
+    def first(self) -> "Problems":
+        """Return the first problem alone."""
+        return replace(self, goal=self.goal[:1], q0=self.q0[:1], u=self.u[:1])
 
 
 def problems(count: int = 64, steps: int = 100) -> Problems:
@@ -104,8 +109,9 @@ def crocoddyl(python: str, given: Problems, iterations: int, repeats: int):
 
 
 def compare(theirs: dict, result: control.ILQRResult) -> dict:
-    """Return the figures of SolverDDP beside our costs and iterations."""
+    """Return the figures of SolverDDP, also of the first problem, beside our costs and iterations."""
     return {
+        "alone": {"seconds": float(theirs["seconds"][0]), "iterations": int(theirs["iterations"][0])},
         "seconds": float(theirs["seconds"].mean()),
         "iterations": float(theirs["iterations"].mean()),
         "difference": int(abs(result.iterations - theirs["iterations"]).max()),
@@ -151,6 +157,8 @@ def main():
     )
     print(f"cost        {costs[0].mean():8.3f} on average, {costs[-1].mean():.3f} in the end")
     print(f"treefactor  {own:8.2f} ms of processor time per problem, {own / used.mean():.2f} per iteration")
+    alone = 1e3 * measure(given.first(), options.iterations, ALONE * options.repeats)[1]["seconds"]
+    print(f"alone       {alone:8.2f} ms for the first problem, {alone / used[0]:.2f} per iteration")
     if options.out:
         draw(options.out, given, result)
     python = os.environ.get("TREEFACTOR_CROCODDYL_PYTHON")
@@ -162,7 +170,7 @@ def main():
     print(f"Crocoddyl   {peer:8.2f} ms of processor time per problem, {peer / rounds:.2f} per iteration")
     print(f"iterations  {rounds:8.1f} on average, largest difference {theirs['difference']}")
     print(f"deviation   {theirs['deviation']:8.1e} of costs at most, relative")
-    print(f"ratio       {peer / own:8.1f}")
+    print(f"ratio       {peer / own:8.1f}, alone {1e3 * theirs['alone']['seconds'] / alone:.1f}")
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ NOT_BOUND = {  # and why
     "is_same_configuration": "returns a bool",
     **dict.fromkeys(["constraints.box", "constraints.contacts_between"], "describes contacts"),
     "constraints.close": "iterates",
+    "constraints.contact_points": "takes shapes, not a model",
     "constraints.loop_rows": "returns an object",
 }
 

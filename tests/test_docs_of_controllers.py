@@ -74,7 +74,7 @@ def test_pages_name_their_examples_and_show_a_small_picture(page):
 
 def test_every_table_is_shown_once(controllers):
     shown = re.findall(r"controllers\.(\w+)\(", "".join(map(text, PAGES)))
-    inner = {"rollouts", "per", "per_target", "per_problem", "beside", "millimetres"}
+    inner = {"rollouts", "per", "per_target", "per_problem", "per_problem_alone", "beside", "millimetres"}
     made = {
         name for name, one in vars(controllers).items() if getattr(one, "__module__", "") == "controllers"
     }
@@ -94,7 +94,14 @@ def test_tables_have_the_stored_times(controllers, stored):
             controllers.inverse_kinematics(),
             (own["treefactor"], own["Pinocchio"], peers["Pink"]["steps"] * peers["Pink"]["seconds"]),
         ),
-        (controllers.dynamic_programming(), (stored["ddp_batch"]["seconds"], peers["Crocoddyl"]["seconds"])),
+        (
+            controllers.dynamic_programming(),
+            [
+                part["seconds"]
+                for one in (stored["ddp_batch"], peers["Crocoddyl"])
+                for part in (one, one["alone"])
+            ],
+        ),
         (controllers.gradients(), [peers[name][of] for name in PEERS for of in ("seconds", "ours")]),
     ):
         assert {duration(seconds) for seconds in times} <= set(cells(table))

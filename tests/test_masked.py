@@ -142,6 +142,10 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
         *(CLOSED, RATES, RATES),
     ),
     "constraints.close": (lambda q: constraints.close(BARS, q), CLOSED),
+    "constraints.contact_points": (
+        lambda placed: constraints.contact_points(Plane(), Sphere(0), None, placed),
+        np.eye(3, 4),
+    ),
     "constraints.box": (lambda size, center: box(0, size, center), X + 1, X),
     "constraints.Sphere": (lambda center: Sphere(0, center), X),
     "constraints.Plane": (lambda normal, point: Plane(0, normal, point), Z, X),

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 
+from ._util.processor import processor_name
 from ._util.validation import available_cores
 from ._version import __version__
 from .tree import _pattern
@@ -33,20 +34,21 @@ def show_config(mode: str = "stdout") -> dict | None:
     ValueError
         If the mode is another one.
     """
-    found = {
+    settings = {
         "treefactor": __version__,
         "numpy": np.__version__,
         "python": platform.python_version(),
         "machine": platform.machine(),
+        "processor": processor_name(),
         "cores": available_cores(),
         "instruction sets": list(_pattern.INSTRUCTION_SETS),
         "used": _pattern.USED,
         "rows of a tile": _pattern.TILE,
     }
     if mode == "dicts":
-        return found
+        return settings
     if mode != "stdout":
         raise ValueError(f"mode must be 'stdout' or 'dicts', got {mode!r}")
-    for name, value in found.items():
+    for name, value in settings.items():
         sys.stdout.write(f"{name:18}{', '.join(value) if isinstance(value, list) else value}\n")
     return None

@@ -49,6 +49,10 @@ ROUNDED_INERTIA = 1e-6
 SAME_COMPILED = 1e-12  # the same of a body that MuJoCo compiles from two files
 SELF_CHECK = 1e-11  # relative; H against inverse dynamics of the same engine
 
+# convex hulls, relative to their size
+FLAT_FACE = 1e-6  # triangles whose corners are this close to one plane are one face
+THIN_HULL = 1e-9  # thinner sets of points enclose nothing
+
 # adapters
 NO_TWIST = 1e-9  # m/rad or rad; a smaller part of a twist counts as zero
 SAME_AS_CACHED = 1e-9  # relative; a larger difference of H proves that PyBullet has cached another tree

@@ -162,6 +162,13 @@ class ClosedLoops(_Target):
         return self.measured()
 
 
+class Control(_Target):
+    studies = ("control",)
+
+    def setup_cache(self):
+        return self.measured()
+
+
 class S10SparseSolvers(_Target):
     studies = ("sparse solvers",)
 

@@ -11,7 +11,7 @@ WITHOUT_COUNTERPART = {  # public functions and classes, with what Pinocchio's P
     "a choice of how to call": ("bind", "generate", "stream"),
     "nothing": (
         *("base_parameters", "chain_forces", "chain_inertia", "damped_least_squares", "show_config"),
-        "control.inverse_kinematics",
+        *("constraints.contact_points", "control.inverse_kinematics"),
         *("adapters.pinocchio_.coupled_configuration", "adapters.pinocchio_.coupling"),
         *("adapters.pinocchio_.constraints", "adapters.pinocchio_.leading"),
         *("adapters.pinocchio_.massless_joints", "adapters.pinocchio_.mimic_joints"),
@@ -19,6 +19,7 @@ WITHOUT_COUNTERPART = {  # public functions and classes, with what Pinocchio's P
     "nothing: Crocoddyl and aligator solve such problems": ("control.ilqr",),
     "itself: the functions convert models": (
         *("adapters.pinocchio_.load", "adapters.pinocchio_.model", "adapters.pinocchio_.tree"),
+        "adapters.pinocchio_.geometry",
     ),
 }
 

@@ -50,6 +50,21 @@ def measured(name: str) -> dict:
     return json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def origins() -> Html:
+    """Show where and when the stored results were measured."""
+    rows = []
+    for file in sorted(MEASURED.glob("*.json")):
+        stored = measured(file.stem)
+        if config := stored.get("config"):
+            names = (
+                config.get("processor"),
+                config["used"],
+                *(stored.get(key) for key in ("date", "commit", "load")),
+            )
+            rows.append([file.stem, *("" if name is None else str(name) for name in names)])
+    return grid(["", "processor", "instructions", "date", "commit", "load"], rows)
+
+
 def ratios(robots: Sequence[str], subject: str) -> Html:
     """Show how many times faster than a peer we are, robot by robot, with the quartiles of the runs."""
     by_robot = {name: {key(row): row for row in measured(name)["results"]} for name in robots}

@@ -17,7 +17,6 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import treefactor as tf
 from treefactor import report
 
 MEASURED = Path(__file__).parents[1] / "measured"
@@ -55,8 +54,9 @@ def content(name: str, small: bool = False) -> dict:
     module, file = import_module(f"measure_{name}"), MEASURED / f"{name}.json"
     before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     sizes = getattr(module, "SMALL" if small else "FULL", {})
-    head = {"config": tf.show_config("dicts"), "versions": versions(name), "sizes": sizes}
-    return {key: value for key, value in head.items() if value} | module.measured(before, **sizes)
+    head = {"versions": versions(name), "sizes": sizes}
+    head = report.circumstances() | {key: value for key, value in head.items() if value}
+    return head | module.measured(before, **sizes)
 
 
 def versions(name: str) -> dict[str, str]:

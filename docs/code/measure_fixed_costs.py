@@ -8,11 +8,9 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import date
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from time import perf_counter_ns
 
 import numpy as np
@@ -44,27 +42,11 @@ IMPORTS = {  # above NumPy
 
 
 def measured(_: dict, names: tuple[str, ...], turns: int, processes: int) -> dict:
-    """Return where and when it was measured, and all figures in seconds."""
+    """Return all figures in seconds."""
     return {
-        "processor": processor(),
-        "date": date.today().isoformat(),
-        "commit": commit(),
         "imports": imports(processes),
         "robots": {name: costs(robots.find(name), turns) for name in names},
     }
-
-
-def processor() -> str:
-    """Return the name of the processor; empty where the system does not tell it."""
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-
-
-def commit() -> str:
-    """Return the commit of the checkout."""
-    command = ("git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD")
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def imports(processes: int) -> dict[str, float]:

@@ -28,7 +28,7 @@ def equal(found, wanted):
 
 
 def test_all_functions_are_public():
-    assert sorted([*NAMES, "from_log_cholesky"]) == jax_.__all__
+    assert sorted([*NAMES, "from_log_cholesky", "ilqr", "inverse_kinematics"]) == jax_.__all__
 
 
 @pytest.mark.parametrize(

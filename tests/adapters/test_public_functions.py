@@ -11,7 +11,11 @@ from treefactor.adapters._public_functions import Adapter, public_functions
 from treefactor.quantities.frameworks import DIFFERENTIABLE, FRAMEWORKS, JAX
 
 FUNCTIONS = public_functions(
-    Adapter(JAX, np, lambda *given: [given], lambda x, name, shape: np.asarray(x), float)
+    Adapter(
+        *(JAX, np, lambda *given: [given], lambda x, name, shape: np.asarray(x), float),
+        constant=None,
+        as_int8=None,
+    )
 )
 MODEL = next(model for model in MODELS.values() if model.nv > 1)
 Q, V, A, TAU = np.arange(4.0 * MODEL.nv).reshape(4, -1)

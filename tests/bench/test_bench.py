@@ -18,6 +18,7 @@ from treefactor import bench, cli, report, robots
 from treefactor.bench import Call, Comparison, Result, _peak
 from treefactor.bench import scaling as growth
 from treefactor.bench.case import Case
+from treefactor.bench.comparisons import control as control_times
 from treefactor.bench.comparisons import frameworks as frameworks_times
 from treefactor.bench.comparisons import loops as loops_times
 from treefactor.bench.comparisons import mlcp as mlcp_times
@@ -154,6 +155,30 @@ def test_bench_of_closed_loops(tmp_path, capsys, monkeypatch):
     assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio"))
     assert all(float(row["note"].split()[-1]) < 1e-9 for row in rows)
     assert "constraintDynamics" in capsys.readouterr().out
+
+
+def test_bench_of_control(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("pinocchio", reason="the peer")
+    monkeypatch.delenv(control_times.VARIABLE, raising=False)
+    file = tmp_path / "bench.json"
+    assert cli.main(["bench", "control", "--json", str(file)]) == 0
+    rows = json.loads(file.read_text())["results"]
+    both = [control_times.MANY, control_times.ONE]
+    assert [(row["model"], row["what"]) for row in rows] == [
+        (name, what) for name in control_times.TIPS for what in both
+    ]
+    assert all(row["note"].startswith("100.0% solved") for row in rows)
+    assert all(row["ratio"] > 1.0 for row in rows)
+    shown = capsys.readouterr()
+    assert "clips steps at the limits" in " ".join(shown.out.split())
+    assert "Crocoddyl is left out" in shown.err
+
+
+@pytest.mark.skipif(not control_times.crocoddyl_python(), reason="no Python has Crocoddyl")
+def test_bench_of_crocoddyl():
+    motions = control_times.Motions("ur5_robot")
+    assert motions.iterations == motions.their_iterations
+    assert float(motions.note().split()[3].rstrip(",")) < 1e-9
 
 
 @pytest.mark.parametrize("absent", [(), ("torch",), ("jax", "torch")])

@@ -100,6 +100,7 @@ TARGETS = (
     "Chain",
     "A2A8Contacts",
     "ClosedLoops",
+    "Control",
     "S10SparseSolvers",
 )
 FAST = ("S1S2SingleMatrix", "S4DenseBatch", "S6Dynamics", "Rollouts", "A2A8Contacts")

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -136,7 +137,12 @@ def test_bench_of_an_mjcf_names_no_goals(arm, capsys):
     plain = capsys.readouterr()
     for words in ("S1", "S4", "S8", "goal", "Goal", "reached", "missed"):
         assert words not in plain.out + plain.err
-    assert "goal" not in (arm.parent / "plain.json").read_text()
+    text = (arm.parent / "plain.json").read_text()
+    assert "goal" not in text
+    stored = json.loads(text)
+    assert stored["config"] == tf.show_config("dicts")
+    assert date.fromisoformat(stored["date"]) <= date.today()
+    assert stored.get("load", 0.0) >= 0.0
 
 
 @pytest.mark.parametrize("robot", robots.default_robots(), ids=lambda robot: robot.name)

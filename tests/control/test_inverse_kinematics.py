@@ -178,30 +178,72 @@ ROBOTS = [  # of 6 and 7 freedoms, a quadruped's foot, a humanoid's arm with its
 ]
 
 
-@pytest.mark.parametrize(("name", "frame", "floating", "prefixes"), ROBOTS)
-def test_robots_that_no_page_lists(name, frame, floating, prefixes):
+def held_out(name, frame, floating, prefixes, count):
+    """Return a model, reachable targets of a frame, the start, and the joints that may move."""
     model = tf.Model.from_urdf(bundled_robot(name), floating=floating)
-    q = tf.random_configuration(model, 7, size=200)
-    joints = None
-    if prefixes:
-        joints = [joint.name for joint in model.joints if joint.name.startswith(prefixes)]
-    elif floating:
-        joints = [joint.name for joint in model.joints[1:]]
-    base = tf.neutral(model)
-    own = np.r_[:7] if floating else np.r_[:0]
-    q[:, own] = base[own]
-    if prefixes:
+    q, base, joints = tf.random_configuration(model, 7, size=count), tf.neutral(model), None
+    if floating:
+        movable = prefixes or tuple(joint.name for joint in model.joints[1:])
+        joints = [joint.name for joint in model.joints if joint.name.startswith(movable)]
         for joint, at in zip(model.joints, model.idx_q, strict=True):
             if joint.name not in joints:
                 q[:, at : at + joint.nq] = base[at : at + joint.nq]
     targets = tf.frame_placement(model, q, frame)
     few = len(model.support(frame)) - 6 * floating < 6
-    targets = targets[..., 3] if few else targets
-    result = inverse_kinematics(model, targets, frame, q0=base if floating else None, joints=joints)
+    return model, targets[..., 3] if few else targets, base if floating else None, joints
+
+
+def assert_honest(model, frame, floating, result, targets):
+    """Assert that what is solved meets its target, by placements computed again, and that limits hold."""
+    if targets.shape[-1] == 3:
+        apart = np.linalg.norm(tf.frame_placement(model, result.q, frame)[..., 3] - targets, axis=-1)
+    else:
+        apart = np.maximum(*errors(model, result.q, frame, targets))
+    assert (apart[result.solved] <= TOLERANCE + 1e-12).all()
+    own = slice(7 if floating else 0, None)
+    assert (result.q[:, own] >= model.lower[own]).all()
+    assert (result.q[:, own] <= model.upper[own]).all()
+
+
+def assert_held_out(robot, count, iterations):
+    """Assert that a robot reaches targets it can reach, and no others; each answer has bits of its own."""
+    name, frame, floating, prefixes = robot
+    model, targets, q0, joints = held_out(name, frame, floating, prefixes, count)
+    solver = InverseKinematics(model, frame, joints=joints)
+    result = solver(targets, q0)
     assert result.solved.mean() >= 0.99
-    adds = [e for e in range(model.nq) if not floating or e >= 7]
-    assert (result.q[:, adds] >= model.lower[adds]).all()
-    assert (result.q[:, adds] <= model.upper[adds]).all()
+    assert_honest(model, frame, floating, result, targets)
+    order = np.random.default_rng(1).permutation(count)
+    assert solver(targets[order], q0, num_threads=2).q.tobytes() == result.q[order].tobytes()
+    assert solver(targets[-1], q0).q.tobytes() == result.q[-1].tobytes()
+    far = targets.copy()
+    points = far if far.ndim == 2 else far[..., 3]
+    points *= (20.0 / np.linalg.norm(points, axis=-1))[:, None]
+    lost = inverse_kinematics(model, far, frame, q0=q0, joints=joints, iterations=iterations)
+    assert not lost.solved.any()
+    assert_honest(model, frame, floating, lost, far)
+
+
+@pytest.mark.parametrize("robot", ROBOTS, ids=lambda robot: robot[0])
+def test_robots_that_no_page_lists(robot):
+    assert_held_out(robot, 200, 20)
+
+
+@pytest.mark.slow
+def test_all_arms_of_six_and_seven_freedoms():
+    """A thousand targets of every bundled arm, and of the robots above."""
+    arms = []
+    for name in robots.bundled():
+        try:
+            model = tf.Model.from_urdf(robots.find(name).path)
+        except tf.TreefactorError:
+            continue  # a file with loops, or of another format
+        tip = max(model.frames, key=lambda frame: len(model.support(frame)))
+        if len(model.support(tip)) in (6, 7) and not any(joint.mimic for joint in model.joints):
+            arms.append((name, tip, False, None))
+    assert len(arms) > 15
+    for robot in [*ROBOTS, *arms]:
+        assert_held_out(robot, 1000, 1000)
 
 
 def test_targets_out_of_reach(panda):
@@ -270,6 +312,40 @@ def test_unlimited_joints_stay_near_the_start():
     result = inverse_kinematics(coupled, goals, "tip", q0=q0[:2])
     assert result.solved.mean() > 0.9
     assert (np.abs(result.q[:, 1] - q0[1]) <= np.pi + 1e-9).all()
+
+
+def test_only_unlimited_joints_turn_wholly():
+    """Near a limit, the angle that is nearest to the start may lie beyond it."""
+    links = [tf.Joint("a", "revolute", axis=[0, 0, 1])]
+    links += [tf.Joint(name, "revolute", k, p=[1, 0, 0], axis=[0, 0, 1]) for k, name in enumerate("bc")]
+    model = tf.Model(links).add_frame("tip", "c", p=[1, 0, 0])
+    targets = reachable(model, "tip", 100)
+    for lower, upper, start in ((-20.0, 20.0, 19.9), (-np.inf, 20.0, 19.9), (-20.0, np.inf, -19.9)):
+        limits = np.full(3, lower), np.full(3, upper)
+        result = inverse_kinematics(model, targets, "tip", q0=np.full(3, start), limits=limits)
+        assert result.solved.all()
+        assert ((result.q >= lower) & (result.q <= upper)).all()
+        assert (np.abs(result.q - start) > np.pi).any()
+    joint = tf.Joint("u", "universal", axis=[[0, 0, 1], [0, 1, 0]])
+    wrist = tf.Model([joint]).add_frame("tip", "u", p=[1, 0, 0])
+    start = np.array([40.0, -70.0])
+    result = inverse_kinematics(wrist, reachable(wrist, "tip", 50)[..., 3], "tip", q0=start)
+    assert result.solved.all()
+    assert (np.abs(result.q - start) <= np.pi + 1e-9).all()
+    assert result.attempts.max() > 1
+
+
+def test_limits_of_rotations_do_not_count():
+    """Files give limits of -1 and 1 to quaternions: they bound joints of one freedom only."""
+    arm = [tf.Joint("ball", "spherical"), tf.Joint("rail", "prismatic", 0, axis=[1, 0, 0])]
+    model = tf.Model(arm).add_frame("tip", "rail", p=[1, 0, 0])
+    limits = np.array([-0.1, -0.1, -0.1, -0.1, -0.5]), np.array([0.1, 0.1, 0.1, 0.1, 0.5])
+    targets = reachable(model, "tip", 50)[..., 3]
+    targets *= (1.2 / np.linalg.norm(targets, axis=1))[:, None]
+    result = inverse_kinematics(model, targets, "tip", limits=limits)
+    assert result.solved.all()
+    assert (np.abs(result.q[:, 4]) <= 0.5).all()
+    assert (np.abs(result.q[:, :4]).max(axis=1) > 0.1).all()
 
 
 def test_contradictory_tasks_end_at_the_weighted_optimum(panda):

@@ -37,13 +37,33 @@ class Problems:
         self.dynamics = by_q, by_v, np.ascontiguousarray(by_u[..., :nu])
         self.transport = tf.d_integrate(model, q, H * v)
         roots = rng.normal(size=(count, steps + 1, n, n)), 0.3 * rng.normal(size=(count, steps + 1, m, m))
+        hessian = roots[0] @ roots[0].swapaxes(-1, -2)
+        self.first = 0 if full else nu
+        if full:
+            by_all = roots[1] @ roots[1].swapaxes(-1, -2)
+            by_all[..., nu : nu + n, nu : nu + n] += hessian
+            hessian = by_all
         self.costs = (
             rng.normal(size=(count, steps + 1, m)),
-            rng.uniform(0.1, 1.0, size=(1, steps + 1, m)),
-            roots[0] @ roots[0].swapaxes(-1, -2),
-            roots[1] @ roots[1].swapaxes(-1, -2) if full else None,
+            rng.uniform(0.1, 1.0, size=(count, steps + 1, m)),
+            hessian,
         )
         self.regularization = 10.0 ** rng.uniform(-9, -1, size=count)
+
+    def blocks(self):
+        """Return the derivatives of steps of configurations: their blocks of rotations."""
+        sizes = {"freeflyer": 6, "spherical": 3, "planar": 3}
+        places = [
+            slice(v, v + sizes[joint.kind])
+            for joint, v in zip(self.model.joints, self.model.idx_v, strict=True)
+            if joint.kind in sizes
+        ]
+        shape = (self.count, self.steps, -1)
+        empty = np.empty((self.count, self.steps, 0))
+        return tuple(
+            np.concatenate([empty, *(D[..., at, at].reshape(shape) for at in places)], axis=-1)
+            for D in self.transport
+        )
 
     def sweep(self, lanes, chosen=slice(None), limits=None, gaps=None):
         """Return gains, feedforward, slopes and failures of some problems."""
@@ -55,25 +75,36 @@ class Problems:
             np.full((count, 2), np.nan),
             np.full(count, -1, np.int8),
         )
-        parts = [
-            tuple(None if x is None else x if len(x) == 1 else np.ascontiguousarray(x[chosen]) for x in part)
-            for part in (self.dynamics, self.transport, self.costs)
-        ]
         sweeps = Sweeps(self.model.configurations, nu)
-        blocks = -(-count // SIDE) if lanes else count
-        sweeps.run(H, *parts, limits, gaps, self.regularization[chosen], results, lanes, 0, blocks)
+        side = SIDE if lanes else count
+        for first in range(0, count, side):
+            at, rows = slice(first, first + side), chosen[first : first + side]
+            eight = np.resize(rows, 8)
+            parts = (
+                tuple(np.moveaxis(x[eight], 0, -1).copy() if lanes else x[rows] for x in part)
+                for part in (self.dynamics, self.blocks(), self.costs)
+            )
+            dynamics, transport, costs = parts
+            own = None if limits is None else (limits[0][rows], *limits[1:])
+            crossed = None if gaps is None else (gaps[0][rows], gaps[1][at])
+            regularization = self.regularization[rows]
+            outputs = tuple(x[at] for x in results)
+            sweeps.run(
+                H, dynamics, transport, (*costs, self.first), own, crossed, regularization, outputs, lanes
+            )
         return results
 
     def dense(self, b):
         """Return transitions, gradients and Hessians of one problem."""
-        steps, nu = self.steps, self.nu
+        steps = self.steps
         transitions = np.array(
             [transition(*(x[b, t] for x in (*self.dynamics, *self.transport)), H) for t in range(steps)]
         )
-        gradient, diagonal, by_q, rest = self.costs
-        hessian = np.array([np.diag(row) for row in diagonal[0]])
-        hessian[:, nu : nu + self.n, nu : nu + self.n] += by_q[b]
-        return transitions, gradient[b], hessian if rest is None else hessian + rest[b]
+        gradient, diagonal, by_some = self.costs
+        hessian = np.array([np.diag(row) for row in diagonal[b]])
+        end = self.first + by_some.shape[-1]
+        hessian[:, self.first : end, self.first : end] += by_some[b]
+        return transitions, gradient[b], hessian
 
 
 @pytest.mark.parametrize(

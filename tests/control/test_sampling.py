@@ -107,8 +107,7 @@ def test_costs_are_those_of_ilqr(dtype):
         terms, _ = terms_of(cost, Sizes(DIVER, steps - 1, 4, 0.02, (2,)))
         expected = np.zeros(2 * count)
         motions = [x.reshape(2 * count, *x.shape[2:]) for x in (q, v, np.ascontiguousarray(record.u))]
-        for term in terms:
-            term.add_values(*motions, np.repeat([0, 1], count), expected)
+        terms.add_values_of(*motions, np.repeat([0, 1], count), expected, 0, 2 * count)
         cost = controller.plan(q0, v0).cost
         np.testing.assert_allclose(cost, expected.reshape(2, count), rtol=2e-3 if dtype else 1e-12)
 

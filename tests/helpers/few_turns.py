@@ -2,12 +2,13 @@
 
 from treefactor import bench
 from treefactor.bench import case
-from treefactor.bench.comparisons import all_robots, derivatives, factor, frameworks, mlcp, rollouts
+from treefactor.bench.comparisons import all_robots, control, derivatives, factor, frameworks, mlcp, rollouts
 
 TURNS = {bench.timing: {"RUN": 1e-6, "TURNS": 2, "FEWEST": 2, "PATIENCE": 0.0}}
 ROWS = {mlcp.LARGE: 60, mlcp.MIDDLE: 40, mlcp.SMALL: 10}
 SIZES = {
     all_robots: {"COUNT": 16, "names": lambda: ["double_pendulum", "solo12"]},
+    control: {"TARGETS": 9, "FEW": 2, "MOTIONS": 2, "STEPS": 10},
     derivatives: {"COUNTS": (8, 16)},
     case: {"COUNT": 16, "MATRICES": 40},
     factor: {"SMALL": 20},

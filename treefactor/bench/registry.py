@@ -14,7 +14,18 @@ from typing import Any
 from ..check import robots
 from . import scaling
 from .case import Case
-from .comparisons import arms, derivatives, dynamics, factor, frameworks, loops, mlcp, rollouts, trees
+from .comparisons import (
+    arms,
+    control,
+    derivatives,
+    dynamics,
+    factor,
+    frameworks,
+    loops,
+    mlcp,
+    rollouts,
+    trees,
+)
 from .timing import Comparison, Result
 
 ROBOTS = (
@@ -85,6 +96,7 @@ STUDIES: dict[str, Study] = {
     "arms": Study("Dynamics of an arm without zeros", lambda: ["GENERAL_6R"], arms.compiled),
     "contacts": Study("Contact problems", lambda: mlcp.problems(), mlcp.contacts),
     "loops": Study("Closed loops", lambda: loops.NAMES, loops.closed_loops),
+    "control": Study("Inverse kinematics and iterative LQR", control.TIPS.keys, control.solvers),
 }
 
 

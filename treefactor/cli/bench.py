@@ -1,4 +1,4 @@
-"""Run `treefactor bench`: times of robots, of contact problems or of closed loops, compared with peers."""
+"""Run `treefactor bench`: times of robots, contact problems, closed loops or control, compared with peers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from .._util.files import replacing
 from ..bench.case import Case
 from ..bench.comparisons import all_robots
 from ..check import robots
-from ..config import show_config
 from ..exceptions import TreefactorError
 from .common import on_floating_base, progress
-from .options import CONTACTS, LOOPS
+from .options import CONTACTS, CONTROL, LOOPS
 
 NO_PEER = (
     "Pinocchio cannot be imported: the comparisons with it are left out (pip install 'treefactor[pinocchio]')"
@@ -23,12 +22,12 @@ NO_PEER = (
 
 
 def run_bench(options: argparse.Namespace) -> int:
-    """Print what `treefactor.bench` measures of robots, of contact problems, or of closed loops."""
+    """Print what `treefactor.bench` measures of robots, contact problems, closed loops or control."""
     if options.all:
         return _all_robots(options)
     if options.robot is None:
         raise TreefactorError("expected a robot, or --all: `treefactor info --list` prints bundled robots")
-    prepare = {CONTACTS: _contacts, LOOPS: _loops}.get(options.robot, _robot)
+    prepare = {CONTACTS: _contacts, LOOPS: _loops, CONTROL: _control}.get(options.robot, _robot)
     title, caption, subject, comparisons = prepare(options)
     results: list[bench.Result] = []
     with replacing(options.json) as file:
@@ -38,7 +37,7 @@ def run_bench(options: argparse.Namespace) -> int:
         ):
             results.append(result)
         report.print_results(title, results, caption, options.goals)
-        content = {**subject, "config": show_config("dicts")}
+        content = {**subject, **report.circumstances()}
         report.write_json(
             file, {**content, "results": [_as_dict(result, options.goals) for result in results]}
         )
@@ -61,7 +60,7 @@ def _all_robots(options: argparse.Namespace) -> int:
         distributions = all_robots.distributions(measured)
         report.print_all_robots(measured, distributions, options.goals)
         figures = report.all_robots_figures(measured, distributions, options.goals)
-        report.write_json(file, {"config": show_config("dicts"), **figures})
+        report.write_json(file, report.circumstances() | figures)
     report.print_busy([result for entry in measured for result in entry.results])
     return 0
 
@@ -110,6 +109,17 @@ def _loops(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[
 
     comparisons = registry.study_comparisons("loops")
     return "closed loops", report.LOOPS_CAPTION, {"mechanisms": LOOPS}, comparisons
+
+
+def _control(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Comparison]]:
+    """Return title, caption, subject and comparisons of solvers; print that Crocoddyl is missing."""
+    from ..bench import registry
+    from ..bench.comparisons import control
+
+    if not control.crocoddyl_python():
+        print(f"Crocoddyl is left out: {control.VARIABLE} names no Python that has it", file=sys.stderr)
+    comparisons = registry.study_comparisons("control")
+    return "control", report.CONTROL_CAPTION, {"solvers": CONTROL}, comparisons
 
 
 def _print_missing(names: list[str]) -> None:

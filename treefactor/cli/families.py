@@ -20,7 +20,7 @@ def run_families(options: argparse.Namespace) -> int:
         ):
             grown += of_family
         report.print_growth(grown)
-        report.write_json(json_file, {"trees": [entry.as_dict() for entry in grown]})
+        report.write_json(json_file, report.circumstances() | {"trees": [entry.as_dict() for entry in grown]})
         if plot_file is not None:
             from ..report.plots import draw_growth
 

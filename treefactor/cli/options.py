@@ -13,7 +13,7 @@ from ..identification.columns import KINDS
 from ..model.mechanisms import MECHANISMS
 from ..papers import tables
 
-CONTACTS, LOOPS = "mlcp", "loops"  # in place of a robot
+CONTACTS, LOOPS, CONTROL = "mlcp", "loops", "control"  # in place of a robot
 ROBOT = "a URDF or MJCF file, or the name of a bundled robot"
 BASES = {"choices": ("fixed", "floating"), "help": "default: what the robot is meant for"}
 REPORTS = {
@@ -132,7 +132,8 @@ def _bench(commands) -> None:
     command.add_argument(
         "robot",
         nargs="?",
-        help=f"{ROBOT}; {CONTACTS} for solvers of contact problems; {LOOPS} for mechanisms with closed loops",
+        help=f"{ROBOT}; {CONTACTS} for solvers of contact problems; {LOOPS} for mechanisms with closed "
+        f"loops; {CONTROL} for inverse kinematics and iterative LQR",
     )
     command.add_argument(
         "--all",

@@ -1,14 +1,18 @@
 """Constrain the motion of a model: loops, drives, contacts, joint limits, and time stepping.
 
 ``loops``, ``drives`` and ``contacts`` evaluate rows of constraints; ``rigid_contacts`` always hold.
+``contact_points`` finds where shapes touch.
 ``stepper`` steps through time with them, after ``free_motion`` without them; ``derivatives`` differentiates
 the dynamics. ``maximal`` gives every body six freedoms, and ``body_joints`` its joints.
 """
 
 from typing import TYPE_CHECKING
 
+from ..model.geometry import Geometry
+from ..model.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from .body_joints import BodyJoint
-from .contacts import Contact, Plane, Sphere, box, contacts_between
+from .contact_points import ContactPoints, contact_points
+from .contacts import Contact, box, contacts_between
 from .derivatives import forward_dynamics_derivatives
 from .drives import Drive
 from .loops import Rows, close, forward_dynamics, loop_rows
@@ -19,10 +23,16 @@ from .stepper import Step, Stepper, Trajectory
 __all__ = [
     "BodyJoint",
     "BodyStates",
+    "Box",
+    "Capsule",
     "Contact",
+    "ContactPoints",
+    "Cylinder",
     "Drive",
+    "Geometry",
     "MaximalCoordinates",
     "MaximalMotion",
+    "Mesh",
     "Plane",
     "RigidContact",
     "Rows",
@@ -32,6 +42,7 @@ __all__ = [
     "Trajectory",
     "box",
     "close",
+    "contact_points",
     "contacts_between",
     "forward_dynamics",
     "forward_dynamics_derivatives",

@@ -9,13 +9,13 @@ from numbers import Integral
 
 import numpy as np
 
-from .._util.rotations import unit
-from .._util.validation import ReadOnly, Sealed, as_number, as_tuple, as_vector
+from .._util.validation import Sealed, as_number, as_tuple, as_vector
 from ..exceptions import ConfigurationError, InvalidModelError
 from ..kinematics.jacobians import BodyMotions, Support
 from ..model.configuration import random_configuration
 from ..model.frames import Frame, body_number, located
 from ..model.model import Model, require_model
+from ..model.shapes import Plane, Sphere
 from ._contacts import CONTACT, ContactKernel
 from ._step_records import Touch
 from .loops import close, loops_of
@@ -24,74 +24,6 @@ SAMPLES = 4  # random configurations in which rates of gaps are compared with ze
 IDENTITY = np.eye(3)
 IDENTITY.flags.writeable = False
 STILL = 1e-9  # relative; a smaller rate is a rounding error
-
-
-@dataclass(frozen=True, eq=False)
-class Sphere(ReadOnly):
-    """Sphere on a body; a point if its radius is 0.
-
-    Parameters
-    ----------
-    body : int, str or Frame
-        By the number of its joint, -1 for the base, or by the joint's or its own name; or a frame on it, by
-        name or as a `treefactor.Frame`.
-    center : array_like, shape (3,)
-        m, in the frame of the joint, or in the frame given.
-    radius : float
-        m.
-
-    Raises
-    ------
-    InvalidModelError, ShapeError, NonFiniteError
-
-    Notes
-    -----
-    Immutable.
-    """
-
-    body: int | str | Frame
-    center: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    radius: float = 0.0
-
-    def __post_init__(self):
-        radius = as_number(self.radius, "radius")
-        if radius < 0:
-            raise InvalidModelError(f"radius must not be negative, got {radius}")
-        center = as_vector(self.center, 3, "center").copy()
-        self.__setstate__({"body": _body(self.body), "center": center, "radius": radius})
-
-
-@dataclass(frozen=True, eq=False)
-class Plane(ReadOnly):
-    """Half-space on a body, solid on the side opposite to its normal; by default the ground.
-
-    Parameters
-    ----------
-    body : int, str or Frame
-        As for `Sphere`.
-    normal : array_like, shape (3,)
-        Outward normal, in the frame of the joint, or in the frame given; any length but zero.
-    point : array_like, shape (3,)
-        Any point of the plane, m.
-
-    Raises
-    ------
-    InvalidModelError, ShapeError, NonFiniteError
-
-    Notes
-    -----
-    Immutable.
-    """
-
-    body: int | str | Frame = -1
-    normal: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
-    point: np.ndarray = field(default_factory=lambda: np.zeros(3))
-
-    def __post_init__(self):
-        normal, point = as_vector(self.normal, 3, "normal"), as_vector(self.point, 3, "point").copy()
-        if not normal.any():
-            raise InvalidModelError("expected a normal of nonzero length, got [0, 0, 0]")
-        self.__setstate__({"body": _body(self.body), "normal": unit(normal), "point": point})
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,15 +302,3 @@ def _surface(model: Model, side: Plane | Sphere) -> tuple:
         return located(model, side.body, None, side.center)[2], 0.0
     _, R, point = located(model, side.body, IDENTITY, side.point)
     return point, side.normal if R is IDENTITY else R @ side.normal
-
-
-def _body(value) -> int | str | Frame:
-    """Validate a body given by number or name, or a frame."""
-    if isinstance(value, str | Frame):
-        return value
-    if not isinstance(value, Integral):
-        raise InvalidModelError(
-            "body must be the number of a joint, its or its body's name, or a frame or its name, "
-            f"got {value!r}"
-        )
-    return int(value)

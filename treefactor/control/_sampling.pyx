@@ -6,10 +6,9 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from ..dynamics._rollouts cimport Simulation, State
-from ..kinematics._request cimport Request, request_kernels
-from ..model._configurations cimport Configurations, configuration_kernels
 from ..tree._operands cimport LANES, align
 from ..tree._pattern cimport active
+from ._costs cimport Terms
 
 import numpy as np
 
@@ -30,33 +29,15 @@ cdef extern from *:
         const double *upper
         const double *mix
 
-    ctypedef struct CostTerm:
-        Py_ssize_t residual, size, source
-        const double *weight
-        const double *time
-        const double *target
-        Py_ssize_t to_problem, to_time
-        const Py_ssize_t *entry
-        const double *lower
-        const double *upper
-
     ctypedef struct SamplingTable:
         void (*draw)(const Spline *, uint64_t key, uint64_t first, const double *nominal, const double *scale,
                      double *x, double *work) noexcept nogil
         void (*control)(const Spline *, Py_ssize_t t, const double *knots, double *u) noexcept nogil
         void (*apply)(Py_ssize_t n, Py_ssize_t entries, const Py_ssize_t *row, const Py_ssize_t *column,
                       const double *factor, const double *u, double *forces) noexcept nogil
-        void (*add_cost)(const CostTerm *, double time, const double *x, const double *target,
-                         double *cost) noexcept nogil
         void (*add_doubt)(Py_ssize_t n, const double *x, double *cost) noexcept nogil
         void (*average)(Py_ssize_t blocks, Py_ssize_t entries, const double *weight, const double *x,
                         double *result) noexcept nogil
-
-    enum:
-        DEVIATION
-        CHANGE
-        POSE
-        EXCESS
 
     const SamplingTable *sampling_for(const char *name) nogil
     uint64_t random_bits(uint64_t key, uint64_t counter) nogil
@@ -66,8 +47,6 @@ cdef extern from "kernels/common/subnormals.h" nogil:
     void restore_subnormals(uint64_t state)
 
 cdef const SamplingTable *kernels = sampling_for(active.name)
-RESIDUALS = {"deviation": DEVIATION, "change": CHANGE, "pose": POSE, "excess": EXCESS}
-FIRST_ITEM = 3                   # sources before are q, v and u
 
 
 cdef class Splines:
@@ -161,10 +140,7 @@ cdef struct Work:                # of a group of samples
     double *u                    # controls, and the generalized forces of 8 samples
     double *force
     double *x                    # q and v of 8 samples, if their type is float32
-    double *target               # q in 8 lanes, and the difference from it
-    double *change
-    double **item                # results of the request, and its workspace
-    double *scratch
+    double *scratch              # of the costs
     Py_ssize_t problem
 
 
@@ -174,12 +150,8 @@ cdef class SampledRollouts:
     Parameters
     ----------
     splines : Splines
-    configurations : Configurations
-        Of the model.
-    request : Request, or None
-        Computes what costs read of frames and masses.
-    terms : list of dict
-        Entries of the struct CostTerm by name, pointers as C-contiguous arrays.
+    terms : Terms
+        Costs as data.
     rows, columns, factors : ndarray
         Generalized forces are the sums of factors times controls: intp, intp and float64 of the same length.
     dt : float
@@ -188,41 +160,16 @@ cdef class SampledRollouts:
     """
 
     cdef Splines splines
-    cdef Configurations configurations
-    cdef Request request
+    cdef Terms terms
     cdef cnp.ndarray rows, columns, factors
     cdef double h
-    cdef Py_ssize_t substeps, terms
-    cdef CostTerm *term
-    cdef list kept
+    cdef Py_ssize_t substeps
 
-    def __init__(self, Splines splines not None, Configurations configurations not None, Request request,
-                 list terms not None, cnp.ndarray rows not None, cnp.ndarray columns not None,
-                 cnp.ndarray factors not None, double dt, Py_ssize_t substeps):
-        cdef CostTerm *c
-        cdef cnp.ndarray weight, time, target, entry, lower, upper
-        cdef Py_ssize_t k
-        if self.term != NULL:
-            raise RuntimeError("SampledRollouts are made once")
-        self.splines, self.configurations, self.request = splines, configurations, request
+    def __init__(self, Splines splines not None, Terms terms not None, cnp.ndarray rows not None,
+                 cnp.ndarray columns not None, cnp.ndarray factors not None, double dt, Py_ssize_t substeps):
+        self.splines, self.terms = splines, terms
         self.rows, self.columns, self.factors = rows, columns, factors
-        self.h, self.substeps, self.terms, self.kept = dt / substeps, substeps, len(terms), terms
-        self.term = <CostTerm *> malloc(max(1, self.terms) * sizeof(CostTerm))
-        if self.term == NULL:
-            raise MemoryError
-        for k in range(self.terms):
-            c, one = self.term + k, terms[k]
-            weight, time, target = one["weight"], one["time"], one["target"]
-            entry, lower, upper = one["entry"], one["lower"], one["upper"]
-            c.residual, c.source, c.size = one["residual"], one["source"], weight.shape[0]
-            c.weight, c.time = <const double *> weight.data, <const double *> time.data
-            c.target, c.entry = <const double *> target.data, <const Py_ssize_t *> entry.data
-            c.lower, c.upper = <const double *> lower.data, <const double *> upper.data
-            c.to_problem = 0 if target.shape[0] == 1 else target.shape[1] * target.shape[2]
-            c.to_time = 0 if target.shape[1] == 1 else target.shape[2]
-
-    def __dealloc__(self):
-        free(self.term)
+        self.h, self.substeps = dt / substeps, substeps
 
     def run(self, Simulation simulation not None, cnp.ndarray q0 not None, cnp.ndarray v0 not None,
             cnp.ndarray knots not None, cnp.ndarray cost not None, cnp.ndarray places not None,
@@ -262,7 +209,7 @@ cdef class SampledRollouts:
                 while lanes > width * left and lanes > width:
                     lanes = simulation.narrower(<int> lanes)
                 if lanes != w.state.lanes:
-                    rest = <char *> align(w.scratch + self.scratch_size())
+                    rest = <char *> align(w.scratch + self.terms.workspace_size())
                     simulation.carve(&w.state, <int> lanes, 0, rest)
                     simulation.prepare(&w.state)
                 w.problem = problem
@@ -275,39 +222,18 @@ cdef class SampledRollouts:
                 restore_subnormals(before)
         free(memory)
 
-    cdef Py_ssize_t scratch_size(self) noexcept nogil:
-        """Return the doubles of the workspace of the request."""
-        return 0 if self.request is None else request_kernels.lanes.workspace_size(&self.request.plan)
-
     cdef Py_ssize_t work_size(self, Simulation simulation) noexcept nogil:
         """Return the bytes of the workspace of a group."""
-        cdef Py_ssize_t lanes = self.splines.spline.nu + 3 * simulation.nv + 2 * simulation.nq, items = 0, k
-        cdef Py_ssize_t of_request = self.scratch_size()
-        if self.request is not None:
-            items = self.request.results
-            for k in range(items):
-                lanes += self.request.result[k].computed
-        return (items + LANES * (lanes + 3) + of_request) * sizeof(double) \
-            + simulation.state_size(simulation.widths[0], 0)
+        cdef Py_ssize_t lanes = self.splines.spline.nu + 2 * simulation.nv + simulation.nq
+        cdef Py_ssize_t doubles = LANES * (lanes + 3) + self.terms.workspace_size()
+        return doubles * sizeof(double) + simulation.state_size(simulation.widths[0], 0)
 
     cdef void carve(self, Simulation simulation, char *memory, Work *w) noexcept nogil:
         """Set the pointers of a workspace but those of its state."""
-        cdef Py_ssize_t items = 0, k
-        cdef double *at
-        if self.request is not None:
-            items = self.request.results
-        w.item = <double **> memory
-        at = align(<double *> memory + items)
-        w.u = at
+        w.u = align(<double *> memory)
         w.force = w.u + LANES * self.splines.spline.nu
         w.x = w.force + LANES * simulation.nv
-        w.target = w.x + LANES * (simulation.nq + simulation.nv)
-        w.change = w.target + LANES * simulation.nq
-        at = w.change + LANES * simulation.nv
-        for k in range(items):
-            w.item[k] = at
-            at += LANES * self.request.result[k].computed
-        w.scratch = at
+        w.scratch = w.x + LANES * (simulation.nq + simulation.nv)
         w.state.lanes, w.state.failure, w.state.step, w.state.block = 0, NULL, 0, 0
 
     cdef void run_group(self, Simulation simulation, Work *w, cnp.ndarray knots, cnp.ndarray cost,
@@ -354,35 +280,14 @@ cdef class SampledRollouts:
     cdef void add_costs(self, Simulation simulation, Work *w, Py_ssize_t half, Py_ssize_t t,
                         double *cost) noexcept nogil:
         """Add the costs of 8 samples at time t, after `apply` unless it is the last one."""
-        cdef const double *source[3]
-        cdef const CostTerm *c
-        cdef const double *x
-        cdef const double *target
-        cdef bint placed = False
-        cdef Py_ssize_t k
-        source[0] = NULL
-        for k in range(self.terms):
-            c = self.term + k
-            if c.time[t] == 0.0:
-                continue
-            if source[0] == NULL:
-                source[0], source[1] = positions(simulation, w, half), velocities(simulation, w, half)
-                source[2] = w.u
-            target = c.target + w.problem * c.to_problem + t * c.to_time
-            if c.source >= 3:
-                if not placed:
-                    request_kernels.lanes.compute(&self.request.plan, source[0], source[1], NULL, w.item,
-                                                  w.scratch)
-                    placed = True
-                x = w.item[c.source - 3]
-            elif c.residual == CHANGE:
-                active.lanes.load(simulation.nq, LANES, <const char *> target, 0, w.target)
-                configuration_kernels.lanes.difference(self.configurations.runs, self.configurations.count,
-                                                       w.target, source[0], w.change)
-                x = w.change
-            else:
-                x = source[c.source]
-            kernels.add_cost(c, c.time[t], x, target, cost)
+        cdef Py_ssize_t problem[LANES]
+        cdef Py_ssize_t time[LANES]
+        cdef int k
+        for k in range(LANES):
+            problem[k], time[k] = w.problem, t
+        if self.terms.count_at(time):
+            self.terms.add_values(problem, time, positions(simulation, w, half),
+                                  velocities(simulation, w, half), w.u, cost, w.scratch)
 
     cdef void store(self, Simulation simulation, Work *w, Py_ssize_t sample, Py_ssize_t samples,
                     Py_ssize_t place, cnp.ndarray q, cnp.ndarray v) noexcept nogil:

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import se3
 from .._util.messages import received
 from .._util.validation import as_real
 from ..exceptions import ConfigurationError, DtypeError, ShapeError
-from ..kinematics.plans import Item, item_of, items_of_masses
-from ..model.frames import frame_of
+from ..kinematics.masses import results_of
+from ..kinematics.plans import Item, View, items_of_masses, reference_name, request_of
+from ..model._configurations import configurations_of
+from ..model.frames import frame_of, support_of
 from ..model.model import Model
-from ..quantities import functions as tf
-from ._riccati import add_squares, add_values
+from ._costs import KINDS, Terms
 from .weights import weights_of
 
 GROUPS = ("continuous", "spherical", "planar", "freeflyer")  # joints whose entries of q do not add up
@@ -265,254 +265,144 @@ class Sizes:
         return math.prod(self.batch)
 
 
+@dataclass(frozen=True)
 class _Term:
-    """Weighted squares of residuals of one cost.
+    """A residual: the struct of the kernels, and what requests compute for its value and its derivatives."""
 
-    Parameters
-    ----------
-    sizes : Sizes
-    at : str or array_like
-    weight : float or array_like
-    size : int
-        Of the residual.
-    name : str
-        Of the cost, for errors.
-    """
-
-    full = False  # whether the Hessian has entries other than those by q
-    source, kind = (
-        "q",
-        "deviation",
-    )  # of the residual in lanes: what it reads, and how it differs from the target
-
-    def __init__(self, sizes: Sizes, at, weight, size: int, name: str):
-        self.sizes, self.model = sizes, sizes.model
-        self.time = _times(at, sizes, name)
-        self.weight = weights_of(weight, size, f"weight of {name}")
-
-    def add_values(self, q, v, u, rows, cost):
-        """Add the costs of motions of the problems `rows`."""
-        add_values(self.residual(q, v, u, rows), self.weight, self.time, cost)
-
-    def item(self) -> Item:
-        """Return what the source "item" reads of the kinematics."""
-        raise NotImplementedError
-
-    def residual(self, q, v, u, rows) -> np.ndarray:
-        """Return the residuals (A, times, size) of motions of the problems `rows`."""
-        raise NotImplementedError
-
-    def add_constants(self, diagonal):
-        """Add to the constant diagonal (T + 1, m) of the Hessian."""
-
-    def add_derivatives(self, q, v, u, rows, sums):
-        """Add gradients and Hessians, but what `add_constants` adds."""
-        raise NotImplementedError
+    struct: dict
+    of_value: tuple[Item, ...] = ()
+    of_derivatives: tuple[Item, ...] = ()
 
 
-class _StateTerm(_Term):
-    """Deviation of q."""
-
-    def __init__(self, sizes, cost):
-        _Term.__init__(self, sizes, cost.at, cost.weight_q, sizes.model.nv, "StateCost")
-        self.target = _targets(cost.q, sizes, (sizes.model.nq,), sizes.steps + 1, "q of StateCost")
-        self.linear = not any(joint.kind in GROUPS for joint in sizes.model.joints)
-        self.kind = "deviation" if self.linear and sizes.model.nq == sizes.model.nv else "change"
-
-    def residual(self, q, v, u, rows):
-        return self._from_target(tf.difference, q, rows)
-
-    def _from_target(self, function, q, rows, *options):
-        chosen = np.broadcast_to(_rows(self.target, rows), q.shape)
-        if self.linear and not options:
-            return q - chosen if q.shape[-1] == self.model.nv else function(self.model, chosen, q)
-        return function(self.model, chosen, q, *options)
-
-    def add_constants(self, diagonal):
-        if self.linear:
-            m, n = diagonal.shape[1], self.model.nv
-            diagonal[:, m - 2 * n : m - n] += self.time[:, None] * self.weight
-
-    def add_derivatives(self, q, v, u, rows, sums):
-        first, r = self.sizes.controls, self.residual(q, v, u, rows)
-        if self.linear:
-            sums.gradient[..., first : first + self.model.nv] += self.time[:, None] * self.weight * r
-        else:
-            J = self._from_target(tf.d_difference, q, rows, "ARG1")
-            add_squares(r, J, None, self.weight, self.time, sums.gradient, sums.by_q, first, 0)
+def _state_terms(sizes: Sizes, cost: StateCost) -> list[_Term]:
+    """Return the deviations of q and of v."""
+    model, times = sizes.model, sizes.steps + 1
+    q = _struct("configuration", sizes, cost.at, cost.weight_q, model.nv, "StateCost")
+    v = _struct("velocity", sizes, cost.at, cost.weight_v, model.nv, "StateCost")
+    q["target"] = _targets(cost.q, sizes, (model.nq,), times, "q of StateCost")
+    v["target"] = _targets(cost.v, sizes, (model.nv,), times, "v of StateCost")
+    return [_Term(q), _Term(v)]
 
 
-class _VelocityTerm(_Term):
-    """Deviation of v."""
+def _control_terms(sizes: Sizes, cost: ControlCost) -> list[_Term]:
+    """Return the deviation of u."""
+    struct = _struct("control", sizes, "running", cost.weight, sizes.controls, "ControlCost")
+    struct["target"] = _targets(cost.u, sizes, (sizes.controls,), sizes.steps, "u of ControlCost")
+    return [_Term(struct)]
 
-    source = "v"
 
-    def __init__(self, sizes, cost):
-        _Term.__init__(self, sizes, cost.at, cost.weight_v, sizes.model.nv, "StateCost")
-        self.target = _targets(cost.v, sizes, (sizes.model.nv,), sizes.steps + 1, "v of StateCost")
+def _frame_terms(sizes: Sizes, cost: FrameCost) -> list[_Term]:
+    """Return the distance of a frame from its target."""
+    struct, view = _struct("pose", sizes, cost.at, cost.weight, 6, "FrameCost"), _view(sizes, cost.frame)
+    target = as_real(cost.target, "target of FrameCost")
+    if target.shape[-2:] == (4, 4):
+        target = target[..., :3, :]
+    _require_rotations(target)
+    struct["target"] = _targets(target, sizes, (3, 4), sizes.steps + 1, "target of FrameCost")
+    struct["jacobian"], struct["columns"] = (1, -1), (_columns(sizes, view), NOTHING)
+    placement, jacobian = (
+        Item(kind, (view,), layout="packed") for kind in ("frame_placement", "frame_jacobian")
+    )
+    return [_Term(struct, (placement,), (placement, jacobian))]
 
-    def residual(self, q, v, u, rows):
-        return v - _rows(self.target, rows)
 
-    def add_constants(self, diagonal):
-        diagonal[:, -self.model.nv :] += self.time[:, None] * self.weight
+def _frame_velocity_terms(sizes: Sizes, cost: FrameVelocityCost) -> list[_Term]:
+    """Return the deviation of the velocity of a frame."""
+    struct = _struct("measured", sizes, cost.at, cost.weight, 6, "FrameVelocityCost")
+    view = _view(sizes, cost.frame, reference_name(cost.reference))
+    struct["target"] = _targets(cost.target, sizes, (6,), sizes.steps + 1, "target of FrameVelocityCost")
+    columns = _columns(sizes, view)
+    struct["jacobian"] = 2, 1  # the first two of the four results are the Jacobian and the derivative by q
+    struct["columns"] = columns, columns + sizes.model.nv
+    velocity, derivatives = (Item(kind, (view,)) for kind in ("frame_velocity", "frame_derivatives"))
+    return [_Term(struct, (velocity,), (velocity, derivatives))]
 
-    def add_derivatives(self, q, v, u, rows, sums):
-        sums.gradient[..., -self.model.nv :] += (
-            self.time[:, None] * self.weight * self.residual(q, v, u, rows)
+
+def _com_terms(sizes: Sizes, cost: ComCost) -> list[_Term]:
+    """Return the distance of the centre of mass from its target."""
+    struct = _struct("measured", sizes, cost.at, cost.weight, 3, "ComCost")
+    struct["target"] = _targets(cost.target, sizes, (3,), sizes.steps + 1, "target of ComCost")
+    struct["jacobian"] = 1, -1
+    struct["columns"] = np.arange(sizes.controls, sizes.controls + sizes.model.nv), NOTHING
+    kinds = ("center_of_mass", "center_of_mass_jacobian")
+    center, jacobian = (items_of_masses(sizes.model, kind, -1)[0] for kind in kinds)
+    return [_Term(struct, (center,), (center, jacobian))]
+
+
+def _limit_terms(sizes: Sizes, cost: LimitCost) -> list[_Term]:
+    """Return the excess over limits."""
+    model = sizes.model
+    struct = _struct("excess", sizes, cost.at, cost.weight, model.nv, "LimitCost")
+    places = [
+        (v + k, q + k)
+        for joint, q, v in zip(model.joints, model.idx_q, model.idx_v, strict=True)
+        if joint.kind not in GROUPS and not joint.mimic
+        for k in range(joint.nv)
+    ]
+    at_v, at_q = np.array(places, np.intp).reshape(-1, 2).T
+    for values, own, name in ((cost.lower, model.lower, "lower"), (cost.upper, model.upper, "upper")):
+        values = own if values is None else as_real(values, f"{name} of LimitCost")
+        if values.shape != (model.nq,) or np.isnan(values).any():
+            raise ShapeError(f"{name} of LimitCost must be {model.nq} numbers, got {values}", values.shape)
+        struct[name] = values[at_q]
+    if (struct["lower"] > struct["upper"]).any():
+        k = int(np.argmax(struct["lower"] > struct["upper"]))
+        joint = model.joints[int(np.flatnonzero(np.asarray(model.idx_v) <= at_v[k])[-1])].name
+        raise ConfigurationError(
+            f"joint {joint!r} has limits {struct['lower'][k]:.9g} > {struct['upper'][k]:.9g}", joint
         )
+    struct["weight"] = np.ascontiguousarray(struct["weight"][at_v])
+    struct["entry"] = np.concatenate([at_q, sizes.controls + at_v])
+    return [_Term(struct)]
 
 
-class _ControlTerm(_Term):
-    """Deviation of u."""
-
-    source = "u"
-
-    def __init__(self, sizes, cost):
-        _Term.__init__(self, sizes, "running", cost.weight, sizes.controls, "ControlCost")
-        self.time = self.time[:-1]
-        self.target = _targets(cost.u, sizes, (sizes.controls,), sizes.steps, "u of ControlCost")
-
-    def residual(self, q, v, u, rows):
-        return u - _rows(self.target, rows)
-
-    def add_constants(self, diagonal):
-        diagonal[:-1, : self.sizes.controls] += self.time[:, None] * self.weight
-
-    def add_derivatives(self, q, v, u, rows, sums):
-        change = self.time[:, None] * self.weight * self.residual(q, v, u, rows)
-        sums.gradient[:, :-1, : self.sizes.controls] += change
+def _struct(kind: str, sizes: Sizes, at, weight, size: int, name: str) -> dict:
+    """Return what all terms have; `size` is that of the residual, `name` that of the cost, for errors."""
+    weight = np.ascontiguousarray(weights_of(weight, size, f"weight of {name}"))
+    return {"kind": KINDS[kind], "time": _times(at, sizes, name), "weight": weight}
 
 
-class _FrameTerm(_Term):
-    """Distance of a frame from its target."""
-
-    source, kind = "item", "pose"
-
-    def __init__(self, sizes, cost):
-        _Term.__init__(self, sizes, cost.at, cost.weight, 6, "FrameCost")
-        self.frame = frame_of(sizes.model, cost.frame)
-        target = as_real(cost.target, "target of FrameCost")
-        if target.shape[-2:] == (4, 4):
-            target = target[..., :3, :]
-        _require_rotations(target)
-        self.target = _targets(target, sizes, (3, 4), sizes.steps + 1, "target of FrameCost")
-
-    def item(self):
-        return item_of(self.model, "frame_placement", self.frame, "LOCAL")
-
-    def residual(self, q, v, u, rows):
-        return se3.log(self._error(tf.frame_placement(self.model, q, self.frame), rows))
-
-    def _error(self, placement, rows):
-        return se3.between(np.broadcast_to(_rows(self.target, rows), placement.shape), placement)
-
-    def add_derivatives(self, q, v, u, rows, sums):
-        J, placement = tf.frame_jacobian(self.model, q, self.frame, placement=True)
-        error = self._error(placement, rows)
-        add_squares(
-            se3.log(error), J, se3.jlog(error), self.weight, self.time, sums.gradient, sums.by_q,
-            self.sizes.controls, 0,
-        )  # fmt: skip
+def _view(sizes: Sizes, frame, reference: str = "LOCAL") -> View:
+    return View(frame_of(sizes.model, frame), reference)
 
 
-class _FrameVelocityTerm(_Term):
-    """Deviation of the velocity of a frame."""
-
-    full = True
-    source = "item"
-
-    def __init__(self, sizes, cost):
-        _Term.__init__(self, sizes, cost.at, cost.weight, 6, "FrameVelocityCost")
-        self.frame, self.reference = frame_of(sizes.model, cost.frame), cost.reference
-        self.target = _targets(cost.target, sizes, (6,), sizes.steps + 1, "target of FrameVelocityCost")
-
-    def item(self):
-        return item_of(self.model, "frame_velocity", self.frame, self.reference)
-
-    def residual(self, q, v, u, rows):
-        return tf.frame_velocity(self.model, q, v, self.frame, self.reference) - _rows(self.target, rows)
-
-    def add_derivatives(self, q, v, u, rows, sums):
-        derivatives = tf.frame_derivatives(self.model, q, v, np.zeros_like(v), self.frame, self.reference)
-        J = np.concatenate([derivatives.velocity_q, derivatives.jacobian], axis=-1)
-        first = self.sizes.controls
-        r = self.residual(q, v, u, rows)
-        add_squares(r, J, None, self.weight, self.time, sums.gradient, sums.hessian, first, first)
-
-
-class _ComTerm(_Term):
-    """Distance of the centre of mass from its target."""
-
-    source = "item"
-
-    def __init__(self, sizes, cost):
-        _Term.__init__(self, sizes, cost.at, cost.weight, 3, "ComCost")
-        self.target = _targets(cost.target, sizes, (3,), sizes.steps + 1, "target of ComCost")
-
-    def item(self):
-        return items_of_masses(self.model, "center_of_mass", -1)[0]
-
-    def residual(self, q, v, u, rows):
-        return tf.center_of_mass(self.model, q) - _rows(self.target, rows)
-
-    def add_derivatives(self, q, v, u, rows, sums):
-        r, J = self.residual(q, v, u, rows), tf.center_of_mass_jacobian(self.model, q)
-        add_squares(r, J, None, self.weight, self.time, sums.gradient, sums.by_q, self.sizes.controls, 0)
-
-
-class _LimitTerm(_Term):
-    """Excess over limits."""
-
-    kind = "excess"
-
-    def __init__(self, sizes, cost):
-        model = sizes.model
-        _Term.__init__(self, sizes, cost.at, cost.weight, model.nv, "LimitCost")
-        limits = []
-        for values, own, name in ((cost.lower, model.lower, "lower"), (cost.upper, model.upper, "upper")):
-            values = own if values is None else as_real(values, f"{name} of LimitCost")
-            if values.shape != (model.nq,) or np.isnan(values).any():
-                raise ShapeError(
-                    f"{name} of LimitCost must be {model.nq} numbers, got {values}", values.shape
-                )
-            limits.append(values)
-        places = [
-            (v + k, q + k)
-            for joint, q, v in zip(model.joints, model.idx_q, model.idx_v, strict=True)
-            if joint.kind not in GROUPS and not joint.mimic
-            for k in range(joint.nv)
-        ]
-        self.at_v, self.at_q = np.array(places, int).reshape(-1, 2).T
-        self.lower, self.upper = (x[self.at_q] for x in limits)
-        if (self.lower > self.upper).any():
-            k = int(np.argmax(self.lower > self.upper))
-            name = model.joints[int(np.flatnonzero(np.asarray(model.idx_v) <= self.at_v[k])[-1])].name
-            raise ConfigurationError(
-                f"joint {name!r} has limits {self.lower[k]:.9g} > {self.upper[k]:.9g}",
-                name,
-            )
-        self.weight = np.ascontiguousarray(self.weight[self.at_v])
-
-    def residual(self, q, v, u, rows):
-        x = np.take(q, self.at_q, axis=-1)
-        return np.maximum(x - self.upper, 0.0) + np.minimum(x - self.lower, 0.0)
-
-    def add_derivatives(self, q, v, u, rows, sums):
-        r = self.residual(q, v, u, rows)
-        weight = self.time[:, None] * self.weight
-        sums.gradient[..., self.sizes.controls + self.at_v] += weight * r
-        sums.by_q[..., self.at_v, self.at_v] += np.where(r != 0.0, weight, 0.0)
+def _columns(sizes: Sizes, view: View) -> np.ndarray:
+    """Return the entries of (u, q, v) that move a frame: those of q."""
+    return sizes.controls + support_of(sizes.model, view.frame)
 
 
 TERMS = {
-    StateCost: (_StateTerm, _VelocityTerm),
-    ControlCost: (_ControlTerm,),
-    FrameCost: (_FrameTerm,),
-    FrameVelocityCost: (_FrameVelocityTerm,),
-    ComCost: (_ComTerm,),
-    LimitCost: (_LimitTerm,),
+    StateCost: _state_terms,
+    ControlCost: _control_terms,
+    FrameCost: _frame_terms,
+    FrameVelocityCost: _frame_velocity_terms,
+    ComCost: _com_terms,
+    LimitCost: _limit_terms,
 }
+NOTHING = np.empty(0, np.intp)
+MEASURED = 12  # terms whose results one request computes
+
+
+def compiled(terms: list[_Term], sizes: Sizes) -> Terms:
+    """Return the terms as the kernels evaluate them."""
+    measured = [term for term in terms if term.of_value]
+    requests, first = [], np.zeros(2, int)
+    for k in range(0, len(measured), MEASURED):
+        part = measured[k : k + MEASURED]
+        for term in part:
+            jacobian = tuple(int(first[1]) + j if j >= 0 else -1 for j in term.struct["jacobian"])
+            term.struct.update(item=tuple(map(int, first)), jacobian=jacobian)
+            first += [sum(_results(item) for item in items) for items in (term.of_value, term.of_derivatives)]
+        items = [
+            [item for term in part for item in getattr(term, name)] for name in ("of_value", "of_derivatives")
+        ]
+        requests.append(tuple(request_of(sizes.model, own) for own in items))
+    structs = [term.struct for term in terms]
+    return Terms(configurations_of(sizes.model), sizes.controls, structs, requests)
+
+
+def _results(item: Item) -> int:
+    return results_of(item.kind)[1]
 
 
 class _CustomTerm:
@@ -557,15 +447,15 @@ class _CustomTerm:
             arrays.append(array.reshape(-1, *end))
         return arrays
 
-    def add_derivatives(self, arrays, rows, sums):
+    def add_derivatives(self, arrays, rows, gradient, hessian):
         """Add derivatives of the problems `rows`."""
         nu = self.sizes.controls
         lx, lu, lxx, luu, lux = (x[rows] for x in arrays)
-        sums.gradient[..., nu:] += lx
-        sums.gradient[:, :-1, :nu] += lu
-        sums.hessian[..., nu:, nu:] += lxx
-        sums.hessian[:, :-1, :nu, :nu] += luu
-        sums.hessian[:, :-1, :nu, nu:] += lux
+        gradient[..., nu:] += lx
+        gradient[:, :-1, :nu] += lu
+        hessian[..., nu:, nu:] += lxx
+        hessian[:, :-1, :nu, :nu] += luu
+        hessian[:, :-1, :nu, nu:] += lux
 
     def _shaped(self, *arrays):
         """Return arrays with the leading axes of the problems, which the function cannot change."""
@@ -575,8 +465,8 @@ class _CustomTerm:
         return shaped
 
 
-def terms_of(cost, sizes: Sizes) -> tuple[list[_Term], list[_CustomTerm]]:
-    """Return the terms of a list of costs, and those by functions of the user."""
+def terms_of(cost, sizes: Sizes) -> tuple[Terms, list[_CustomTerm]]:
+    """Return the compiled terms of a list of costs, and those by functions of the user."""
     costs = [cost] if isinstance(cost, COSTS) else cost
     if not isinstance(costs, list | tuple) or not costs:
         raise DtypeError(
@@ -588,11 +478,11 @@ def terms_of(cost, sizes: Sizes) -> tuple[list[_Term], list[_CustomTerm]]:
         if isinstance(one, CustomCost):
             custom.append(_CustomTerm(sizes, one))
         elif type(one) in TERMS:
-            terms += [make(sizes, one) for make in TERMS[type(one)]]  # type: ignore[call-arg]
+            terms += TERMS[type(one)](sizes, one)  # type: ignore[operator]
         else:
             names = ", ".join(kind.__name__ for kind in COSTS)
             raise DtypeError(f"a cost must be one of {names}, got {received(one)}")
-    return terms, custom
+    return compiled(terms, sizes), custom
 
 
 def _times(at, sizes: Sizes, name: str) -> np.ndarray:
@@ -653,8 +543,3 @@ def _require_rotations(poses: np.ndarray) -> None:
         raise ValueError(
             "target of FrameCost has no rotation: columns must be unit vectors at right angles, right-handed"
         )
-
-
-def _rows(target: np.ndarray, rows) -> np.ndarray:
-    """Return the targets of some problems."""
-    return target if len(target) == 1 else target[rows]

@@ -69,8 +69,8 @@ def inverse_kinematics(
     frame : str, int or Frame
     q0 : array_like, shape (..., nq), optional
         First start of every target; by default the middle of the limits, and the neutral configuration where
-        there is no limit. Later starts are random: within the limits, and within [-pi, pi] around q0 where
-        there is none.
+        there is no limit. Later starts are random: within the limits, and where one is infinite, within pi of
+        q0, moved to lie within the other.
     tasks : list of FrameTask, RelativeFrameTask, ComTask and PostureTask, optional
         Instead of targets and frame.
     limits : bool or pair of array_like, shape (nq,)

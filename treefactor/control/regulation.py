@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from .._util.threads import spread
 from .._util.validation import as_count, thread_count
+from ..derivatives._first_order import ForwardDynamicsDerivatives
 from ..dynamics._rollouts import Recursive
+from ..exceptions import InvalidModelError
 from ..model.model import Model, require_model
 from ..quantities import functions as tf
-from ._riccati import SIDE, FeedbackRollouts, Sweeps
+from ._riccati import BackwardPasses, FeedbackRollouts
 from .costs import Sizes, terms_of
+from .curvature import add_curvature
 from .results import ILQRProgress, ILQRResult, ILQRStatus
-from .starts import actuation_of, limits_of, positive, start_of
+from .starts import Start, actuation_of, limits_of, positive, start_of
 
 LENGTHS = 0.5 ** np.arange(1, 9)  # of steps, after 1: one for each lane
 SHORT, LONG, FACTOR = 0.01, 0.5, 10.0  # steps that change the regularization, and how much
 LARGEST = 1e9  # regularization
 ENOUGH = 0.1  # least fall of costs, as a part of the expected one
+ASCENT = 2.0  # largest rise of costs, where closing gaps raises them, as a part of the expected one
 FLAT = 1e-12  # expected fall below which rounding decides
 EFFORT = 2**18  # of a problem, for `spread`
-BLOCK = 16  # problems whose derivatives stay in the cache
+BLOCK = 16  # problems whose derivatives by functions of the user, or second ones, are gathered at once
 RUNNING = -1  # status of problems that go on
 
 
@@ -35,8 +40,12 @@ def ilqr(
     cost,
     dt: float,
     *,
+    q=None,
+    v=None,
+    method: str = "single",
     control_limits=None,
     actuated=None,
+    second_order: bool = False,
     iterations: int = 100,
     tolerance: float = 1e-9,
     regularization: float = 1e-9,
@@ -56,16 +65,28 @@ def ilqr(
         Running costs are multiplied by dt, those at the end are not.
     dt : float
         Length of a step, s.
+    q, v : array_like, shapes (..., T + 1, nq) and (..., T + 1, nv), optional
+        First states, for the method "multiple"; those at time 0 are replaced by q0 and v0. By default the
+        motions that u gives.
+    method : {"single", "multiple"}
+        "single": every motion is that of its controls, and costs never rise. "multiple": steps need not end
+        where the next state is; each full step closes these gaps, shorter ones a part of them, and the
+        cost may rise meanwhile. It converges from good guesses of the states where the controls alone lead
+        far away: long motions, unstable ones.
     control_limits : pair of array_like, optional
         Lower and upper ones: numbers, or shape (nu,). Each step is the best one within them, found by
         quadratic programming; gains of controls at a limit are 0. Controls u beyond them are clipped.
     actuated : list of str, or array_like, shape (nv, nu), optional
         Joints with forces, in the order of u; or the matrix that maps controls to generalized forces. By
         default every freedom has a force.
+    second_order : bool
+        Add the second derivatives of the dynamics to those of the costs: near a minimum that keeps a cost
+        each iteration squares the error, instead of dividing it, and takes several times as long.
     iterations : int
         Largest number.
     tolerance : float
-        A problem has converged when the next full step would lower its cost by less, to second order.
+        A problem has converged when the next full step would change its cost by less, to second order, and
+        no gap (m, rad, m/s, rad/s) is larger.
     regularization : float
         Least one, added to Hessians; each problem has its own, which grows where no step lowers the cost.
     callback : callable, optional
@@ -82,7 +103,7 @@ def ilqr(
     ------
     ShapeError, DtypeError
     InvalidModelError
-        If the model has no such frame or joint.
+        If the model has no such frame or joint, or has loops.
     ConfigurationError
         If a lower limit exceeds the upper one.
     ValueError
@@ -94,9 +115,15 @@ def ilqr(
 
     Steps are those of `rollout` with "semi_implicit_euler". Tassa, Erez and Todorov (2012), "Synthesis and
     stabilization of complex behaviors through online trajectory optimization"; step lengths, regularization
-    and end are those of Crocoddyl's SolverDDP (Mastalli et al., 2020). Hessians are those of Gauss and
-    Newton: the second derivatives of the dynamics are left out. Other problems of the batch and threads
-    change no bit of an answer.
+    and end are those of Crocoddyl's SolverDDP, and with "multiple" of its SolverFDDP (Mastalli et al., 2020,
+    "Crocoddyl: an efficient and versatile framework for multi-contact optimal control"). Other problems of
+    the batch and threads change no bit of an answer.
+
+    Hessians are those of Gauss and Newton. `second_order` weights the second derivatives of the
+    accelerations with the costates of the motion (Pantoja, 1988, "Differential dynamic programming and
+    Newton's method"). Where a Hessian is indefinite with them, the sweep of this problem is repeated without.
+    What is left out still: the curvature of residuals, as that of `FrameCost` (a `CustomCost` may have it),
+    and of steps of free-flyers, spherical and planar joints.
 
     Examples
     --------
@@ -115,17 +142,25 @@ def ilqr(
     <ILQRResult of 1 problem: 1 CONVERGED>
     """
     require_model(model)
+    if model.loops:
+        name = model.loops[0].name
+        raise InvalidModelError(
+            f"loop {name!r}: iterative LQR does not consider joints that close loops", name
+        )
     dt, tolerance = positive(dt, "dt"), positive(tolerance, "tolerance")
     regularization = positive(regularization, "regularization")
     iterations = as_count(iterations, "iterations")
+    if method not in ("single", "multiple"):
+        raise ValueError(f"method must be 'single' or 'multiple', got {method!r}")
     threads = 1 if num_threads == 1 else thread_count(num_threads)
     matrix = actuation_of(model, actuated)
-    start, batch = start_of(model, q0, v0, u, matrix)
+    options = Options(method == "multiple", bool(second_order), regularization, threads)
+    start, batch = start_of(model, (q0, v0, u, q, v), matrix, options.multiple)
     limits = limits_of(control_limits, matrix.shape[1])
     if limits is not None:
-        np.clip(start[2], *limits, out=start[2])
-    sizes = Sizes(model, start[2].shape[1], matrix.shape[1], dt, batch)
-    search = _Search(sizes, start, cost, matrix, limits, regularization, threads)
+        np.clip(start.u, *limits, out=start.u)
+    sizes = Sizes(model, start.u.shape[1], matrix.shape[1], dt, batch)
+    search = _Search(sizes, start, cost, matrix, limits, options)
     costs = [search.cost.copy()]
     for iteration in range(1, iterations + 1):
         if not (search.status == RUNNING).any():
@@ -137,35 +172,21 @@ def ilqr(
             if callback(ILQRProgress(iteration, search.cost.copy(), active)):
                 search.status[active] = ILQRStatus.STOPPED
     search.status[search.status == RUNNING] = ILQRStatus.ITERATIONS
-    names = ("q", "v", "u", "cost", "gains", "feedforward", "iterations", "status", "expected")
+    names = ("q", "v", "u", "cost", "gains", "feedforward", "iterations", "status", "expected", "gap")
     arrays = {name: getattr(search, name) for name in names}
     shaped = {name: x.reshape(batch + x.shape[1:]) for name, x in arrays.items()}
     history = np.array(costs).reshape((len(costs), *batch))
     return ILQRResult(**shaped, costs=history, control_limits=limits, model=model)
 
 
-class _Sums:
-    """Derivatives of costs of some problems."""
+@dataclass(frozen=True)
+class Options:
+    """How to search: with gaps or without, with which derivatives, and the least regularization."""
 
-    def __init__(self, sizes: Sizes, count: int, full: bool):
-        m, n, times = sizes.controls + 2 * sizes.model.nv, sizes.model.nv, sizes.steps + 1
-        self.gradient, self.by_q = np.zeros((count, times, m)), np.zeros((count, times, n, n))
-        self.hessian = np.zeros((count, times, m, m)) if full else None
-
-    def clear(self):
-        for array in (self.gradient, self.by_q, self.hessian):
-            if array is not None:
-                array[...] = 0.0
-
-
-class _Workspace:
-    """Arrays for the derivatives of some problems."""
-
-    def __init__(self, sizes: Sizes, count: int, full: bool, curved: bool):
-        n, steps = sizes.model.nv, sizes.steps
-        self.sums = _Sums(sizes, count, full)
-        self.dynamics = tuple(np.empty((count, steps, n, n)) for _ in range(3))
-        self.transport = tuple(np.empty((count, steps, n, n)) for _ in range(2)) if curved else (None, None)
+    multiple: bool
+    second_order: bool
+    regularization: float
+    threads: int
 
 
 class _Search:
@@ -174,44 +195,49 @@ class _Search:
     Parameters
     ----------
     sizes : Sizes
-    start : tuple of ndarray
-        q (B, nq), v (B, nv) and u (B, T, nu).
+    start : Start
     cost : list
     matrix : ndarray, shape (nv, nu)
         Generalized forces of controls.
     limits : tuple of ndarray, or None
         Lower and upper ones of the controls, (nu,).
-    regularization : float
-        The least one.
-    threads : int
+    options : Options
     """
 
-    def __init__(self, sizes: Sizes, start, cost, matrix, limits, regularization: float, threads: int):
-        model, count, steps, nu = sizes.model, len(start[0]), sizes.steps, sizes.controls
-        self.sizes, self.model, self.threads, self.least = sizes, model, threads, regularization
-        self.limits = limits
+    def __init__(self, sizes: Sizes, start: Start, cost, matrix, limits, options: Options):
+        model, count, steps, nu = sizes.model, len(start.u), sizes.steps, sizes.controls
+        self.sizes, self.model, self.limits = sizes, model, limits
+        self.threads, self.least = options.threads, options.regularization
+        self.second_order = options.second_order
         self.terms, self.custom = terms_of(cost, sizes)
-        self.full = any(term.full for term in self.terms) or bool(self.custom)
-        self.diagonal = np.zeros((steps + 1, nu + 2 * model.nv))
-        for term in self.terms:
-            term.add_constants(self.diagonal)
-        self.matrix = None if np.array_equal(matrix, np.eye(model.nv)) else matrix
-        self.sweeps = Sweeps(model.configurations, nu)
         rows, columns = np.nonzero(matrix)
         factors = np.ascontiguousarray(matrix[rows, columns])
-        entries = (rows.astype(np.intp), columns.astype(np.intp), factors)
-        self.rollouts = FeedbackRollouts(Recursive(model), *entries, nu)
-        self.u = start[2]
-        forces = self.u if self.matrix is None else np.einsum("...u,vu->...v", self.u, matrix)
-        self.q, self.v = tf.rollout(model, start[0], start[1], forces, sizes.dt, num_threads=threads)
+        actuation = (rows.astype(np.intp), columns.astype(np.intp), factors)
+        self.matrix = None if np.array_equal(matrix, np.eye(model.nv)) else matrix
+        self.passes = BackwardPasses(
+            model.configurations, nu, ForwardDynamicsDerivatives(model), self.terms,
+            None if self.matrix is None else actuation, bool(self.custom) or self.second_order,
+        )  # fmt: skip
+        self.rollouts = FeedbackRollouts(Recursive(model), *actuation, nu, self.terms)
+        self.q, self.v, self.u = start.q, start.v, start.u
+        if start.q.shape[1] == 1:
+            forces = self._forces(start.u)
+            q0, v0 = start.q[:, 0], start.v[:, 0]
+            self.q, self.v = tf.rollout(model, q0, v0, forces, sizes.dt, num_threads=self.threads)
+        self.gaps, self.gap = None, np.zeros(count)
+        if options.multiple:
+            self.gaps = self._gaps(np.arange(count))
+            self.gap = abs(self.gaps).max(axis=(1, 2))
+            self.pull = np.zeros_like(self.gaps)
         self.cost = self._values(self.q, self.v, self.u, np.arange(count))
         self.gains = np.zeros((count, steps, nu, 2 * model.nv))
         self.feedforward = np.zeros((count, steps, nu))
         self.iterations = np.zeros(count, np.int64)
-        self.status = np.where(np.isfinite(self.cost), RUNNING, ILQRStatus.NON_FINITE).astype(np.int8)
-        self.damping, self.slope = np.full(count, regularization), np.zeros((count, 2))
+        finite = np.isfinite(self.cost + self.gap)
+        self.status = np.where(finite, RUNNING, ILQRStatus.NON_FINITE).astype(np.int8)
+        self.damping, self.slope = np.full(count, self.least), np.zeros((count, 2))
+        self.failed = np.zeros(count, np.int8)
         self.expected = np.full(count, np.nan)
-        self.workspaces: list[_Workspace] = []
 
     def improve(self, tolerance: float):
         """Sweep, then take the longest step that lowers the cost enough, in every problem that goes on."""
@@ -225,66 +251,57 @@ class _Search:
             length > LONG, 1.0 / FACTOR, np.where(length <= SHORT, FACTOR, 1.0)
         )
         self.damping[left] = np.maximum(damping, self.least)
-        converged = expected < tolerance
+        converged = (abs(expected) < tolerance) & (self.gap[left] < tolerance)
         self.status[left[converged]] = ILQRStatus.CONVERGED
         self.status[left[~converged & (damping >= LARGEST)]] = ILQRStatus.REGULARIZATION
 
     def sweep(self, left):
         """Find the gains of some problems; where a pivot is not positive, with more regularization."""
+        if not (self.custom or self.second_order):
+            self._find_gains(left)
+            return
         derivatives = [term.derivatives(self.q, self.v, self.u) for term in self.custom]
-        spread(partial(self._sweep_part, left, derivatives), len(left), self.threads, len(left) * EFFORT)
+        for begin in range(0, len(left), BLOCK):
+            rows = left[begin : begin + BLOCK]
+            gradient, hessian = self._custom_derivatives(derivatives, rows)
+            if self.second_order:
+                damping = self.damping[rows]
+                self._find_gains(rows, (gradient, self._curved(rows, gradient, hessian)), 0.0)
+                self.damping[rows] = damping
+                indefinite = np.isnan(self.slope[rows, 0])
+                rows, gradient, hessian = rows[indefinite], gradient[indefinite], hessian[indefinite]
+            self._find_gains(rows, (gradient, hessian))
 
-    def _sweep_part(self, left, derivatives, first: int, stop: int):
-        """Find the gains of problems first .. stop-1 of those that go on."""
-        try:
-            work = self.workspaces.pop()
-        except IndexError:
-            work = _Workspace(self.sizes, min(BLOCK, len(self.q)), self.full, self.sweeps.curved)
-        for begin in range(first, stop, BLOCK):
-            self._sweep_block(left[begin : min(begin + BLOCK, stop)], derivatives, work)
-        self.workspaces.append(work)
+    def _find_gains(self, rows, custom=None, largest: float = LARGEST):
+        """Sweep over some problems, with derivatives of functions of the user and up to a regularization."""
+        motions, gaps = (self.q, self.v, self.u), None if self.gaps is None else (self.gaps, self.pull)
+        results = self.gains, self.feedforward, self.slope, self.failed
+        arguments = motions, custom, self.limits, gaps, rows, self.damping, results, FACTOR, largest
+        work = partial(self.passes.improve, self.sizes.dt, *arguments)
+        spread(work, len(rows), self.threads, len(rows) * EFFORT)
 
-    def _sweep_block(self, rows, derivatives, work: _Workspace):
-        """Find the gains of a few problems."""
-        model, count, steps, dt = self.model, len(rows), self.sizes.steps, self.sizes.dt
-        q, v, u = self.q[rows], self.v[rows], self.u[rows]
-        forces = u if self.matrix is None else np.einsum("...u,vu->...v", u, self.matrix)
-        dynamics = tuple(x[:count] for x in work.dynamics)
-        tf.forward_dynamics_derivatives(model, q[:, :-1], v[:, :-1], forces, out=dynamics)
-        if self.matrix is not None:
-            by_u = np.einsum("...ij,ju->...iu", dynamics[2], self.matrix)
-            dynamics = (*dynamics[:2], by_u)
-        transport = work.transport
-        if self.sweeps.curved:
-            transport = tuple(x[:count] for x in transport)  # type: ignore[index]  # None where it is not curved
-            tf.d_integrate(model, q[:, :-1], dt * v[:, 1:], out=transport)
-        sums = work.sums if count == len(work.sums.gradient) else _Sums(self.sizes, count, self.full)
-        sums.clear()
-        for term in self.terms:
-            term.add_derivatives(q, v, u, rows, sums)
+    def _custom_derivatives(self, derivatives, rows):
+        """Return the gradients and Hessians of functions of the user, of some problems."""
+        times, m = self.sizes.steps + 1, self.sizes.controls + 2 * self.model.nv
+        gradient, hessian = np.zeros((len(rows), times, m)), np.zeros((len(rows), times, m, m))
         for custom, arrays in zip(self.custom, derivatives, strict=True):
-            custom.add_derivatives(arrays, rows, sums)
-        costs = (sums.gradient, self.diagonal[None], sums.by_q, sums.hessian)
-        nu, size = self.sizes.controls, 2 * model.nv
-        shapes, todo = ((steps, nu, size), (steps, nu), (2,)), np.arange(count)
-        while todo.size:
-            chosen = [
-                x if len(todo) == count or x is None or len(x) == 1 else x[todo]
-                for x in (*dynamics, *transport, *costs)
-            ]
-            results = tuple(np.empty((len(todo), *shape)) for shape in shapes)
-            status = np.empty(len(todo), np.int8)
-            at = rows[todo]
-            lanes = len(todo) > 2
-            blocks = -(-len(todo) // SIDE) if lanes else len(todo)
-            parts = (tuple(chosen[:3]), tuple(chosen[3:5]), tuple(chosen[5:]))
-            limits = None if self.limits is None else (u[todo], *self.limits)
-            self.sweeps.run(dt, *parts, limits, None, self.damping[at], (*results, status), lanes, 0, blocks)
-            self.gains[at], self.feedforward[at], self.slope[at] = results
-            failed = status.astype(bool) | ~np.isfinite(results[2][:, 0])
-            self.damping[at[failed]] *= FACTOR
-            todo = todo[failed & (self.damping[at] < LARGEST)]
-            self.slope[at[failed]] = np.nan
+            custom.add_derivatives(arrays, rows, gradient, hessian)
+        return gradient, hessian
+
+    def _curved(self, rows, gradient, hessian):
+        """Return Hessians of functions of the user with those of the dynamics, of some problems."""
+        model, dt, hessian = self.model, self.sizes.dt, hessian.copy()
+        q, v, u = self.q[rows], self.v[rows], self.u[rows]
+        forces = self._forces(u)
+        dynamics = tf.forward_dynamics_derivatives(model, q[:, :-1], v[:, :-1], forces)
+        transport = None, None
+        if self.passes.entries:
+            ends = v[:, 1:] if self.gaps is None else v[:, 1:] + self.gaps[rows][..., model.nv :]
+            transport = tf.d_integrate(model, q[:, :-1], dt * ends)
+        slopes = [self.terms.derivatives_of(*motion)[0] for motion in zip(q, v, u, rows, strict=True)]
+        motion = q[:, :-1], v[:, :-1], forces
+        add_curvature(model, dt, motion, dynamics, transport, self.matrix, gradient + slopes, hessian)
+        return hessian
 
     def step(self, left):
         """Return the step lengths, 0 where none lowers the cost enough; keep the motions and their costs.
@@ -298,12 +315,13 @@ class _Search:
             if not waiting.size:
                 break
             at = left[waiting]
-            q, v, u = self._forward(at, lengths)
-            costs = self._values(q, v, u, np.repeat(at, len(lengths))).reshape(len(at), -1)
-            linear, quadratic = self.slope[at].T
-            expected = lengths * linear[:, None] - 0.5 * lengths**2 * quadratic[:, None]
+            q, v, u, costs = self._forward(at, lengths)
+            costs = costs.reshape(len(at), -1)
+            linear, quadratic = self._slopes(at, lengths, q, v)
+            expected = lengths * linear - 0.5 * lengths**2 * quadratic
             fall = self.cost[at][:, None] - costs
-            enough = (fall > ENOUGH * expected) | (np.isfinite(costs) & (linear < FLAT)[:, None])
+            enough = fall > np.where(expected < 0.0, ASCENT, ENOUGH) * expected
+            enough |= np.isfinite(costs) & (abs(linear) < FLAT)
             best = enough.argmax(axis=1)
             good = enough.any(axis=1)
             if good.all() and len(at) == len(self.q) and len(lengths) == 1:
@@ -314,33 +332,61 @@ class _Search:
                     kept[at[good]] = new[chosen]
             self.cost[at[good]] = costs[good, best[good]]
             accepted[waiting[good]] = lengths[best[good]]
+        if self.gaps is not None:
+            self.gaps[left[accepted == 1.0]] = 0.0
+            part = left[(accepted > 0.0) & (accepted < 1.0)]
+            self.gaps[part] = self._gaps(part)
+            self.gap[left] = abs(self.gaps[left]).max(axis=(1, 2))
         return accepted
 
+    def _slopes(self, at, lengths, q, v):
+        """Return a and b, (A, lengths or 1): costs shall fall by s a - s s b / 2 with a step of length s."""
+        linear, quadratic = self.slope[at].T[..., None]
+        if self.gaps is None:
+            return linear, quadratic
+        rows = np.repeat(at, len(lengths))
+        change = self._differences(self.q[rows, 1:], self.v[rows, 1:], q[:, 1:], v[:, 1:])
+        pulled = (self.pull[rows] * change).reshape(len(rows), -1).sum(axis=1).reshape(len(at), -1) / lengths
+        return linear + pulled, quadratic + 2.0 * pulled
+
+    def _gaps(self, rows):
+        """Return the ways (A, T, 2 nv) from the states of problems to where the steps before them end."""
+        q, v, forces = self.q[rows], self.v[rows], self._forces(self.u[rows])
+        ends = tf.step(self.model, q[:, :-1], v[:, :-1], forces, self.sizes.dt)
+        return self._differences(q[:, 1:], v[:, 1:], *ends)
+
+    def _differences(self, q0, v0, q1, v1):
+        """Return the ways (..., 2 nv) from states to others."""
+        return np.concatenate([tf.difference(self.model, q0, q1), v1 - v0], axis=-1)
+
+    def _forces(self, u):
+        """Return the generalized forces of controls."""
+        return u if self.matrix is None else np.einsum("...u,vu->...v", u, self.matrix)
+
     def _forward(self, at, lengths):
-        """Return the motions of problems with all step lengths, which vary fastest."""
+        """Return the motions of problems with all step lengths, which vary fastest, and their costs."""
         count = len(at) * len(lengths)
-        shapes = (self.q.shape, self.v.shape, self.u.shape)
+        shapes = (self.q.shape, self.v.shape, self.u.shape, self.cost.shape)
         results = tuple(np.empty((count, *shape[1:])) for shape in shapes)
         arguments = (
-            self.sizes.dt, (self.q, self.v, self.u), (self.gains, self.feedforward, None),
+            self.sizes.dt, (self.q, self.v, self.u), (self.gains, self.feedforward, self.gaps),
             np.repeat(at, len(lengths)).astype(np.intp), np.tile(lengths, len(at)), self.limits, results,
         )  # fmt: skip
         spread(partial(self.rollouts.run, *arguments), count, self.threads, count * EFFORT)
-        return results
+        *motions, cost = results
+        return *motions, self._with_custom(*motions, np.repeat(at, len(lengths)), cost)
 
     def _values(self, q, v, u, rows):
         """Return the costs of motions of some problems; NaN where one is not finite."""
-        cost = np.zeros(len(q))
+        motions = q, v, u, rows, np.zeros(len(q))
+        spread(partial(self.terms.add_values_of, *motions), len(q), self.threads, len(q) * EFFORT)
+        return self._with_custom(*motions)
 
-        def add(first: int, stop: int):
-            part = slice(first, stop)
-            for term in self.terms:
-                term.add_values(q[part], v[part], u[part], rows[part], cost[part])
-
+    def _with_custom(self, q, v, u, rows, cost):
+        """Return costs of some problems with those by functions of the user; NaN where not finite."""
         with np.errstate(invalid="ignore", over="ignore"):
-            spread(add, len(q), self.threads, len(q) * EFFORT)
             for term in self.custom:
-                if len(rows) == len(self.cost if hasattr(self, "cost") else q):
+                if len(rows) == len(self.q):
                     cost += term.values(q, v, u)
                 else:
                     motion = [x.copy() for x in (self.q, self.v, self.u)]

@@ -111,9 +111,9 @@ class Progress:
 class ILQRStatus(IntEnum):
     """How the search for a motion ended.
 
-    CONVERGED: the expected fall of the cost is below the tolerance. ITERATIONS: the budget was spent.
-    REGULARIZATION: no step lowers the cost with the largest regularization. NON_FINITE: the first motion, or
-    its cost, is not finite. STOPPED: the callback ended the search.
+    CONVERGED: the expected change of the cost is below the tolerance, and so are all gaps. ITERATIONS: the
+    budget was spent. REGULARIZATION: no step lowers the cost with the largest regularization. NON_FINITE: the
+    first motion, or its cost, is not finite. STOPPED: the callback ended the search.
 
     Notes
     -----
@@ -166,6 +166,9 @@ class ILQRResult:
         An `ILQRStatus` for every problem.
     expected : ndarray, shape (...)
         Fall of the cost that the last iteration expected.
+    gap : ndarray, shape (...)
+        Largest difference (m, rad, m/s, rad/s) between the end of a step and the next state: 0 with the
+        method "single", whose motions have no gaps.
     costs : ndarray, shape (iterations + 1, ...)
         After each iteration, the first one of the given controls.
     solved : ndarray of bool, shape (...)
@@ -197,13 +200,14 @@ class ILQRResult:
     iterations: np.ndarray
     status: np.ndarray
     expected: np.ndarray
+    gap: np.ndarray
     costs: np.ndarray
     control_limits: tuple[np.ndarray, np.ndarray] | None
     model: Model
 
     @property
     def solved(self) -> np.ndarray:
-        """Return whether the expected fall of the cost is below the tolerance."""
+        """Return whether the expected change of the cost and all gaps are below the tolerance."""
         return self.status == ILQRStatus.CONVERGED
 
     def policy(self, t: int, q, v) -> np.ndarray:
@@ -231,11 +235,12 @@ class ILQRResult:
         return u if self.control_limits is None else np.clip(u, *self.control_limits)
 
     def summary(self) -> str:
-        """Return one line: how many problems ended in which way."""
+        """Return one line: how many problems ended in which way, and the largest gap that is left."""
         counts = np.bincount(self.status.ravel(), minlength=len(ILQRStatus))
         parts = [f"{counts[one]} {one.name}" for one in ILQRStatus if counts[one]]
-        count = self.status.size
-        return f"{count} problem{'s' * (count != 1)}: {', '.join(parts) or 'none'}"
+        count, gap = self.status.size, self.gap.max(initial=0.0)
+        left = f"; gaps up to {gap:.1e}" if gap else ""
+        return f"{count} problem{'s' * (count != 1)}: {', '.join(parts) or 'none'}{left}"
 
     def __repr__(self) -> str:
         return f"<ILQRResult of {self.summary()}>"

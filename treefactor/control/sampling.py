@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from types import SimpleNamespace
@@ -26,12 +25,12 @@ from .._util.validation import (
 )
 from ..dynamics._rollouts import Recursive, Simulation
 from ..exceptions import CodegenError, DtypeError, InvalidModelError, ShapeError
-from ..kinematics.plans import request_of
 from ..model._unit_rotations import require_rotations
 from ..model.model import Model
 from ..tolerances import UNIT_SQUARE
-from ._sampling import FIRST_ITEM, RESIDUALS, SampledRollouts, Splines
-from .costs import Sizes, terms_of
+from ._costs import Terms
+from ._sampling import SampledRollouts, Splines
+from .costs import Sizes, compiled, terms_of
 from .samples import SampledMotions, SamplingResult, SamplingStatus
 from .splines import Spline
 from .starts import actuation_of, limits_of, positive
@@ -44,7 +43,6 @@ FLOOR = 0.1  # least noise of "cem", as a part of the first one
 FEW, SOON = 2.0, 10  # effective samples, and successive calls with fewer, before a warning
 LANES = 8
 EFFORT = 2**11  # of a step of a unit of samples, for `spread`
-SOURCES = {"q": 0, "v": 1, "u": 2}
 
 
 class SamplingController(Sealed):
@@ -272,10 +270,10 @@ class SamplingController(Sealed):
         cost : list or callable
             As that of the class.
         """
-        compiled = {}
+        rollouts = {}
         with suppress(ShapeError):  # targets may be those of robots whose number is not known yet
-            compiled[self._now.batch] = self._compiled(cost)
-        self._now.cost, self._now.compiled = cost, compiled
+            rollouts[self._now.batch] = self._compiled(cost)
+        self._now.cost, self._now.compiled = cost, rollouts
 
     def reset(self, u: Any = None) -> None:
         """Forget the plan, the noise and the number of calls.
@@ -390,13 +388,8 @@ class SamplingController(Sealed):
     def _compiled(self, cost) -> SampledRollouts:
         """Return rollouts with a cost."""
         sizes = Sizes(self.model, self._horizon, self._nu, self._dt, self._now.batch)
-        terms = [] if callable(cost) else _terms(cost, sizes)
-        items = [term.item() for term in terms if term.source == "item"]
-        request = request_of(self.model, items) if items else None
-        numbers = iter(range(FIRST_ITEM, FIRST_ITEM + len(items)))
-        structs = [_struct(term, numbers) for term in terms]
-        rest = structs, *self._entries, self._dt, self._substeps
-        return SampledRollouts(self._splines, self.model.configurations, request, *rest)
+        terms = compiled([], sizes) if callable(cost) else _terms(cost, sizes)
+        return SampledRollouts(self._splines, terms, *self._entries, self._dt, self._substeps)
 
     def _improve(self, q: np.ndarray, v: np.ndarray) -> SamplingResult:
         """Sample, and average."""
@@ -563,31 +556,12 @@ def _softmax(values: np.ndarray, temperature: float | None) -> np.ndarray:
     return weights / weights.sum()
 
 
-def _terms(cost, sizes: Sizes) -> list:
-    """Return the terms of a list of costs."""
+def _terms(cost, sizes: Sizes) -> Terms:
+    """Return the compiled terms of a list of costs."""
     terms, custom = terms_of(cost, sizes)
     if custom:
         raise DtypeError("a CustomCost belongs to ilqr: pass a function of SampledMotions as cost")
     return terms
-
-
-def _struct(term, numbers: Iterator[int]) -> dict:
-    """Return the struct of a term of costs, with arrays for its pointers; the next number is of its item."""
-    nothing = np.empty(0)
-    time = np.zeros(term.sizes.steps + 1)
-    time[: len(term.time)] = term.time
-    target = getattr(term, "target", nothing.reshape(1, 1, 0))
-    arrays = {
-        "weight": term.weight,
-        "time": time,
-        "target": target.reshape(*target.shape[:2], math.prod(target.shape[2:])),
-        "entry": getattr(term, "at_q", nothing.astype(np.intp)),
-        "lower": getattr(term, "lower", nothing),
-        "upper": getattr(term, "upper", nothing),
-    }
-    source = next(numbers) if term.source == "item" else SOURCES[term.source]
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    return {"residual": RESIDUALS[term.kind], "source": source, **contiguous}
 
 
 def _simulation_of(given) -> tuple[Model, Simulation]:

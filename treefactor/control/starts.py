@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .._util.messages import received, similar
@@ -68,25 +70,57 @@ def actuation_of(model: Model, actuated) -> np.ndarray:
     return matrix.copy()
 
 
-def start_of(model: Model, q0, v0, u, matrix) -> tuple[tuple, tuple[int, ...]]:
-    """Return initial states and controls as fresh rows, and the leading axes."""
-    nu, arrays = matrix.shape[1], []
-    for values, end, name in ((q0, (model.nq,), "q0"), (v0, (model.nv,), "v0"), (u, (None, nu), "u")):
-        array = as_real(values, name)
-        if array.ndim < len(end) or array.shape[-1] != end[-1]:
-            wanted = f"(..., {model.nq if name == 'q0' else end[-1]})" if len(end) == 1 else f"(..., T, {nu})"
-            raise ShapeError(f"{name} must have shape {wanted}, got {array.shape}", array.shape)
-        arrays.append((array, array.shape[: array.ndim - len(end)], array.shape[array.ndim - len(end) :]))
-    if not arrays[2][2][0]:
-        raise ShapeError("u must have at least one step, got 0", arrays[2][0].shape)
-    leading = [axes for _, axes, _ in arrays]
+@dataclass(frozen=True, eq=False)
+class Start:
+    """First motions of B problems: q (B, T + 1 or 1, nq), v likewise, and u (B, T, nu); fresh arrays."""
+
+    q: np.ndarray
+    v: np.ndarray
+    u: np.ndarray
+
+
+def start_of(model: Model, values, matrix, multiple: bool) -> tuple[Start, tuple[int, ...]]:
+    """Return what motions start from, and the leading axes of q0, v0, u and perhaps all states q, v."""
+    q0, v0, u, q, v = values
+    if (q is None) != (v is None):
+        raise ValueError("q and v must be given together")
+    if q is not None and not multiple:
+        raise ValueError("q and v must be left out with method='single', whose states are those that u gives")
+    nu = matrix.shape[1]
+    wanted = {"q0": (model.nq,), "v0": (model.nv,), "u": (None, nu)}
+    arrays = [_array(values, name, wanted[name]) for values, name in ((q0, "q0"), (v0, "v0"), (u, "u"))]
+    steps = arrays[2].shape[-2]
+    if not steps:
+        raise ShapeError("u must have at least one step, got 0", arrays[2].shape)
+    if q is not None:
+        arrays += [_array(q, "q", (steps + 1, model.nq)), _array(v, "v", (steps + 1, model.nv))]
+    axes = [1, 1, 2, 2, 2][: len(arrays)]
+    leading = [x.shape[: x.ndim - count] for x, count in zip(arrays, axes, strict=True)]
     try:
         batch = np.broadcast_shapes(*leading)
     except ValueError:
-        raise ShapeError(f"leading axes of q0, v0 and u do not match: {leading}", *leading[:1]) from None
+        names = "q0, v0 and u" if q is None else "q0, v0, u, q and v"
+        raise ShapeError(f"leading axes of {names} do not match: {leading}", *leading[:1]) from None
     count = int(np.prod(batch))
-    rows = (
-        np.array(np.broadcast_to(array, (*batch, *end)), order="C").reshape((count, *end))
-        for array, _, end in arrays
-    )
-    return tuple(rows), batch
+    rows = [
+        np.array(np.broadcast_to(x, batch + x.shape[x.ndim - own :]), order="C").reshape(
+            (count, *x.shape[x.ndim - own :])
+        )
+        for x, own in zip(arrays, axes, strict=True)
+    ]
+    q0, v0, u = rows[:3]
+    if q is None:
+        return Start(q0[:, None], v0[:, None], u), batch
+    q, v = rows[3:]
+    q[:, 0], v[:, 0] = q0, v0
+    return Start(q, v, u), batch
+
+
+def _array(values, name: str, end: tuple) -> np.ndarray:
+    """Return an array whose last axes have given lengths, of which None is any."""
+    array = as_real(values, name)
+    own = array.shape[max(0, array.ndim - len(end)) :]
+    if len(own) < len(end) or any(want not in (None, length) for want, length in zip(end, own, strict=True)):
+        wanted = ", ".join("T" if length is None else str(length) for length in end)
+        raise ShapeError(f"{name} must have shape (..., {wanted}), got {array.shape}", array.shape)
+    return array

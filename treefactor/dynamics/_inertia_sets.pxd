@@ -12,7 +12,7 @@ cdef inline void choose_inertias(const InertiaSets *sets, Py_ssize_t b, double *
     cdef Py_ssize_t lane, e
     if sets.elements < 0:
         return
-    m.inertias, m.in_lanes = sets.first + b * LANES * sets.size, True
+    m.inertias, m.in_lanes, m.limb_lanes = sets.first + b * LANES * sets.size, True, 0
     if sets.which != NULL:
         m.in_lanes = False
         for lane in range(LANES):

@@ -22,6 +22,8 @@ cdef extern from "kernels/dynamics/bodies.h" nogil:
         const double *armature
         Py_ssize_t in_lanes
         double gravity[3]
+        const void *limbs
+        Py_ssize_t limb_lanes
 
     ctypedef struct Recursions:
         Py_ssize_t (*workspace_size)(const Mechanism *) noexcept nogil
@@ -49,6 +51,8 @@ cdef extern from "kernels/dynamics/bodies.h" nogil:
         Recursions lanes
         void (*sincos)(Py_ssize_t n, const double *x, double *s, double *c) noexcept nogil
         int (*are_pivots)(Py_ssize_t entries, const double *D) noexcept nogil
+        int (*best_limb_lanes)(const Mechanism *) noexcept nogil
+        Py_ssize_t (*fold)(const Mechanism *, double *memory) noexcept nogil
 
     const Dynamics dynamics_baseline
 

@@ -5,7 +5,7 @@ cimport numpy as cnp
 
 from ..tree._pattern cimport Pattern, active
 from ..model._compiled_parts cimport CompiledParts
-from ..tree._operands cimport LANES
+from ..tree._operands cimport ALIGNED, LANES, align
 from ._inertia_sets cimport choose_inertias
 from .._functions._packed cimport are_unit_vectors
 
@@ -75,15 +75,17 @@ cdef class Bodies:
         Number of the set of every element; None: sets are in lanes.
     one_axis : bool
         Whether the batch has one axis.
+    fixed : bool
+        Whether the sets never change, so that the kernels may keep copies of them.
     """
 
     def __cinit__(self, cnp.ndarray bodies not None, cnp.ndarray gravity not None, extended,
                   cnp.ndarray sets not None, Pattern pattern not None, Py_ssize_t nq,
                   cnp.ndarray units not None, Py_ssize_t joints, coupling=None, Py_ssize_t elements=-1,
-                  cnp.ndarray which=None, bint one_axis=True):
+                  cnp.ndarray which=None, bint one_axis=True, bint fixed=True):
         cdef cnp.ndarray start = extended.row_start, column = extended.columns
-        cdef cnp.ndarray follows, ratio, fold, fold_ratio
-        cdef Py_ssize_t r
+        cdef cnp.ndarray follows, ratio, fold, fold_ratio, limbs = None
+        cdef Py_ssize_t r, size
         self.m.bodies = len(bodies)
         self.m.n = extended.n
         self.m.joints = joints
@@ -111,14 +113,29 @@ cdef class Bodies:
             self.coupling.ratio = <const double *> ratio.data
             self.coupling.fold = <const Py_ssize_t *> fold.data
             self.coupling.fold_ratio = <const double *> fold_ratio.data
-        self.kept = (bodies, start, column, sets, units, coupling, which)
+        if fixed:
+            self.m.limb_lanes = dynamics.best_limb_lanes(&self.m)
+        if self.m.limb_lanes:
+            size = dynamics.fold(&self.m, NULL)
+            if size < 0:
+                raise MemoryError
+            limbs = np.empty(size + ALIGNED)
+            self.m.limbs = align(<double *> limbs.data)
+            if dynamics.fold(&self.m, <double *> self.m.limbs) < 0:
+                raise MemoryError
+        self.kept = (bodies, start, column, sets, units, coupling, which, limbs)
         self.arguments = (bodies, gravity, extended, sets, pattern, nq, units, joints, coupling)
 
     def with_sets(self, cnp.ndarray sets not None, Py_ssize_t elements=-1, cnp.ndarray which=None,
                   bint one_axis=True):
         """Return the same bodies with other inertias: see the parameters of the class."""
         bodies, gravity, extended, _, *rest = self.arguments
-        return Bodies(bodies, gravity, extended, sets, *rest, elements, which, one_axis)
+        return Bodies(bodies, gravity, extended, sets, *rest, elements, which, one_axis, False)
+
+    @property
+    def limb_lanes(self) -> int:
+        """Return how many equal limbs of one configuration are computed side by side, at most; 0: none."""
+        return self.m.limb_lanes
 
     cdef Mechanism mechanism(self, Py_ssize_t b, double *gathered) noexcept nogil:
         """Return the mechanism of block b of 8 configurations; `gathered` may hold its inertias."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from ._read_urdf import read_urdf, read_urdf_text
 from .frames import Frame, frame_of, frames_by_name, frames_of_joints, support_of
 from .joints import SIZES, Joint, Loop
 from .mimic import Coupling
+
+if TYPE_CHECKING:
+    from .geometry import Geometry
 
 GRAVITY = (0.0, 0.0, -9.81)
 
@@ -133,9 +136,36 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
             joint, reason = next(iter(self.faults().items()))
             raise InvalidModelError(f"body of joint {joint!r}: {reason}", joint=joint)
 
+    @overload
     @classmethod
-    def from_urdf(cls, path, floating: bool = False, mimic: bool = False, strict: bool = False) -> Model:
-        """Load a model from a URDF, with Pinocchio's layout of q and v; needs no engine and no mesh.
+    def from_urdf(
+        cls, path, floating: bool = False, mimic: bool = False, strict: bool = False, geometry: None = None
+    ) -> Model: ...
+
+    @overload
+    @classmethod
+    def from_urdf(
+        cls,
+        path,
+        floating: bool = False,
+        mimic: bool = False,
+        strict: bool = False,
+        *,
+        geometry: Literal["collision", "visual"],
+        package_dirs=(),
+    ) -> tuple[Model, Geometry]: ...
+
+    @classmethod
+    def from_urdf(
+        cls,
+        path,
+        floating: bool = False,
+        mimic: bool = False,
+        strict: bool = False,
+        geometry: Literal["collision", "visual"] | None = None,
+        package_dirs=(),
+    ):
+        """Load a model from a URDF, with Pinocchio's layout of q and v; needs no engine.
 
         Parameters
         ----------
@@ -146,15 +176,30 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
             Make mimic joints follow their leaders, instead of leaving both free.
         strict : bool
             Reject inertias that no body can have.
+        geometry : {"collision", "visual"}, optional
+            Return also these shapes. By default no mesh is read.
+        package_dirs : path-like or sequence of path-like
+            Folders in which ``package://name/...`` is looked up as ``name/...``, before the folders that
+            contain the file.
+
+        Returns
+        -------
+        Model
+        Geometry
+            Only with ``geometry``. Shapes are called by their links and numbers, such as "foot_0"; of meshes,
+            in STL or OBJ, the convex hulls are taken.
 
         Raises
         ------
         AdapterError
             If the file is missing, is not well-formed XML, not a URDF or not a tree, or holds an invalid
             number, an impossible joint or an impossible inertia; names the file, the reason and the link or
-            joint with its line.
+            joint with its line. If a mesh is missing, or a shape or mesh encloses nothing; names
+            the link and where the mesh was looked for.
         InvalidModelError
             If the joints do not form a model; names the file and the joint.
+        ValueError
+            If ``geometry`` is something else, or there are ``package_dirs`` without it.
 
         Notes
         -----
@@ -167,7 +212,12 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         for the base, then every joint (type "joint" or "fixed_joint") followed by its link (type "body").
         """
         require_flags(floating=floating, mimic=mimic, strict=strict)
-        return cls._of_file(path, *read_urdf(path, floating, mimic), strict)
+        made = cls._of_file(path, *read_urdf(path, floating, mimic), strict)
+        if geometry is None and not package_dirs:
+            return made
+        from ._urdf_shapes import read_shapes
+
+        return made, read_shapes(path, made.frames, geometry, package_dirs)
 
     @classmethod
     def from_urdf_string(

@@ -54,6 +54,7 @@ from numpy.typing import ArrayLike
 from ..codegen import Kernels
 from ..model.model import Model
 from ._jax_parameters import from_log_cholesky as from_log_cholesky
+from ._public_solvers import Motions, Solutions
 
 ''',
     TORCH: '''"""Types of the functions of `torch_`; written by `make generate` from the table."""
@@ -64,10 +65,47 @@ from torch import Tensor
 
 from ..codegen import Kernels
 from ..model.model import Model
+from ._public_solvers import Motions, Solutions
 from ._torch_parameters import from_log_cholesky as from_log_cholesky
 
 ''',
 }
+SOLVERS = """
+# made in _public_solvers; see treefactor.control.inverse_kinematics
+def inverse_kinematics(
+    model: Model,
+    targets: {argument},
+    frame: Any,
+    q0: {argument} | None = None,
+    *,
+    limits: Any = True,
+    joints: Any = None,
+    restarts: int | None = None,
+    starts: int = 1,
+    stall: int = 6,
+    iterations: int = 1000,
+    tolerance: Any = 1e-4,
+    seed: int = 0,
+) -> Solutions: ...
+
+# made in _public_solvers; see treefactor.control.ilqr
+def ilqr(
+    model: Model,
+    q0: {argument},
+    v0: {argument},
+    u: {argument},
+    cost: Any,
+    dt: float,
+    *,
+    method: str = "single",
+    control_limits: Any = None,
+    actuated: Any = None,
+    second_order: bool = False,
+    iterations: int = 100,
+    tolerance: float = 1e-9,
+    regularization: float = 1e-9,
+) -> Motions: ...
+"""
 ADAPTERS = Path(__file__).parents[2]  # of a checkout
 
 
@@ -104,10 +142,10 @@ def _own(quantities: Iterable[Quantity]) -> str:
 
 def stubs_of(framework: Framework) -> str:
     """Return the text of the file of types of a framework's functions."""
-    public = _public(["from_log_cholesky", *DIFFERENTIABLE])
+    public = _public(["from_log_cholesky", "ilqr", "inverse_kinematics", *DIFFERENTIABLE])
     types = OF_FRAMEWORKS[framework]
     functions = (_stub(framework.quantity(name), types, f"see treefactor.{name}") for name in DIFFERENTIABLE)
-    return HEADS[framework] + public + _text_of(functions)
+    return HEADS[framework] + public + _text_of(functions) + SOLVERS.format(argument=types.argument)
 
 
 def _public(names: Iterable[str]) -> str:

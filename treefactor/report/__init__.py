@@ -2,9 +2,11 @@
 
 from .advice import advice_figures, print_advice, print_basis
 from .all_robots import all_robots_figures, print_all_robots
+from .circumstances import circumstances
 from .console import (
     COLOURS,
     CONTACTS_CAPTION,
+    CONTROL_CAPTION,
     FRAMEWORKS_CAPTION,
     LOOPS_CAPTION,
     PIPE_WIDTH,
@@ -36,6 +38,7 @@ from .identification import identification_figures, print_identification
 __all__ = [
     "COLOURS",
     "CONTACTS_CAPTION",
+    "CONTROL_CAPTION",
     "FRAMEWORKS_CAPTION",
     "LOOPS_CAPTION",
     "PIPE_WIDTH",
@@ -44,6 +47,7 @@ __all__ = [
     "VERDICTS",
     "advice_figures",
     "all_robots_figures",
+    "circumstances",
     "console",
     "counted",
     "duration",

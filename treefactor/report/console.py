@@ -240,6 +240,12 @@ LOOPS_CAPTION = (
     "ratios in brackets. Pinocchio's constraintDynamics is called once per state; interpreter and cc: "
     "generated programs."
 )
+CONTROL_CAPTION = (
+    "Medians per target, or per problem and iteration, of runs taken in turns, in one thread; quartiles of "
+    "their ratios in brackets. Pinocchio: a loop over its functions with NumPy, which clips steps at the "
+    "limits and begins again after 20 of them; the processor's time. Crocoddyl: SolverDDP, one problem after "
+    "the other in a process of its own; elapsed time."
+)
 
 
 def print_growth(grown: Sequence[Growth]) -> None:

@@ -31,7 +31,7 @@ def plan_of(map: Any) -> Plan | None:
         return RoutinePlan(*routine, map.inputs, map.outputs) if isinstance(routine[0], Routine) else None
     function = getattr(map, "function", None)
     model = getattr(function, "model", None)
-    if not isinstance(model, Model):
+    if not isinstance(model, Model) or function.name not in QUANTITIES:
         return None
     options = dict(function.options)
     if options.get("inertias"):

@@ -27,8 +27,9 @@ static double ISA(box_value)(ptrdiff_t n, const double *H, const double *g, cons
 
 /* x <- the minimum of g x + x H x / 2 within limits, from x on; free[i] <- whether x[i] is between its limits. H: n x n,
  * positive definite. work: n n + 4 n */
-static void ISA(box_minimum)(ptrdiff_t n, const double *H, const double *g, const double *lower, const double *upper,
-                             double *x, int *free, double *work)
+static __attribute__((noinline)) void ISA(box_minimum)(ptrdiff_t n, const double *H, const double *g,
+                                                       const double *lower, const double *upper, double *x, int *free,
+                                                       double *work)
 {
     double *L = work, *step = L + n * n, *gradient = step + n, *next = gradient + n, *next_gradient = next + n;
     int same = 0;
@@ -80,5 +81,18 @@ static void ISA(box_minimum)(ptrdiff_t n, const double *H, const double *g, cons
         }
         memcpy(x, next, n * sizeof(double));
         memcpy(gradient, next_gradient, n * sizeof(double));
+    }
+}
+
+/* slope <- -g x and x H x. Not inlined, as box_minimum: compilers would fuse other products in lanes than alone. */
+static __attribute__((noinline)) void ISA(box_slope)(ptrdiff_t n, const double *H, const double *g, const double *x,
+                                                     double *slope)
+{
+    slope[0] = slope[1] = 0.0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (ptrdiff_t j = 0; j < n; j++) sum += H[i * n + j] * x[j];
+        slope[0] -= g[i] * x[i];
+        slope[1] += x[i] * sum;
     }
 }

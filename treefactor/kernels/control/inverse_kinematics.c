@@ -100,7 +100,7 @@ static void place_start(const Problem *p, const SearchKernels *k, State *s, int 
             const double u = uniform(key, f->v), around = (2.0 * u - 1.0) * PI;
             if (f->q < 0) v[f->v] = around;
             else if (f->lower > -INFINITY && f->upper < INFINITY) x[f->q] = f->lower + (f->upper - f->lower) * u;
-            else x[f->q] += around;
+            else x[f->q] = fmax(fmin(x[f->q], f->upper - PI), f->lower + PI) + around;  /* within the only limit */
             if (f->q >= 0) x[f->q] = clipped(p, f->q, x[f->q]);
         }
         if (p->curved_count) k->one->integrate(p->curved, p->curved_count, x, v, 1.0, x);

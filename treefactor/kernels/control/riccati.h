@@ -17,7 +17,8 @@
 
 #include "../configurations/joints.h"
 
-/* Contiguous numbers of stage t of problem b at data + b to_problem + t to_stage; data may be NULL where it says so. */
+/* Numbers of stage t. One problem: entry e of problem b at data[b to_problem + t to_stage + e]. Side by side: that of problem
+ * k of the side at data[t to_stage + 8 e + k]. data may be NULL where it says so. */
 typedef struct {
     const double *data;
     ptrdiff_t to_problem, to_stage;
@@ -30,12 +31,12 @@ typedef struct {
     const Coordinates *curved;       /* SPHERE, PLANE and SPACE */
     ptrdiff_t curved_count;
     Series by_q, by_v, by_u;         /* of accelerations: n x n, n x n, n x nu */
-    Series step_by_q, step_by_v;     /* D_q, D_v: n x n, of which the blocks of `curved` are read; NULL without them */
+    Series step_by_q, step_by_v;     /* D_q, D_v: their blocks, one after the other, of `curved`; NULL without them */
     Series gradient, diagonal;       /* of costs: m; the diagonal of their Hessians: m */
-    Series hessian_q;                /* added to the Hessian: n x n, by q, its upper triangle */
-    Series hessian;                  /* added to it: m x m, its upper triangle; or NULL */
+    Series hessian;                  /* added to the Hessian, of entries first .. first + size - 1, its upper triangle */
+    ptrdiff_t first, size;           /* nu and n, nu and 2 n, or 0 and m */
     Series gaps;                     /* of stage t: 2 n, from state t + 1 to where the step of stage t ends; NULL without */
-    Series u;                        /* controls, nu; NULL without limits */
+    Series u;                        /* controls, nu; NULL without limits. Gaps and controls are of single problems in both cases */
     const double *lower, *upper;     /* nu: of controls */
     const double *regularization;    /* of every problem: added to the Hessians by u and, of the cost to go, by the state */
     /* (problems, steps, nu, 2 n) and (problems, steps, nu): controls change by feedforward + gains (dq, dv) */
@@ -45,21 +46,21 @@ typedef struct {
     int8_t *failed;                  /* of every problem: whether a pivot was not positive */
 } Sweep;
 
-/* Sweep the problems `problem[0..side-1]`, some of which may be the same; scratch is aligned to 64 bytes. */
-typedef void (*SweepKernel)(const Sweep *, const ptrdiff_t *problem, double *scratch);
+/* Sweep stages stop-1 .. first of the problems `problem[0..side-1]`, some of which may be the same; sweeps that begin at
+ * the end, stop = steps, come first, and the next ones get their scratch, which is aligned to 64 bytes. */
+typedef void (*SweepKernel)(const Sweep *, const ptrdiff_t *problem, ptrdiff_t first, ptrdiff_t stop, double *scratch);
 
 typedef struct {
     const char *name;
     ptrdiff_t side;                  /* problems side by side in lanes */
     SweepKernel one, lanes;          /* vectors along columns of one problem; problems side by side: of the same bits */
     ptrdiff_t (*one_scratch)(const Sweep *), (*lanes_scratch)(const Sweep *);   /* doubles */
-    /* u <- u + length k + K x, of nu and `states` numbers of 8 problems side by side; length has one for each */
+    /* u <- u + length k + K x, of nu and `states` numbers of 8 motions side by side; length has one for each. K and k are
+     * those of 8 problems, or of one */
     void (*control)(ptrdiff_t nu, ptrdiff_t states, const double *K, const double *x, const double *k,
                     const double *length, double *u);
-    /* g <- g + J^T W r, H <- H + J^T W J, its upper triangle, with rows of `ld` entries; J has `rows` rows of n columns and
-     * is multiplied by L before where that is given. work: 2 rows n */
-    void (*add_squares)(ptrdiff_t rows, ptrdiff_t n, const double *J, const double *L, const double *weight,
-                        const double *r, double *work, double *g, double *H, ptrdiff_t ld);
+    void (*control_of_one)(ptrdiff_t nu, ptrdiff_t states, const double *K, const double *x, const double *k,
+                           const double *length, double *u);
 } RiccatiTable;
 
 extern const RiccatiTable riccati_baseline;

@@ -14,6 +14,7 @@
 #undef INDEX
 #undef SIDE
 #undef TILED
+#undef STRIDE
 #define WIDTH (REGISTER / 8)
 typedef double ISA(Columns) __attribute__((vector_size(REGISTER), may_alias));
 #define ELEMENT double
@@ -35,17 +36,20 @@ typedef double ISA(Columns) __attribute__((vector_size(REGISTER), may_alias));
 #define REAL double
 #define LANES 1
 #define SPAN WIDTH
+#define STRIDE 1
 #define NAME(f) ISA(f##_one)
 #include "riccati_products.h"
 #include "riccati_sweep.h"
 #undef REAL
 #undef LANES
 #undef SPAN
+#undef STRIDE
 #undef NAME
 
 #define REAL ISA(Columns)
 #define LANES WIDTH
 #define SPAN 1
+#define STRIDE 8
 #define NAME(f) ISA(f##_lanes)
 #include "riccati_products.h"
 #include "riccati_sweep.h"
@@ -55,10 +59,9 @@ typedef double ISA(Columns) __attribute__((vector_size(REGISTER), may_alias));
 #define LANES 8
 #define NAME(f) ISA(f##_eight)
 #include "feedback.h"
-#include "gauss_newton.h"
 
 const RiccatiTable ISA(riccati) = {
     ISA_NAME, WIDTH, ISA(sweep_one), ISA(sweep_lanes), ISA(sweep_scratch_one), ISA(sweep_scratch_lanes),
-    ISA(control_eight), ISA(add_squares),
+    ISA(control_eight), ISA(control_of_one_eight),
 };
 #undef wide

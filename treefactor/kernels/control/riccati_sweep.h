@@ -1,9 +1,10 @@
 /* The sweep from the end to the start; riccati_products.h stands before it.
  *
- *     Q = A^T W_vv A + sym. part of [0; W_qv A; 0] + [W_qq in qq] + Hessian of costs
+ *     Q = Hessian of costs + [W_qq in qq] + A^T Z + [0; W_qv A; 0],   Z = W_vv A + [0 | W_vq | 0]
  *     Q_uu + mu I = R^T R,   Y = R^-T [Q_ux | Q_u],   K = -R^-1 Y,   V = Q_xx - Y^T Y + mu I
  *
- * One array Q of m rows holds Q and V, upper triangles, with the gradient as last column. */
+ * of which Q_xx and V are summed in one go. One array Q of m rows holds Q and V, upper triangles, with the gradient as last
+ * column. */
 
 /* Arrays of one sweep; rows of Q, A, Z and K have ld entries, those of W, P and B have n. */
 typedef struct {
@@ -13,10 +14,9 @@ typedef struct {
     double *P;                       /* h V_qq D_v + V_qv */
     double *g;                       /* gradient by dv', n */
     double *inverse;                 /* of the pivots, nu */
-    double *input;                   /* numbers of problems side by side */
-    double *D_q, *D_v;               /* of one stage, n x n */
     double *S;                       /* rows u of Q before they are factorized, where there are limits */
-    double *pull;                    /* V f from column nu on, where there are gaps f */
+    double *gap, *pull;              /* gaps f, and V f from column nu on, where there are some */
+    double *change;                  /* of controls at limits */
     double *one;                     /* of one problem within limits */
 } NAME(Arrays);
 
@@ -36,11 +36,10 @@ static ptrdiff_t NAME(carve_sweep)(const Sweep *s, NAME(Arrays) *a, double *scra
     TAKE(a->P, s->curved_count ? n * n : 0);
     TAKE(a->g, n);
     TAKE(a->inverse, nu);
-    TAKE(a->input, m * (s->hessian.data ? m : n));
-    TAKE(a->D_q, s->curved_count ? n * n : 0);
-    TAKE(a->D_v, s->curved_count ? n * n : 0);
     TAKE(a->S, s->u.data ? nu * a->ld : 0);
+    TAKE(a->gap, s->gaps.data ? m - nu : 0);
     TAKE(a->pull, s->gaps.data ? a->ld : 0);
+    TAKE(a->change, s->u.data ? nu : 0);
 #undef TAKE
     a->one = next;
     next += s->u.data ? 2 * nu * nu + 9 * nu : 0;
@@ -57,14 +56,14 @@ static ptrdiff_t NAME(sweep_scratch)(const Sweep *s)
 static void NAME(transport)(const Sweep *s, ptrdiff_t count, const double *D, int left, double *X, ptrdiff_t ld)
 {
     const ptrdiff_t to_entry = left ? ld : 1, to_line = left ? 1 : ld;
-    for (const Coordinates *c = s->curved; c < s->curved + s->curved_count; c++)
+    for (const Coordinates *c = s->curved; c < s->curved + s->curved_count; D += c->nv * c->nv * STRIDE, c++)
         for (ptrdiff_t i = 0; i < count; i++) {
             double *x = X + (i * to_line + c->v * to_entry) * LANES;
             real old[6];
             for (ptrdiff_t k = 0; k < c->nv; k++) old[k] = READ(x, k * to_entry);
             for (ptrdiff_t k = 0; k < c->nv; k++) {
                 real sum = {0};
-                for (ptrdiff_t l = 0; l < c->nv; l++) sum += old[l] * READ(D, (c->v + l) * s->n + c->v + k);
+                for (ptrdiff_t l = 0; l < c->nv; l++) sum += old[l] * INPUT(D, l * c->nv + k);
                 AT(x, k * to_entry) = sum;
             }
         }
@@ -92,8 +91,8 @@ INLINE void NAME(pull_back)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff
         }
         return;
     }
-    D_q = NAME(fetch)(&s->step_by_q, problem, t, n * n, a->D_q);
-    D_v = NAME(fetch)(&s->step_by_v, problem, t, n * n, a->D_v);
+    D_q = NAME(fetch)(&s->step_by_q, problem, t);
+    D_v = NAME(fetch)(&s->step_by_v, problem, t);
     for (ptrdiff_t i = 0; i < n; i++)
         for (ptrdiff_t j = 0; j < n; j++) {
             if (j > i) AT(V_q, j * ld + i) = READ(V_q, i * ld + j);
@@ -128,28 +127,14 @@ INLINE void NAME(pull_back)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff
 INLINE void NAME(read_dynamics)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem, ptrdiff_t t)
 {
     const ptrdiff_t n = s->n, nu = s->nu, ld = a->ld;
-    NAME(fetch_rows)(&s->by_u, problem, t, n, nu, s->h, a->A, ld);
-    NAME(fetch_rows)(&s->by_q, problem, t, n, n, s->h, a->A + nu * LANES, ld);
-    NAME(fetch_rows)(&s->by_v, problem, t, n, n, s->h, a->A + (nu + n) * LANES, ld);
-    for (ptrdiff_t i = 0; i < n; i++) AT(a->A, i * ld + nu + n + i) += 1.0;
-}
-
-/* Add the derivatives of the costs at stage t to Q. */
-INLINE void NAME(add_costs)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem, ptrdiff_t t)
-{
-    const ptrdiff_t n = s->n, m = a->m, ld = a->ld;
-    const double *x = NAME(fetch)(&s->gradient, problem, t, m, a->input);
-    double *Q_q = ROW(a->Q, s->nu) + s->nu * LANES;
-    for (ptrdiff_t i = 0; i < m; i++) AT(a->Q, i * ld + m) += READ(x, i);
-    x = NAME(fetch)(&s->diagonal, problem, t, m, a->input);
-    for (ptrdiff_t i = 0; i < m; i++) AT(a->Q, i * ld + i) += READ(x, i);
-    x = NAME(fetch)(&s->hessian_q, problem, t, n * n, a->input);
-    for (ptrdiff_t i = 0; i < n; i++)
-        for (ptrdiff_t j = i; j < n; j++) AT(Q_q, i * ld + j) += READ(x, i * n + j);
-    if (s->hessian.data) {
-        x = NAME(fetch)(&s->hessian, problem, t, m * m, a->input);
-        for (ptrdiff_t i = 0; i < m; i++)
-            for (ptrdiff_t j = i; j < m; j++) AT(a->Q, i * ld + j) += READ(x, i * m + j);
+    const double *by_u = NAME(fetch)(&s->by_u, problem, t), *by_q = NAME(fetch)(&s->by_q, problem, t);
+    const double *by_v = NAME(fetch)(&s->by_v, problem, t);
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double *row = ROW(a->A, i);
+        for (ptrdiff_t j = 0; j < nu; j++) AT(row, j) = s->h * INPUT(by_u, i * nu + j);
+        for (ptrdiff_t j = 0; j < n; j++) AT(row, nu + j) = s->h * INPUT(by_q, i * n + j);
+        for (ptrdiff_t j = 0; j < n; j++) AT(row, nu + n + j) = s->h * INPUT(by_v, i * n + j);
+        AT(row, nu + n + i) += 1.0;
     }
 }
 
@@ -157,16 +142,22 @@ INLINE void NAME(add_costs)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff
 static void NAME(cross_gaps)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem, ptrdiff_t t, double (*slope)[2])
 {
     const ptrdiff_t nu = s->nu, m = a->m, ld = a->ld;
-    const double *f = NAME(fetch)(&s->gaps, problem, t, m - nu, a->input);
+    const NAME(Product) V_f = {m - nu, a->gap, 1, 0, ROW(a->Q, nu)};
     double linear[LANES], quadratic[LANES], *to[LANES];
-    real sums[2] = {{0}, {0}};
+    const real zero = {0};
+    real sums[2] = {zero, zero};
+    for (int l = 0; l < LANES; l++) {
+        const double *f = s->gaps.data + problem[l] * s->gaps.to_problem + t * s->gaps.to_stage;
+        for (ptrdiff_t e = 0; e < m - nu; e++) a->gap[e * LANES + l] = f[e];
+    }
     for (ptrdiff_t i = nu; i < m; i++)
         for (ptrdiff_t j = i + 1; j < m; j++) AT(a->Q, j * ld + i) = READ(a->Q, i * ld + j);
-    NAME(set_product)(1, m - nu, f, 1, 0, ROW(a->Q, nu), ld, a->pull, nu, m, 0);
+    NAME(set_products)(1, 1, 0, &V_f, ld, a->pull, nu, m, 0);
     for (ptrdiff_t i = nu; i < m; i++) {
-        AT(a->Q, i * ld + m) += READ(a->pull, i);
-        sums[0] += READ(f, i - nu) * READ(a->Q, i * ld + m);
-        sums[1] += READ(f, i - nu) * READ(a->pull, i);
+        const real f = READ(a->gap, i - nu), pull = READ(a->pull, i);
+        AT(a->Q, i * ld + m) += pull;
+        sums[0] += f * READ(a->Q, i * ld + m);
+        sums[1] += f * pull;
     }
     memcpy(linear, &sums[0], sizeof linear);
     memcpy(quadratic, &sums[1], sizeof quadratic);
@@ -175,27 +166,54 @@ static void NAME(cross_gaps)(const Sweep *s, const NAME(Arrays) *a, const ptrdif
         slope[l][1] -= quadratic[l];
         to[l] = s->pull + (problem[l] * s->steps + t) * (m - nu);
     }
-    NAME(put)(a->pull + nu * LANES, m - nu, to);
+    NAME(put)(a->pull + nu * LANES, 1, m - nu, to);
 }
 
-/* Q <- its value at stage t, from V and its gradient at t + 1 */
-INLINE void NAME(expand)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem, ptrdiff_t t)
+/* Add the derivatives of the costs at stage t, and mu, to rows first .. stop-1 of Q. */
+INLINE void NAME(add_costs)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem, ptrdiff_t t, real mu,
+                            ptrdiff_t first, ptrdiff_t stop)
+{
+    const ptrdiff_t m = a->m, ld = a->ld, size = s->size, end = s->first + size;
+    const double *g = NAME(fetch)(&s->gradient, problem, t), *d = NAME(fetch)(&s->diagonal, problem, t);
+    const double *H = NAME(fetch)(&s->hessian, problem, t);
+    for (ptrdiff_t i = first; i < stop; i++) {
+        double *row = ROW(a->Q, i);
+        AT(row, m) += INPUT(g, i);
+        AT(row, i) += INPUT(d, i) + mu;
+        if (i >= s->first && i < end)
+            for (ptrdiff_t j = i; j < end; j++) AT(row, j) += INPUT(H, (i - s->first) * size + j - s->first);
+    }
+}
+
+/* The rows u of Q <- their values at stage t, from V and its gradient at t + 1; those by the state <- without products */
+INLINE void NAME(expand)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem, ptrdiff_t t, real mu)
 {
     const ptrdiff_t n = s->n, nu = s->nu, m = a->m, ld = a->ld;
     const real zero = {0};
     NAME(pull_back)(s, a, problem, t);
     NAME(read_dynamics)(s, a, problem, t);
-    NAME(set_product)(n, n, a->W, n, 1, a->A, ld, a->Z, 0, m, 0);
+    const NAME(Product) Z = {n, a->W, n, 1, a->A}, Q = {n, a->A, ld, 1, a->Z};
+    NAME(set_products)(n, 1, 0, &Z, ld, a->Z, 0, m, 0);
     for (ptrdiff_t i = 0; i < n; i++) {
         for (ptrdiff_t j = 0; j < n; j++) AT(a->Z, i * ld + nu + j) += READ(a->B, i * n + j);
         AT(a->Z, i * ld + m) = READ(a->g, i);
         for (ptrdiff_t j = nu + n; j < m; j++) AT(a->Q, (nu + i) * ld + j) = zero;
+        for (ptrdiff_t j = nu + n + i; j <= m; j++) AT(a->Q, (nu + n + i) * ld + j) = zero;
     }
-    NAME(set_product)(nu, n, a->A, ld, 1, a->Z, ld, a->Q, 0, m + 1, 1);
-    NAME(add_product)(n, n, a->A + nu * LANES, ld, 1, a->Z, ld, ROW(a->Q, nu), nu, m + 1, 1);
-    NAME(set_product)(n, n, a->A + (nu + n) * LANES, ld, 1, a->Z, ld, ROW(a->Q, nu + n), nu + n, m + 1, 1);
-    NAME(add_product)(n, n, a->B, n, 1, a->A, ld, ROW(a->Q, nu), nu, m, 1);
-    NAME(add_costs)(s, a, problem, t);
+    NAME(set_products)(nu, 1, 0, &Q, ld, a->Q, 0, m + 1, 1);
+    NAME(add_costs)(s, a, problem, t, mu, 0, m);
+}
+
+/* The rows of the state of Q <- V and its gradient, when those by u are factorized */
+INLINE void NAME(eliminate_controls)(const Sweep *s, const NAME(Arrays) *a)
+{
+    const ptrdiff_t n = s->n, nu = s->nu, m = a->m, ld = a->ld;
+    const NAME(Product) of_q[3] = {
+        {n, a->A + nu * LANES, ld, 1, a->Z}, {n, a->B, n, 1, a->A}, {nu, a->Q + nu * LANES, ld, 1, a->Q},
+    };
+    const NAME(Product) of_v[2] = {{n, a->A + (nu + n) * LANES, ld, 1, a->Z}, {nu, a->Q + (nu + n) * LANES, ld, 1, a->Q}};
+    NAME(add_products)(n, 2, 1, of_q, ld, ROW(a->Q, nu), nu, m + 1, 1);     /* the last column of A is 0 */
+    NAME(add_products)(n, 1, 1, of_v, ld, ROW(a->Q, nu + n), nu + n, m + 1, 1);
 }
 
 /* Return the inverse root of a pivot: 1 in problems where it is not positive, which are noted. */
@@ -220,22 +238,67 @@ INLINE real NAME(invert_pivot)(real d, const ptrdiff_t *problem, int8_t *failed)
 #endif
 }
 
+/* Rows r .. r + rows - 1 of Q <- those of [R | Y], from those of Q less the products with the rows above */
+INLINE void NAME(factor_rows)(const int rows, const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem, ptrdiff_t r)
+{
+    const ptrdiff_t ld = a->ld, end = a->m + 1;
+    double *Q = ROW(a->Q, r);
+    real R[NAME(ROWS)][NAME(ROWS)], inverse[NAME(ROWS)];
+    EACH(i, rows) {
+        real pivot = READ(ROW(Q, i), r + i);
+        EACH(k, i) pivot -= R[k][i] * R[k][i];
+        AT(a->inverse, r + i) = inverse[i] = NAME(invert_pivot)(pivot, problem, s->failed);
+        EACH(j, rows) if (j > i) {
+            R[i][j] = READ(ROW(Q, i), r + j);
+            EACH(k, i) R[i][j] -= R[k][i] * R[k][j];
+            R[i][j] *= inverse[i];
+        }
+    }
+    for (ptrdiff_t c = r / SPAN * SPAN; c < end; c += SPAN) {
+        wide y[NAME(ROWS)];
+        EACH(i, rows) {
+            y[i] = READ_WIDE(ROW(Q, i), c);
+            EACH(k, i) y[i] -= R[k][i] * y[k];
+            y[i] *= inverse[i];
+            WIDE(ROW(Q, i), c) = y[i];
+        }
+    }
+}
+
 /* The rows u of Q <- [R | Y] */
 INLINE void NAME(factor_controls)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem)
 {
     const ptrdiff_t nu = s->nu, ld = a->ld, end = a->m + 1;
-    for (ptrdiff_t first = 0; first < nu; first += NAME(ROWS)) {
-        const ptrdiff_t stop = first + NAME(ROWS) < nu ? first + NAME(ROWS) : nu;
-        NAME(subtract_product)(stop - first, first, a->Q + first * LANES, ld, 1, a->Q, ld, ROW(a->Q, first), first, end, 1);
-        for (ptrdiff_t r = first; r < stop; r++) {
-            double *row = ROW(a->Q, r);
-            const real x = NAME(invert_pivot)(READ(row, r), problem, s->failed);
-            AT(a->inverse, r) = x;
-            for (ptrdiff_t c = r / SPAN * SPAN; c < end; c += SPAN) WIDE(row, c) *= x;
-            for (ptrdiff_t i = r + 1; i < stop; i++) {
-                const real y = READ(row, i);
-                for (ptrdiff_t c = i / SPAN * SPAN; c < end; c += SPAN) WIDE(ROW(a->Q, i), c) -= y * READ_WIDE(row, c);
-            }
+    for (ptrdiff_t r = 0; r < nu; r += NAME(ROWS)) {
+        const ptrdiff_t rows = r + NAME(ROWS) < nu ? NAME(ROWS) : nu - r;
+        const NAME(Product) above = {r, a->Q + r * LANES, ld, 1, a->Q};
+        NAME(add_products)(rows, 0, 1, &above, ld, ROW(a->Q, r), r, end, 1);
+        switch (rows) {
+        case 3: NAME(factor_rows)(3, s, a, problem, r); break;
+        case 2: NAME(factor_rows)(2, s, a, problem, r); break;
+        default: NAME(factor_rows)(1, s, a, problem, r);
+        }
+    }
+}
+
+/* Rows r .. r + rows - 1 of K <- their values, from the products of R with the rows below */
+INLINE void NAME(solve_rows)(const int rows, const Sweep *s, const NAME(Arrays) *a, ptrdiff_t r)
+{
+    const ptrdiff_t ld = a->ld, end = a->m + 1;
+    double *Q = ROW(a->Q, r), *K = ROW(a->K, r);
+    real R[NAME(ROWS)][NAME(ROWS)], minus[NAME(ROWS)];
+    EACH(i, rows) {
+        minus[i] = -READ(a->inverse, r + i);
+        EACH(j, rows) if (j > i) R[i][j] = READ(ROW(Q, i), r + j);
+    }
+    for (ptrdiff_t c = s->nu / SPAN * SPAN; c < end; c += SPAN) {
+        wide y[NAME(ROWS)];
+        EACH(k, rows) {
+            const int i = rows - 1 - k;
+            y[i] = READ_WIDE(ROW(Q, i), c) + READ_WIDE(ROW(K, i), c);
+            EACH(j, rows) if (j > i) y[i] += R[i][j] * y[j];
+            y[i] *= minus[i];
+            WIDE(ROW(K, i), c) = y[i];
         }
     }
 }
@@ -243,21 +306,15 @@ INLINE void NAME(factor_controls)(const Sweep *s, const NAME(Arrays) *a, const p
 /* K <- -R^-1 Y */
 INLINE void NAME(solve_gains)(const Sweep *s, const NAME(Arrays) *a)
 {
-    const ptrdiff_t nu = s->nu, ld = a->ld, end = a->m + 1, from = nu / SPAN * SPAN;
-    for (ptrdiff_t r = 0; r < nu; r++)
-        for (ptrdiff_t c = from; c < end; c += SPAN) WIDE(ROW(a->K, r), c) = -READ_WIDE(ROW(a->Q, r), c);
-    for (ptrdiff_t stop = nu, first; stop > 0; stop = first) {
-        first = stop > NAME(ROWS) ? stop - NAME(ROWS) : 0;
-        NAME(subtract_product)(stop - first, nu - stop, ROW(a->Q, first) + stop * LANES, 1, ld, ROW(a->K, stop), ld,
-                               ROW(a->K, first), from, end, 0);
-        for (ptrdiff_t r = stop - 1; r >= first; r--) {
-            double *row = ROW(a->K, r);
-            const real x = READ(a->inverse, r);
-            for (ptrdiff_t i = r + 1; i < stop; i++) {
-                const real y = READ(ROW(a->Q, r), i);
-                for (ptrdiff_t c = from; c < end; c += SPAN) WIDE(row, c) -= y * READ_WIDE(ROW(a->K, i), c);
-            }
-            for (ptrdiff_t c = from; c < end; c += SPAN) WIDE(row, c) *= x;
+    const ptrdiff_t nu = s->nu, ld = a->ld, end = a->m + 1;
+    for (ptrdiff_t stop = nu, r; stop > 0; stop = r) {
+        r = stop > NAME(ROWS) ? stop - NAME(ROWS) : 0;
+        const NAME(Product) below = {nu - stop, ROW(a->Q, r) + stop * LANES, 1, ld, ROW(a->K, stop)};
+        NAME(set_products)(stop - r, 1, 0, &below, ld, ROW(a->K, r), nu / SPAN * SPAN, end, 0);
+        switch (stop - r) {
+        case 3: NAME(solve_rows)(3, s, a, r); break;
+        case 2: NAME(solve_rows)(2, s, a, r); break;
+        default: NAME(solve_rows)(1, s, a, r);
         }
     }
 }
@@ -290,13 +347,7 @@ static int NAME(limit_controls)(const Sweep *s, const NAME(Arrays) *a, const ptr
             g[i] = a->S[(i * ld + m) * LANES + l];
         }
         ISA(box_minimum)(nu, H, g, lower, upper, x, free, work);
-        slope[l][0] = slope[l][1] = 0.0;
-        for (ptrdiff_t i = 0; i < nu; i++) {
-            double sum = 0.0;
-            for (ptrdiff_t j = 0; j < nu; j++) sum += H[i * nu + j] * x[j];
-            slope[l][0] -= g[i] * x[i];
-            slope[l][1] += x[i] * sum;
-        }
+        ISA(box_slope)(nu, H, g, x, slope[l]);
         for (ptrdiff_t i = 0; i < nu; i++) {
             double *row = ROW(a->S, i) + l;
             change[i * LANES + l] = free[i] ? 0.0 : x[i];
@@ -318,32 +369,33 @@ static int NAME(limit_controls)(const Sweep *s, const NAME(Arrays) *a, const ptr
     return any;
 }
 
-static void NAME(sweep)(const Sweep *s, const ptrdiff_t *problem, double *scratch)
+static void NAME(sweep)(const Sweep *s, const ptrdiff_t *problem, ptrdiff_t begin, ptrdiff_t end, double *scratch)
 {
     const ptrdiff_t n = s->n, nu = s->nu;
     real damping;
     double mu[LANES], fall[LANES], slope[LANES][2] = {{0.0}}, seen[LANES][2], *to[LANES];
     int limited[LANES];
     NAME(Arrays) arrays, *a = &arrays;
-    memset(scratch, 0, NAME(carve_sweep)(s, a, scratch) * sizeof(double));
-    const ptrdiff_t m = a->m, ld = a->ld;
-    for (int l = 0; l < LANES; l++) {
-        s->failed[problem[l]] = 0;
-        seen[l][0] = seen[l][1] = 0.0;
-        mu[l] = s->regularization[problem[l]];
-    }
+    const ptrdiff_t size = NAME(carve_sweep)(s, a, scratch), m = a->m, ld = a->ld;
+    for (int l = 0; l < LANES; l++) mu[l] = s->regularization[problem[l]];
     memcpy(&damping, mu, sizeof damping);
-    NAME(add_costs)(s, a, problem, s->steps);
-    for (ptrdiff_t i = nu; i < m; i++) AT(a->Q, i * ld + i) += damping;
-    for (ptrdiff_t t = s->steps - 1; t >= 0; t--) {
+    if (end == s->steps) {
+        memset(scratch, 0, size * sizeof(double));
+        for (int l = 0; l < LANES; l++) {
+            s->failed[problem[l]] = 0;
+            for (int k = 0; k < 2; k++) s->slope[2 * problem[l] + k] = 0.0;
+        }
+        NAME(add_costs)(s, a, problem, end, damping, nu, m);
+    }
+    for (int l = 0; l < LANES; l++)
+        for (int k = 0; k < 2; k++) seen[l][k] = s->slope[2 * problem[l] + k];
+    for (ptrdiff_t t = end - 1; t >= begin; t--) {
         if (s->gaps.data) NAME(cross_gaps)(s, a, problem, t, seen);
-        NAME(expand)(s, a, problem, t);
-        for (ptrdiff_t i = 0; i < m; i++) AT(a->Q, i * ld + i) += damping;
+        NAME(expand)(s, a, problem, t, damping);
         if (s->u.data) memcpy(a->S, a->Q, nu * ld * LANES * sizeof(double));
         NAME(factor_controls)(s, a, problem);
         NAME(solve_gains)(s, a);
-        double *change = a->input;
-        const int any = s->u.data && NAME(limit_controls)(s, a, problem, t, limited, slope, change);
+        const int any = s->u.data && NAME(limit_controls)(s, a, problem, t, limited, slope, a->change);
         if (any) {
             memcpy(a->Q, a->S, nu * ld * LANES * sizeof(double));
             NAME(factor_controls)(s, a, problem);
@@ -357,16 +409,15 @@ static void NAME(sweep)(const Sweep *s, const ptrdiff_t *problem, double *scratc
             for (int k = 0; k < 2; k++) seen[l][k] += own ? slope[l][k] : fall[l];
             if (own)
                 for (ptrdiff_t r = 0; r < nu; r++)
-                    if (change[r * LANES + l] != 0.0) a->K[(r * ld + m) * LANES + l] = change[r * LANES + l];
+                    if (a->change[r * LANES + l] != 0.0) a->K[(r * ld + m) * LANES + l] = a->change[r * LANES + l];
         }
-        NAME(subtract_product)(2 * n, nu, a->Q + nu * LANES, ld, 1, a->Q, ld, ROW(a->Q, nu), nu, m + 1, 1);
+        NAME(eliminate_controls)(s, a);
         for (ptrdiff_t r = 0; r < nu; r++) {
-            double *row = ROW(a->K, r);
             for (int l = 0; l < LANES; l++) to[l] = s->gains + ((problem[l] * s->steps + t) * nu + r) * 2 * n;
-            NAME(put)(row + nu * LANES, 2 * n, to);
-            for (int l = 0; l < LANES; l++) to[l] = s->feedforward + (problem[l] * s->steps + t) * nu + r;
-            NAME(put)(row + m * LANES, 1, to);
+            NAME(put)(ROW(a->K, r) + nu * LANES, 1, 2 * n, to);
         }
+        for (int l = 0; l < LANES; l++) to[l] = s->feedforward + (problem[l] * s->steps + t) * nu;
+        NAME(put)(a->K + m * LANES, ld, nu, to);
     }
     for (int l = 0; l < LANES; l++)
         for (int k = 0; k < 2; k++) s->slope[2 * problem[l] + k] = seen[l][k];

@@ -1,4 +1,4 @@
-/* Declare the kernels of sampling control: random knots of controls, controls between knots, and costs of states.
+/* Declare the kernels of sampling control: random knots of controls, and controls between knots.
  *
  * Eight samples stand side by side: entry e of sample l at x[8 e + l]. What is computed for a sample does not depend on
  * its neighbours. */
@@ -17,21 +17,6 @@ typedef struct {
     const double *mix;               /* nu x nu: of the scaled normal numbers of a knot; NULL: the unit matrix */
 } Spline;
 
-/* CHANGE: the difference of configurations; the caller computes it. POSE: log(M*^-1 M), linear before angular. */
-typedef enum { DEVIATION, CHANGE, POSE, EXCESS } Residual;
-
-/* Half the weighted square of a residual, times a factor of every time. */
-typedef struct {
-    ptrdiff_t residual, size;
-    ptrdiff_t source;                /* 0, 1, 2: q, v, u; 3 + k: item k of the request */
-    const double *weight;            /* size */
-    const double *time;              /* steps + 1 */
-    const double *target;
-    ptrdiff_t to_problem, to_time;   /* entries to the target of the next problem, of the next time */
-    const ptrdiff_t *entry;          /* of EXCESS: entries of q, and their limits */
-    const double *lower, *upper;
-} CostTerm;
-
 typedef struct {
     const char *name;
     /* x <- knots of samples first .. first + 7: nominal + mix (scale times normal numbers), clipped; sample 0 is nominal */
@@ -42,8 +27,6 @@ typedef struct {
     /* forces <- n sums of factors times controls: of `entries` rows and columns */
     void (*apply)(ptrdiff_t n, ptrdiff_t entries, const ptrdiff_t *row, const ptrdiff_t *column, const double *factor,
                   const double *u, double *forces);
-    /* cost <- cost + the term, of x and a target */
-    void (*add_cost)(const CostTerm *, double time, const double *x, const double *target, double *cost);
     /* cost <- NaN where one of n numbers is not finite */
     void (*add_doubt)(ptrdiff_t n, const double *x, double *cost);
     /* result <- sums of weights times entries, of blocks of samples */

@@ -27,9 +27,8 @@ typedef uint64_t ISA(Bits) __attribute__((vector_size(REGISTER)));
 #include "../poses/operations.h"
 #include "normal_numbers.h"
 #include "sampled_controls.h"
-#include "sampled_costs.h"
 
 const SamplingTable ISA(sampling) = {
-    ISA_NAME, NAME(draw), NAME(control), NAME(apply), NAME(add_cost), NAME(add_doubt), NAME(average),
+    ISA_NAME, NAME(draw), NAME(control), NAME(apply), NAME(add_doubt), NAME(average),
 };
 #undef bits

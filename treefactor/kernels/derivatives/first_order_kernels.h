@@ -23,6 +23,7 @@
 #include "../common/motion_cross.h"
 #include "../dynamics/inertias.h"
 #include "../dynamics/turns.h"
+#include "../dynamics/handovers.h"
 #include "../dynamics/rnea.h"
 #include "../dynamics/crba.h"
 #include "../dynamics/flows.h"

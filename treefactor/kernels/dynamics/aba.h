@@ -188,10 +188,10 @@ INLINE void NAME(eliminate_bodies)(const Mechanism *m, const Workspace *w, const
         NAME(read_inertia)(m, i, &I);
         if (b->leaf) NAME(write_spatial_inertia)(&I, A);
         else {
-            EACH_ENTRY(e) A[e] = w->IA[i].e[e];
+            NAME(receive_articulated)(m, i, w, A);
             NAME(add_rigid_inertia)(&I, A);
         }
-        EACH(r, 6) F[r] = w->F[i].e[r];
+        NAME(receive_force)(m, i, w, F);
         if (NAME(is_free_root)(b)) {
             NAME(solve_root)(m, b, F, tau, A, D, qdd, w->A[i].e);
             continue;
@@ -200,10 +200,8 @@ INLINE void NAME(eliminate_bodies)(const Mechanism *m, const Workspace *w, const
         if (b->parent < 0) continue;
         NAME(carry_articulated)(b, w->turn + i, A);
         NAME(carry_force)(b, w->turn + i, F);
-        real *to = w->IA[b->parent].e;
-        if (b->last) EACH_ENTRY(e) to[e] = A[e];
-        else EACH_ENTRY(e) to[e] += A[e];
-        EACH(r, 6) w->F[b->parent].e[r] += F[r];
+        NAME(hand_articulated)(m, i, w, A);
+        NAME(hand_force)(m, i, w, F);
     }
 }
 

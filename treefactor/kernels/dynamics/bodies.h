@@ -40,6 +40,8 @@ typedef struct {
     const double *inertias, *armature;
     ptrdiff_t in_lanes;
     double gravity[3];
+    const void *limbs;               /* what `fold` wrote for these constants, */
+    ptrdiff_t limb_lanes;            /* for as many lanes; or 0 */
 } Mechanism;
 
 /* Return a mechanism with constants in lanes as the lanes from l on see it. */
@@ -96,6 +98,11 @@ typedef struct {
     void (*sincos)(ptrdiff_t n, const double *x, double *s, double *c);
     /* whether in all lanes all entries of D lie in (0, inf) */
     int (*are_pivots)(ptrdiff_t entries, const double *D);
+    /* Return how many lanes compute equal limbs side by side in the least time: 2, 4, or 0 for none. See limbs.h. */
+    int (*best_limb_lanes)(const Mechanism *);
+    /* Write what Mechanism.limbs points to, for its limb_lanes, to memory aligned to 64 bytes; return the doubles needed,
+     * which is all that happens without memory. */
+    ptrdiff_t (*fold)(const Mechanism *, double *memory);
 } Dynamics;
 
 extern const Dynamics dynamics_baseline;

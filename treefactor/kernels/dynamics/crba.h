@@ -174,14 +174,13 @@ static void NAME(inertia_matrix)(const Mechanism *m, const Workspace *w, double 
         const Body *b = m->body + i;
         Inertia I;
         NAME(read_inertia)(m, i, &I);
-        if (!b->leaf) NAME(add_inertia)(w->C + i, &I);
+        if (!b->leaf) NAME(receive_inertia)(m, i, w, &I);
         if (NAME(is_hinge)(b)) NAME(write_hinge_row)(m, w, i, &I, H);
         else if (NAME(is_free_root)(b)) NAME(write_root_rows)(m, b, &I, H);
         else NAME(write_rows)(m, w, i, &I, H);
         if (b->parent < 0) continue;
         NAME(carry_inertia)(b, w->turn + i, &I);
-        if (!b->last) NAME(add_inertia)(w->C + b->parent, &I);
-        w->C[b->parent] = I;
+        NAME(hand_inertia)(m, i, w, &I);
     }
 }
 

@@ -13,31 +13,14 @@
  * A motion is (linear, angular) as in Pinocchio, a force is (force, moment). Where every freedom has its unit motion,
  * the freedoms of a joint are treated one after the other, as if massless bodies were between them.
  */
-#include "workspace.h"
+#include "own_axes.h"
 #include "placements.h"
-#include "inertias.h"
 #include "forces.h"
-#include "turns.h"
-#include "rnea.h"
-#include "crba.h"
 #include "reactions.h"
 #include "statics.h"
 #include "velocities.h"
 #include "energies.h"
 #include "momenta.h"
 #include "coriolis.h"
-#include "aba.h"
 #include "kinematics.h"
-
-#undef Angles
-#undef Pose
-#undef Inertia
-#undef Vector
-#undef Articulated
-#undef Workspace
-#undef Turn
-#undef Motion
-#undef Pivot
-#undef Momentum
-#undef LOWER
-#undef SYMMETRIC
+#include "forget_types.h"

@@ -26,7 +26,7 @@ INLINE void NAME(turn_gravity)(const Mechanism *m, const Body *b, const double *
 {
     const real zero = {0};
     const double *x = q + (b->q + 3) * LANES;
-    double g[3];
+    CONSTANT g[3];
     real u[3], w = READ(x, 3), t, from[3], c[3], d[3];
     ROTATE_BACK(b->R, m->gravity, g);
     EACH(r, 3) u[r] = READ(x, r);
@@ -181,14 +181,14 @@ INLINE void NAME(sum_own_forces)(const Mechanism *m, const Workspace *w, const d
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
         real F[6];
-        EACH(r, 6) F[r] = w->F[i].e[r];
+        NAME(receive_force)(m, i, w, F);
         NAME(joint_force)(b, F, tau + b->v * LANES);
         if (a)
             for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++)
                 AT(tau, k) += NAME(armature)(m, k) * READ(a, k);
         if (b->parent < 0) continue;
         NAME(carry_force)(b, w->turn + i, F);
-        EACH(r, 6) w->F[b->parent].e[r] += F[r];
+        NAME(hand_force)(m, i, w, F);
     }
 }
 

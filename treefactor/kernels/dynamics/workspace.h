@@ -2,6 +2,9 @@
  * `real` is a double or a SIMD register; see recursions.h for the names that must be defined. */
 #include "../common/spatial.h"
 #include "joints.h"
+#ifndef CONSTANT
+#define CONSTANT double              /* type of the constants of a body */
+#endif
 #define LOWER(r, c) ((r) * ((r) + 1) / 2 + (c))   /* index into a lower triangle stored row by row */
 #define SYMMETRIC(r, c) ((r) > (c) ? LOWER(r, c) : LOWER(c, r))
 

@@ -10,6 +10,7 @@
 #include "../dynamics/workspace.h"
 #include "../dynamics/inertias.h"
 #include "../dynamics/turns.h"
+#include "../dynamics/handovers.h"
 #include "../dynamics/rnea.h"
 #include "../derivatives/inertia_gradient.h"
 

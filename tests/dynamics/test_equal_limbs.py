@@ -1,0 +1,115 @@
+"""Compare one configuration, whose equal limbs are computed side by side, with batches."""
+
+import numpy as np
+import pytest
+from helpers.bundled_robots import bundled_robot
+from helpers.dynamics_cases import arguments
+from helpers.model_cases import random_inertia
+
+import treefactor as tf
+from treefactor.dynamics._body_structs import TREE_TURNS
+from treefactor.quantities.functions import equation_of_motion
+
+pytestmark = pytest.mark.isa
+
+ARM = "revolute", "continuous", "universal", "helical", "spherical"
+LEFT_HAND, RIGHT_HAND = ("prismatic", "revolute", "revolute"), ("revolute", "prismatic", "helical")
+LEG = "revolute", "planar", "translation", "revolute"
+WHEELS = ("continuous",) * 5
+WITHOUT_AXIS = "freeflyer", "spherical", "planar", "translation"
+
+
+def humanoid(mimic=None):
+    """Return a model with arms whose hands differ in kind and order of fingers, five wheels, and legs.
+
+    Its limbs are numbered so that no child of the trunk or of a hand comes where its equal one does.
+    """
+    rng = np.random.default_rng(5)
+    joints = []
+
+    def add(kind, parent, place, **options):
+        turn = np.linalg.qr(rng.normal(size=(3, 3)))[0] if place % 3 == 2 else TREE_TURNS[place % 6]
+        axis = (
+            None
+            if kind in WITHOUT_AXIS
+            else [[1.0, 0, 0], [0, 1.0, 0]]
+            if kind == "universal"
+            else [0, 0, 1.0]
+        )
+        pitch = 0.3 if kind == "helical" else 0.0
+        turn = turn * np.linalg.det(turn)
+        name = f"{kind} {len(joints)}"
+        body = random_inertia(rng), rng.uniform()
+        joints.append(tf.Joint(name, kind, parent, turn, rng.normal(size=3), axis, pitch, *body, **options))
+        return len(joints) - 1
+
+    def chain(kinds, parent):
+        for place, kind in enumerate(kinds):
+            parent = add(kind, parent, place)
+        return parent
+
+    trunk = add("freeflyer", -1, 0)
+    chain(LEG, trunk)
+    chest = add("revolute", trunk, 4)
+    hands = [chain(ARM, chest), chain(ARM, chest)]
+    for place in range(3):
+        for hand, kinds in zip(hands, (LEFT_HAND, RIGHT_HAND), strict=True):
+            add("revolute", add(kinds[place], hand, 1), 3)
+    for kind in WHEELS:
+        add(kind, trunk, 1)
+    last = chain(LEG, trunk)
+    if mimic is not None:
+        add("revolute", last, 1, mimic=mimic)
+        add("revolute", 4, 1, mimic=mimic)
+    return tf.Model(joints)
+
+
+MODEL = humanoid()
+FOLLOWERS = humanoid(tf.Mimic(1, 0.7, 0.2))
+
+
+@pytest.mark.parametrize("model", [MODEL, FOLLOWERS], ids=["free", "followers"])
+def test_one_configuration_has_the_bits_of_a_batch(model):
+    assert model.bodies.limb_lanes
+    q, v, x, fext = arguments(model, size=(3,))
+    calls = [
+        lambda k: tf.rnea(model, q[k], v[k], x[k]),
+        lambda k: tf.rnea(model, q[k], v[k], x[k], fext=fext[k]),
+        lambda k: tf.bias(model, q[k], v[k]),
+        lambda k: tf.h_times(model, q[k], x[k]),
+        lambda k: tf.crba(model, q[k]),
+        lambda k: equation_of_motion(model, q[k], v[k], x[k], fext=fext[k]),
+    ]
+    if model is MODEL:
+        calls.append(lambda k: tf.aba(model, q[k], v[k], x[k]))
+        calls.append(lambda k: tf.aba(model, q[k], v[k], x[k], fext=fext[k]))
+    for call in calls:
+        batch = call(slice(None))
+        for k in range(3):
+            np.testing.assert_array_equal(call(k), batch[k])
+
+
+def test_robots_whose_limbs_are_equal():
+    floating = {"solo12": True, "talos_reduced": True, "ur5_robot": False}
+    models = {name: tf.Model.from_urdf(bundled_robot(name), floating=free) for name, free in floating.items()}
+    lanes = {name: model.bodies.limb_lanes for name, model in models.items()}
+    legs = 2 if tf.show_config("dicts")["used"] == "baseline" else 4
+    assert lanes == {"solo12": legs, "talos_reduced": 2, "ur5_robot": 0}
+
+
+def test_changed_inertias_of_limbs():
+    inertias = tf.Inertias(MODEL, MODEL.parameters)
+    q, v, x, _ = arguments(MODEL)
+    call = tf.bind(tf.aba, MODEL, q, v, x, out=np.empty(MODEL.nv), inertias=inertias)
+    inertias.scale(None, "helical 9", 3.0)
+    np.testing.assert_array_equal(call(), tf.aba(MODEL.with_parameters(inertias.parameters), q, v, x))
+
+
+@pytest.mark.parametrize("finger", [17, 19, 27])
+def test_a_limb_without_mass_is_named(finger):
+    pi, armature = MODEL.parameters.copy(), MODEL.armature.copy()
+    freedom = MODEL.idx_v[finger]
+    pi[finger], armature[freedom] = 0.0, 0.0
+    model = MODEL.with_parameters(pi, armature)
+    with pytest.raises(tf.NotPositiveDefiniteError, match=MODEL.joints[finger].name):
+        tf.aba(model, *arguments(MODEL)[:3])

@@ -1,0 +1,43 @@
+"""Declarations of the points at which shapes touch; see _touching.pyx."""
+
+from libc.stdint cimport int64_t
+
+cdef extern from "kernels/contacts/touch.h" nogil:
+    enum:
+        MOST_POINTS
+
+    ctypedef struct Polytope:
+        int corners, faces, edges
+        const double *corner
+        const double *normal
+        const double *offset
+        const double *area
+        const int *start
+        const int *loop
+        const int *side
+        const int *edge
+        const int *footing
+
+    ctypedef struct ContactShape:
+        int kind
+        double radius, half_length
+        double half[3]
+        double size
+        Polytope hull
+
+    ctypedef struct Pose:
+        double R[9]
+        double p[3]
+
+    ctypedef struct TouchPoint:
+        double point[3]
+        double normal[3]
+        double gap
+        int64_t identity
+
+    int touch(const ContactShape *, const Pose *, const ContactShape *, const Pose *, double margin, TouchPoint *) noexcept
+    int c_can_touch "can_touch"(int, int) noexcept
+
+cdef class Collider:
+    cdef ContactShape shape
+    cdef tuple kept

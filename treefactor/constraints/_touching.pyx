@@ -1,0 +1,69 @@
+"""Find the points at which two shapes touch."""
+
+cimport numpy as cnp
+from libc.string cimport memcpy
+
+import numpy as np
+
+cnp.import_array()
+
+cdef TouchPoint empty_point
+POINT = np.asarray(<TouchPoint[:1]> &empty_point).dtype
+assert POINT.itemsize == sizeof(TouchPoint)
+
+
+cdef class Collider:
+    """Shape for the kernels, about its own origin; assumes contiguous arrays of the right sizes.
+
+    Parameters
+    ----------
+    kind : int
+        Place in the list of kinds in ``kernels/contacts/shapes.h``.
+    radius, half_length : float
+        Of spheres, capsules and cylinders.
+    half : ndarray, shape (3,)
+        Half sides of a box.
+    size : float
+        Distance of the farthest point from the origin.
+    hull : tuple of ndarray
+        Of boxes and hulls: what `model._hulls.Hull` has.
+    """
+
+    def __cinit__(self, int kind, double radius, double half_length, cnp.ndarray half not None, double size,
+                  tuple hull not None):
+        self.kept = kind, radius, half_length, half, size, hull
+        cdef Polytope *to = &self.shape.hull
+        cdef cnp.ndarray corners, normals, offsets, areas, start, loop, side, edges, footing
+        self.shape.kind, self.shape.radius, self.shape.half_length = kind, radius, half_length
+        memcpy(self.shape.half, half.data, sizeof(self.shape.half))
+        self.shape.size = size
+        if hull:
+            corners, normals, offsets, areas, start, loop, side, edges, footing = hull
+            to.corners, to.faces, to.edges = len(corners), len(normals), len(edges)
+            to.corner, to.normal = <const double *> corners.data, <const double *> normals.data
+            to.offset, to.area = <const double *> offsets.data, <const double *> areas.data
+            to.start, to.loop = <const int *> start.data, <const int *> loop.data
+            to.side, to.edge = <const int *> side.data, <const int *> edges.data
+            to.footing = <const int *> footing.data
+
+    def __reduce__(self):
+        return Collider, self.kept
+
+
+def can_touch(int first, int second):
+    """Return whether there is a kernel for two kinds of shapes."""
+    return c_can_touch(first, second) != 0
+
+
+def touching_points(Collider first not None, const double[::1] first_pose not None, Collider second not None,
+                    const double[::1] second_pose not None, double margin):
+    """Return the points, of dtype POINT, with gaps up to the margin; poses are R by rows, then p."""
+    cdef Pose a, b
+    cdef int count
+    points = np.empty(MOST_POINTS, POINT)
+    cdef TouchPoint *to = <TouchPoint *> (<cnp.ndarray> points).data
+    memcpy(&a, &first_pose[0], sizeof(Pose))
+    memcpy(&b, &second_pose[0], sizeof(Pose))
+    with nogil:
+        count = touch(&first.shape, &a, &second.shape, &b, margin, to)
+    return points[:count]

@@ -1,0 +1,402 @@
+/* Points of boxes and hulls against each other: separating axes, and clipping of the faces that touch. */
+#ifndef TREEFACTOR_CONTACT_HULLS_H
+#define TREEFACTOR_CONTACT_HULLS_H
+
+#include "round_hulls.h"
+
+#define ALIGNED 3e-3                /* angle, rad, up to which two faces count as parallel */
+#define TIE 5e-4                    /* of the size: axes of parallel faces that separate alike */
+#define EQUAL 1e-9                  /* of the size: axes that separate equally but for rounding */
+
+/* Axes that separate two hulls most: of the faces of each, and of a pair of edges. */
+typedef struct {
+    double of_face[2];              /* separation along the normal of the best face of each hull */
+    int face[2];
+    double of_edges, normal[3];     /* in the frame of the first, out of it */
+    int edge[2];
+} Axes;
+
+static Pose relative(const Pose *A, const Pose *B)
+{
+    Pose pose;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            pose.R[3 * r + c] = A->R[r] * B->R[c] + A->R[3 + r] * B->R[3 + c] + A->R[6 + r] * B->R[6 + c];
+    place_back(A, B->p, pose.p);
+    return pose;
+}
+
+static Pose inverse(const Pose *A)
+{
+    Pose pose;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            pose.R[3 * r + c] = A->R[3 * c + r];
+    turn(pose.R, A->p, pose.p);
+    for (int r = 0; r < 3; r++)
+        pose.p[r] = -pose.p[r];
+    return pose;
+}
+
+/* The face of a hull that separates another one most, which is placed in its frame. */
+static double best_face(const Polytope *hull, const Polytope *other, const Pose *placed, int *face)
+{
+    double most = -INFINITY;
+    for (int f = 0; f < hull->faces; f++) {
+        double n[3], least = INFINITY;
+        turn_back(placed->R, hull->normal + 3 * f, n);
+        for (int k = 0; k < other->corners; k++)
+            least = fmin(least, dot3(n, other->corner + 3 * k));
+        least += dot3(hull->normal + 3 * f, placed->p) - hull->offset[f];
+        if (least > most) {
+            most = least;
+            *face = f;
+        }
+    }
+    return most;
+}
+
+/* Edges of boxes come by their direction; of the four along one, bits say on which side of the next axes they are. */
+static int edge_of_box(int axis, const double *direction)
+{
+    return 4 * axis + (direction[(axis + 1) % 3] > 0.0) + 2 * (direction[(axis + 2) % 3] > 0.0);
+}
+
+static void best_edges_of_boxes(const ContactShape *a, const ContactShape *b, const Pose *placed, Axes *axes)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            double own[3] = {0.0, 0.0, 0.0}, side[3], n[3], in_b[3], length, separation;
+            own[i] = 1.0;
+            for (int r = 0; r < 3; r++)
+                side[r] = placed->R[3 * r + j];
+            cross3(own, side, n);
+            length = length3(n);
+            if (length < 1e-6)
+                continue;
+            if (dot3(n, placed->p) < 0.0)
+                length = -length;
+            for (int r = 0; r < 3; r++)
+                n[r] /= length;
+            turn_back(placed->R, n, in_b);
+            separation = dot3(n, placed->p);
+            for (int r = 0; r < 3; r++)
+                separation -= a->half[r] * fabs(n[r]) + b->half[r] * fabs(in_b[r]);
+            if (separation <= axes->of_edges)
+                continue;
+            axes->of_edges = separation;
+            axes->edge[0] = edge_of_box(i, n);
+            for (int r = 0; r < 3; r++) {
+                axes->normal[r] = n[r];
+                in_b[r] = -in_b[r];
+            }
+            axes->edge[1] = edge_of_box(j, in_b);
+        }
+}
+
+/* Pairs of edges whose arcs on the sphere of normals cross: they are the faces of the difference of both hulls. */
+static void best_edges_of_hulls(const Polytope *a, const Polytope *b, const Pose *placed, Axes *axes)
+{
+    for (int j = 0; j < b->edges; j++) {
+        double c[3], d[3], side[3], start[3], dc[3];
+        Segment edge = edge_of(b, j);
+        turn(placed->R, b->normal + 3 * b->edge[4 * j + 2], c);
+        turn(placed->R, b->normal + 3 * b->edge[4 * j + 3], d);
+        turn(placed->R, edge.d, side);
+        place(placed, edge.p, start);
+        cross3(d, c, dc);
+        for (int i = 0; i < a->edges; i++) {
+            const double *one = a->normal + 3 * a->edge[4 * i + 2], *other = a->normal + 3 * a->edge[4 * i + 3];
+            const double *corner = a->corner + 3 * a->edge[4 * i];
+            double own[3], ba[3], n[3], apart[3], length, cba, dba, adc, bdc;
+            subtract3(a->corner + 3 * a->edge[4 * i + 1], corner, own);
+            cross3(other, one, ba);
+            cba = -dot3(c, ba);      /* normals of b count backwards */
+            dba = -dot3(d, ba);
+            adc = dot3(one, dc);
+            bdc = dot3(other, dc);
+            if (cba * dba >= 0.0 || adc * bdc >= 0.0 || cba * bdc <= 0.0)
+                continue;
+            cross3(own, side, n);
+            length = length3(n);
+            if (length <= 1e-9 * edge.length * length3(own))
+                continue;
+            subtract3(start, corner, apart);
+            if (dot3(n, one) + dot3(n, other) < 0.0)
+                length = -length;
+            for (int r = 0; r < 3; r++)
+                n[r] /= length;
+            if (dot3(n, apart) <= axes->of_edges)
+                continue;
+            axes->of_edges = dot3(n, apart);
+            axes->edge[0] = i;
+            axes->edge[1] = j;
+            for (int r = 0; r < 3; r++)
+                axes->normal[r] = n[r];
+        }
+    }
+}
+
+enum { CORNER, CROSSING, REFERENCE_CORNER, EDGES };          /* features in identities */
+
+static int64_t identity_of(int side, int face, int feature, int first, int second)
+{
+    int64_t low = first < second ? first : second, high = first < second ? second : first;
+    if (feature == CROSSING || feature == EDGES) {
+        low = first;
+        high = second;
+    }
+    return ((((int64_t)feature * 2 + side) * MOST_NUMBERED + face) * MOST_NUMBERED + high) * MOST_NUMBERED + low;
+}
+
+/* Corner of a clipped face: the edge that leaves it is one of the face, or, -1 - k, is on side k of the reference. */
+typedef struct {
+    double x[3];
+    int edge;
+    int feature, first, second;
+} Clipped;
+
+/* Clip a polygon by side k of the reference face, the plane out . x <= offset; returns the number of corners. */
+static int clip_by_side(const Clipped *polygon, int count, const double *out, double offset, int k, Clipped *clipped)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        const Clipped *here = polygon + i, *next = polygon + (i + 1) % count;
+        double at = dot3(out, here->x) - offset, then = dot3(out, next->x) - offset;
+        if (at <= 0.0)
+            clipped[kept++] = *here;
+        if ((at <= 0.0) != (then <= 0.0)) {
+            Clipped *made = clipped + kept++;
+            double s = at / (at - then);
+            for (int r = 0; r < 3; r++)
+                made->x[r] = here->x[r] + s * (next->x[r] - here->x[r]);
+            made->edge = at <= 0.0 ? -1 - k : here->edge;
+            made->feature = here->edge >= 0 ? CROSSING : REFERENCE_CORNER;
+            made->first = here->edge >= 0 ? here->edge : -1 - here->edge;
+            made->second = k;
+        }
+    }
+    return kept;
+}
+
+static int near(const double *x, const double *y, double slack)
+{
+    double d[3];
+    subtract3(x, y, d);
+    return dot3(d, d) <= slack * slack;
+}
+
+/* Name clipped corners by corners of either face that are within the slack: small moves change no name. */
+static void name_corners(Clipped *clipped, int count, const Clipped *face, int corners, const Polytope *hull,
+                         int reference, double slack)
+{
+    int first = hull->start[reference], sides = hull->start[reference + 1] - first;
+    const double *n = hull->normal + 3 * reference;
+    for (int i = 0; i < count; i++) {
+        Clipped *here = clipped + i;
+        for (int k = 0; k < sides && here->feature == CROSSING; k++) {
+            double flat[3];
+            along3(here->x, hull->offset[reference] - dot3(n, here->x), n, flat);
+            if (near(flat, hull->corner + 3 * hull->loop[first + k], slack)) {
+                here->feature = REFERENCE_CORNER;
+                here->first = (k + sides - 1) % sides;
+                here->second = k;
+            }
+        }
+        for (int k = 0; k < corners && here->feature != CORNER; k++)
+            if (near(here->x, face[k].x, slack)) {
+                here->feature = CORNER;
+                here->first = here->second = face[k].first;
+            }
+    }
+}
+
+static int same_name(const Clipped *a, const Clipped *b)
+{
+    return a->feature == b->feature && a->first == b->first && a->second == b->second;
+}
+
+/* Keep one corner of every name, and no crossing within the slack of the line between its neighbours: there, sides of
+ * both faces are almost on one line. */
+static int distinct_corners(Clipped *clipped, int count, double slack)
+{
+    int kept = 0, distinct = 0;
+    for (int i = 0; i < count; i++) {
+        int known = 0;
+        for (int j = 0; j < distinct; j++)
+            known |= same_name(clipped + j, clipped + i);
+        if (!known)
+            clipped[distinct++] = clipped[i];
+    }
+    for (int i = 0; i < distinct; i++) {
+        const double *last = clipped[kept ? kept - 1 : distinct - 1].x, *x = clipped[i].x;
+        double side[3], apart[3], across[3];
+        subtract3(clipped[(i + 1) % distinct].x, last, side);
+        subtract3(x, last, apart);
+        cross3(apart, side, across);
+        if (clipped[i].feature == CROSSING && dot3(across, across) < slack * slack * dot3(side, side))
+            continue;
+        clipped[kept++] = clipped[i];
+    }
+    return kept;
+}
+
+/* Keep at most eight corners: the farthest in eight directions along the reference face. */
+static int farthest_corners(Clipped *clipped, int count, const Polytope *hull, int reference)
+{
+    Clipped chosen[MOST_POINTS];
+    const int *loop = hull->loop + hull->start[reference];
+    double u[3], w[3], length;
+    int kept = 0;
+    subtract3(hull->corner + 3 * loop[1], hull->corner + 3 * loop[0], u);
+    length = length3(u);
+    for (int r = 0; r < 3; r++)
+        u[r] /= length;
+    cross3(hull->normal + 3 * reference, u, w);
+    for (int k = 0; k < MOST_POINTS; k++) {
+        double angle = 0.2 + k * 0.25 * acos(-1.0), most = -INFINITY;
+        int best = 0, known = 0;
+        for (int i = 0; i < count; i++) {
+            double x = cos(angle) * dot3(u, clipped[i].x) + sin(angle) * dot3(w, clipped[i].x);
+            if (x > most) {
+                most = x;
+                best = i;
+            }
+        }
+        for (int i = 0; i < kept; i++)
+            known |= same_name(chosen + i, clipped + best);
+        if (!known)
+            chosen[kept++] = clipped[best];
+    }
+    for (int i = 0; i < kept; i++)
+        clipped[i] = chosen[i];
+    return kept;
+}
+
+/* The corner of a hull that is deepest below a plane, and of the faces around it the one most opposed to that. */
+static int deepest_face(const Polytope *hull, const double *n, int *deepest)
+{
+    double least = INFINITY, opposed = INFINITY;
+    int face = 0;
+    for (int k = 0; k < hull->corners; k++) {
+        double height = dot3(n, hull->corner + 3 * k);
+        if (height < least) {
+            least = height;
+            *deepest = k;
+        }
+    }
+    for (int e = 0; e < hull->edges; e++) {
+        const int *edge = hull->edge + 4 * e;
+        for (int k = 2; k < 4 && (edge[0] == *deepest || edge[1] == *deepest); k++) {
+            double x = dot3(n, hull->normal + 3 * edge[k]);
+            if (x < opposed) {
+                opposed = x;
+                face = edge[k];
+            }
+        }
+    }
+    return face;
+}
+
+/* Points of the face of the other hull that is deepest below a reference face, clipped by the sides of that. */
+static void touch_face(const Polytope *hull, const Pose *pose, int reference, const Polytope *other,
+                       const Pose *placed, double slack, int overlap, int second, Touching *t)
+{
+    Clipped buffer[3][2 * MOST_CORNERS], *face = buffer[0], *polygon = buffer[0];
+    const double *n = hull->normal + 3 * reference;
+    double against[3];
+    int deepest = 0, incident, count, kept, first = hull->start[reference], sides = hull->start[reference + 1] - first;
+    turn_back(placed->R, n, against);
+    incident = deepest_face(other, against, &deepest);
+    count = other->start[incident + 1] - other->start[incident];
+    for (int k = 0; k < count; k++) {
+        Clipped *here = face + k;
+        const int *loop = other->loop + other->start[incident];
+        place(placed, other->corner + 3 * loop[k], here->x);
+        here->feature = CORNER;
+        here->first = here->second = loop[k];
+        here->edge = other->side[other->start[incident] + k];
+    }
+    kept = count;
+    for (int k = 0; k < sides && kept; k++) {
+        const double *corner = hull->corner + 3 * hull->loop[first + k];
+        double edge[3], out[3];
+        subtract3(hull->corner + 3 * hull->loop[first + (k + 1) % sides], corner, edge);
+        cross3(edge, n, out);
+        kept = clip_by_side(polygon, kept, out, dot3(out, corner), k, buffer[1 + k % 2]);
+        polygon = buffer[1 + k % 2];
+    }
+    name_corners(polygon, kept, face, count, hull, reference, slack);
+    count = distinct_corners(polygon, kept, slack);
+    kept = 0;
+    for (int i = 0; i < count; i++)
+        if (dot3(n, polygon[i].x) - hull->offset[reference] <= t->margin)
+            polygon[kept++] = polygon[i];
+    if (kept > MOST_POINTS)
+        kept = farthest_corners(polygon, kept, hull, reference);
+    if (!kept && overlap) {         /* the corner is beside the face by less than the axis is off */
+        kept = 1;
+        place(placed, other->corner + 3 * deepest, polygon->x);
+        polygon->feature = CORNER;
+        polygon->first = polygon->second = deepest;
+    }
+    for (int i = 0; i < kept; i++) {
+        double gap = dot3(n, polygon[i].x) - hull->offset[reference], x[3];
+        along3(polygon[i].x, -gap, n, x);
+        add_placed(t, pose, x, n, second ? -1.0 : 1.0, gap,
+                   identity_of(second, reference, polygon[i].feature, polygon[i].first, polygon[i].second));
+    }
+}
+
+/* The point where two edges are closest. */
+static void touch_edges(const Polytope *a, const Pose *A, const Polytope *b, const Pose *placed, const Axes *axes,
+                        Touching *t)
+{
+    Segment first = edge_of(a, axes->edge[0]), local = edge_of(b, axes->edge[1]), second = local;
+    double s, at, x[3];
+    place(placed, local.p, second.p);
+    turn(placed->R, local.d, second.d);
+    closest_of_segments(&first, &second, &s, &at);
+    along3(first.p, s, first.d, x);
+    add_placed(t, A, x, axes->normal, 1.0, axes->of_edges, identity_of(0, 0, EDGES, axes->edge[0], axes->edge[1]));
+}
+
+static void touch_hulls(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B, Touching *t)
+{
+    Axes axes = {{0.0}, {0}, -INFINITY, {0.0}, {0}};
+    Pose placed = relative(A, B), back = inverse(&placed);
+    const Polytope *hulls[2] = {&a->hull, &b->hull};
+    double tie = TIE * fmin(a->size, b->size), normal[2][3], most;
+    int reference, parallel;
+    axes.of_face[0] = best_face(&a->hull, &b->hull, &placed, axes.face);
+    if (axes.of_face[0] > t->margin)
+        return;
+    axes.of_face[1] = best_face(&b->hull, &a->hull, &back, axes.face + 1);
+    if (axes.of_face[1] > t->margin)
+        return;
+    if (a->kind == BOX && b->kind == BOX)
+        best_edges_of_boxes(a, b, &placed, &axes);
+    else
+        best_edges_of_hulls(&a->hull, &b->hull, &placed, &axes);
+    if (axes.of_edges > t->margin)
+        return;
+    for (int side = 0; side < 2; side++)
+        for (int r = 0; r < 3; r++)
+            normal[side][r] = hulls[side]->normal[3 * axes.face[side] + r];
+    turn(placed.R, hulls[1]->normal + 3 * axes.face[1], normal[1]);
+    reference = axes.of_face[1] > axes.of_face[0];
+    parallel = dot3(normal[0], normal[1]) < -1.0 + 0.5 * ALIGNED * ALIGNED;
+    if (parallel && fabs(axes.of_face[1] - axes.of_face[0]) <= tie)
+        reference = hulls[1]->area[axes.face[1]] > (1.0 + 1e-6) * hulls[0]->area[axes.face[0]];
+    most = axes.of_face[reference];
+    if (axes.of_edges > most + (parallel ? tie : EQUAL / TIE * tie)) {
+        touch_edges(&a->hull, A, &b->hull, &placed, &axes, t);
+        return;
+    }
+    if (reference == 0)
+        touch_face(&a->hull, A, axes.face[0], &b->hull, &placed, 0.5 * tie, most <= 0.0, 0, t);
+    else
+        touch_face(&b->hull, B, axes.face[1], &a->hull, &back, 0.5 * tie, most <= 0.0, 1, t);
+}
+
+#endif

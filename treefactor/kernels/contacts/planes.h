@@ -1,0 +1,103 @@
+/* Points of shapes against a plane: ends of a capsule, corners, and the lowest points of the rims of a cylinder. */
+#ifndef TREEFACTOR_CONTACT_PLANES_H
+#define TREEFACTOR_CONTACT_PLANES_H
+
+#include "shapes.h"
+
+#define UPRIGHT 0.052               /* sine of the tilt up to which a cylinder stands on its end */
+
+/* The plane in the frame of another shape: solid where normal . x <= offset. */
+typedef struct {
+    double normal[3], offset;
+} LocalPlane;
+
+static LocalPlane plane_in(const Pose *A, const Pose *B)
+{
+    LocalPlane plane;
+    double n[3] = {A->R[2], A->R[5], A->R[8]}, apart[3];
+    turn_back(B->R, n, plane.normal);
+    subtract3(A->p, B->p, apart);
+    plane.offset = dot3(n, apart);
+    return plane;
+}
+
+/* Add the point x of the second shape, of which the plane is the first one. */
+static void add_above(Touching *t, const Pose *B, const LocalPlane *plane, const double *x, int64_t identity)
+{
+    double down[3] = {-plane->normal[0], -plane->normal[1], -plane->normal[2]};
+    add_placed(t, B, x, down, -1.0, dot3(plane->normal, x) - plane->offset, identity);
+}
+
+static void touch_plane_round(const Pose *A, const ContactShape *b, const Pose *B, Touching *t)
+{
+    LocalPlane plane = plane_in(A, B);
+    for (int end = 0; end < (b->half_length > 0.0 ? 2 : 1); end++) {
+        double x[3];
+        for (int r = 0; r < 3; r++)
+            x[r] = -b->radius * plane.normal[r];
+        x[2] += end ? b->half_length : -b->half_length;
+        add_above(t, B, &plane, x, end);
+    }
+}
+
+/* Upright: four points of the rim below, fixed to the body, and the rim's lowest point. Otherwise the lowest points of
+ * both rims, which a rolling cylinder has on one generator. */
+static void touch_plane_cylinder(const Pose *A, const ContactShape *b, const Pose *B, Touching *t)
+{
+    LocalPlane plane = plane_in(A, B);
+    const double *n = plane.normal;
+    double s = sqrt(n[0] * n[0] + n[1] * n[1]), R = b->radius;
+    double lowest[3] = {s > 0.0 ? -R * n[0] / s : R, s > 0.0 ? -R * n[1] / s : 0.0, 0.0};
+    for (int rim = 0; rim < 2; rim++) {
+        double z = rim ? b->half_length : -b->half_length;
+        int64_t first = 8 * rim;
+        lowest[2] = z;
+        if (s <= UPRIGHT && (rim == 0) == (n[2] < 0.0))
+            continue;               /* the end above */
+        for (int k = 0; s <= UPRIGHT && k < 4; k++) {
+            double x[3] = {k == 0 ? R : k == 1 ? -R : 0.0, k == 2 ? R : k == 3 ? -R : 0.0, z};
+            add_above(t, B, &plane, x, first + k);
+        }
+        add_above(t, B, &plane, lowest, first + 4);
+    }
+}
+
+/* Corners. Of more than eight: those that span the face most opposed to the plane, and the lowest one. */
+static void touch_plane_hull(const Pose *A, const ContactShape *b, const Pose *B, Touching *t)
+{
+    LocalPlane plane = plane_in(A, B);
+    const Polytope *hull = &b->hull;
+    int near = 0, lowest = 0, below = 0;
+    double least = INFINITY, opposed = INFINITY;
+    for (int k = 0; k < hull->corners; k++) {
+        double height = dot3(plane.normal, hull->corner + 3 * k);
+        near += height - plane.offset <= t->margin;
+        if (height < least) {
+            least = height;
+            lowest = k;
+        }
+    }
+    if (near <= MOST_POINTS) {
+        for (int k = 0; near && k < hull->corners; k++)
+            add_above(t, B, &plane, hull->corner + 3 * k, k);
+        return;
+    }
+    for (int f = 0; f < hull->faces; f++) {
+        double x = dot3(plane.normal, hull->normal + 3 * f);
+        if (x < opposed) {
+            opposed = x;
+            below = f;
+        }
+    }
+    for (int k = 0; k < 4; k++) {
+        int corner = hull->footing[4 * below + k];
+        if (corner == lowest)
+            lowest = -1;
+        if (k == 0 || corner != hull->footing[4 * below + k - 1])
+            add_above(t, B, &plane, hull->corner + 3 * corner, corner);
+    }
+    if (lowest >= 0)
+        add_above(t, B, &plane, hull->corner + 3 * lowest, lowest);
+}
+
+#endif

@@ -1,0 +1,44 @@
+#include "touch.h"
+
+#include "hulls.h"
+#include "planes.h"
+#include "round_hulls.h"
+#include "rounds.h"
+
+int can_touch(int first, int second)
+{
+    int low = first < second ? first : second, high = first < second ? second : first;
+    return low == PLANE ? high != PLANE : low <= CAPSULE || low >= BOX;
+}
+
+int touch(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B, double margin, TouchPoint *points)
+{
+    Touching t = {points, 0, margin, 1.0};
+    if (a->kind > b->kind) {
+        const ContactShape *shape = a;
+        const Pose *pose = A;
+        a = b;
+        A = B;
+        b = shape;
+        B = pose;
+        t.sign = -1.0;
+    }
+    if (a->kind == PLANE) {
+        if (b->kind <= CAPSULE)
+            touch_plane_round(A, b, B, &t);
+        else if (b->kind == CYLINDER)
+            touch_plane_cylinder(A, b, B, &t);
+        else
+            touch_plane_hull(A, b, B, &t);
+    } else if (a->kind <= CAPSULE) {
+        if (b->kind <= CAPSULE)
+            touch_rounds(a, A, b, B, &t);
+        else if (b->kind == CYLINDER)
+            touch_round_cylinder(a, A, b, B, &t);
+        else
+            touch_round_hull(a, A, b, B, &t);
+    } else {
+        touch_hulls(a, A, b, B, &t);
+    }
+    return t.count;
+}

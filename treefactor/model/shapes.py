@@ -1,0 +1,263 @@
+"""Define the shapes of bodies that may touch each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Integral
+
+import numpy as np
+
+from .._util.rotations import unit
+from .._util.validation import Array, ReadOnly, as_number, as_real, as_vector, require_finite
+from ..exceptions import InvalidModelError, ShapeError
+from ._hulls import Hull, box_hull, convex_hull
+from .frames import Frame, _identity, _zero
+from .joints import _rotation
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere(ReadOnly):
+    """Sphere on a body; a point if its radius is 0.
+
+    Parameters
+    ----------
+    body : int, str or Frame
+        By the number of its joint, -1 for the base, or by the joint's or its own name; or a frame on it, by
+        name or as a `treefactor.Frame`.
+    center : array_like, shape (3,)
+        m, in the frame of the joint, or in the frame given.
+    radius : float
+        m.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable.
+    """
+
+    body: int | str | Frame
+    center: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    radius: float = 0.0
+
+    def __post_init__(self):
+        radius = as_number(self.radius, "radius")
+        if radius < 0:
+            raise InvalidModelError(f"radius must not be negative, got {radius}")
+        center = as_vector(self.center, 3, "center").copy()
+        self.__setstate__({"body": checked_body(self.body), "center": center, "radius": radius})
+
+
+@dataclass(frozen=True, eq=False)
+class Plane(ReadOnly):
+    """Half-space on a body, solid on the side opposite to its normal; by default the ground.
+
+    Parameters
+    ----------
+    body : int, str or Frame
+        As for `Sphere`.
+    normal : array_like, shape (3,)
+        Outward normal, in the frame of the joint, or in the frame given; any length but zero.
+    point : array_like, shape (3,)
+        Any point of the plane, m.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable.
+    """
+
+    body: int | str | Frame = -1
+    normal: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+    point: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+    def __post_init__(self):
+        normal, point = as_vector(self.normal, 3, "normal"), as_vector(self.point, 3, "point").copy()
+        if not normal.any():
+            raise InvalidModelError("expected a normal of nonzero length, got [0, 0, 0]")
+        self.__setstate__({"body": checked_body(self.body), "normal": unit(normal), "point": point})
+
+
+@dataclass(frozen=True, eq=False)
+class Box(ReadOnly):
+    """Box on a body.
+
+    Parameters
+    ----------
+    body : int, str or Frame
+        As for `Sphere`.
+    size : array_like, shape (3,)
+        Lengths of the sides along the axes of R, m.
+    R, p : array_like, shapes (3, 3) and (3,)
+        Axes and centre in the frame of the joint, or in the frame given.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable.
+    """
+
+    body: int | str | Frame
+    size: Array
+    R: Array = field(default_factory=_identity)
+    p: Array = field(default_factory=_zero)
+
+    def __post_init__(self):
+        size = as_vector(self.size, 3, "size").copy()
+        if not (size > 0.0).all():
+            raise InvalidModelError(f"the sides of a box must be positive, got {size.tolist()}")
+        self.__setstate__({"size": size, **_placed(self)})
+
+    @property
+    def hull(self) -> Hull:
+        """Return corners, faces and edges."""
+        return box_hull(0.5 * self.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Capsule(ReadOnly):
+    """Cylinder with half spheres on both ends, on a body.
+
+    Parameters
+    ----------
+    body : int, str or Frame
+        As for `Sphere`.
+    radius, length : float
+        m; the length is that of the cylinder, without the half spheres, along the z axis of R.
+    R, p : array_like, shapes (3, 3) and (3,)
+        Axes and centre in the frame of the joint, or in the frame given.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable.
+    """
+
+    body: int | str | Frame
+    radius: float
+    length: float
+    R: Array = field(default_factory=_identity)
+    p: Array = field(default_factory=_zero)
+
+    def __post_init__(self):
+        self.__setstate__({**_radius_and_length(self, "capsule"), **_placed(self)})
+
+
+@dataclass(frozen=True, eq=False)
+class Cylinder(ReadOnly):
+    """Cylinder on a body.
+
+    Parameters
+    ----------
+    body : int, str or Frame
+        As for `Sphere`.
+    radius, length : float
+        m; the length is along the z axis of R.
+    R, p : array_like, shapes (3, 3) and (3,)
+        Axes and centre in the frame of the joint, or in the frame given.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable.
+    """
+
+    body: int | str | Frame
+    radius: float
+    length: float
+    R: Array = field(default_factory=_identity)
+    p: Array = field(default_factory=_zero)
+
+    def __post_init__(self):
+        self.__setstate__({**_radius_and_length(self, "cylinder"), **_placed(self)})
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh(ReadOnly):
+    """Convex hull of points on a body.
+
+    Parameters
+    ----------
+    body : int, str or Frame
+        As for `Sphere`.
+    vertices : array_like, shape (points, 3)
+        m, in the axes of R. Those inside their hull are left out.
+    R, p : array_like, shapes (3, 3) and (3,)
+        Axes and origin in the frame of the joint, or in the frame given.
+
+    Attributes
+    ----------
+    hull : Hull
+        Corners, faces and edges.
+
+    Raises
+    ------
+    InvalidModelError
+        If the points enclose no volume, or R is not a rotation.
+    ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable.
+
+    Triangles whose corners are within a millionth of the size from one plane are one face.
+    """
+
+    body: int | str | Frame
+    vertices: Array
+    R: Array = field(default_factory=_identity)
+    p: Array = field(default_factory=_zero)
+    hull: Hull = field(init=False, repr=False)
+
+    def __post_init__(self):
+        points = as_real(self.vertices, "vertices")
+        if points.ndim != 2 or points.shape[1] != 3:
+            raise ShapeError(f"vertices must have shape (points, 3), got {points.shape}", points.shape)
+        require_finite(points, "vertices")
+        hull = convex_hull(points)
+        self.__setstate__({"vertices": hull.corners, "hull": hull, **_placed(self)})
+
+
+def _radius_and_length(shape: Capsule | Cylinder, kind: str) -> dict:
+    """Return validated sizes."""
+    radius, length = as_number(shape.radius, "radius"), as_number(shape.length, "length")
+    if radius <= 0.0 or length <= 0.0:
+        raise InvalidModelError(
+            f"radius and length of a {kind} must be positive, got radius {radius} and length {length}"
+        )
+    return {"radius": radius, "length": length}
+
+
+def _placed(shape: Box | Capsule | Cylinder | Mesh) -> dict:
+    """Return a validated body, and the placement as copies."""
+    return {
+        "body": checked_body(shape.body),
+        "R": _rotation(shape.R, "R"),
+        "p": as_vector(shape.p, 3, "p").copy(),
+    }
+
+
+def checked_body(value) -> int | str | Frame:
+    """Validate a body given by number or name, or a frame."""
+    if isinstance(value, str | Frame):
+        return value
+    if not isinstance(value, Integral):
+        raise InvalidModelError(
+            "body must be the number of a joint, its or its body's name, or a frame or its name, "
+            f"got {value!r}"
+        )
+    return int(value)
