@@ -90,6 +90,7 @@ def test_costs_are_those_of_ilqr(dtype):
         control.FrameVelocityCost("tip", 0.1, rng.random(6), "LOCAL_WORLD_ALIGNED", at="final"),
         control.ComCost(rng.standard_normal((2, 1, 3)), rng.random(3), at=rng.random(steps)),
         control.LimitCost(weight=50.0),
+        control.LimitCost(np.full(DIVER.nq, 0.6), np.full(DIVER.nq, np.inf)),
     ]
     model = tf.compile(DIVER, ["forward_dynamics"], backend="interp", dtype=dtype) if dtype else DIVER
     record = Recorder()
@@ -356,7 +357,7 @@ def test_samples_that_diverge_have_no_weight(method):
         assert not result.weights[::3].any()
         assert np.isnan(result.cost[::3]).all()
         np.testing.assert_allclose(result.weights.sum(), 1.0)
-    wild = control.SamplingController(DIVER, [control.ControlCost()], **OPTIONS | {"noise": 1e200})
+    wild = control.SamplingController(DIVER, [control.ControlCost()], **OPTIONS | {"noise": 1e120})
     result = wild.plan(START, SPEED)  # motions diverge, controls alone do not show it
     assert np.isnan(result.cost[1:]).all()
     assert result.weights[0] == 1.0
@@ -428,9 +429,9 @@ def test_costs_and_plans_may_be_replaced():
     with pytest.raises(tf.ShapeError, match="call reset"):
         controller.plan([0.0], [0.0])
     controller.reset()
-    controller.set_cost(TASK)
-    empty = controller.command(np.zeros((0, 1)), np.zeros((0, 1)))
-    assert empty.shape == (0, 1)
+    for cost in (TASK, lambda motions: motions.q[..., 0] ** 2):
+        controller.set_cost(cost)
+        assert controller.command(np.zeros((0, 1)), np.zeros((0, 1))).shape == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -482,5 +483,8 @@ def test_what_programs_and_loops_refuse():
     for u in (np.zeros((11, 1)), np.full((12, 1), np.nan)):
         with pytest.raises(ValueError, match="u must"):
             controller.reset(u)
+    with pytest.raises(tf.InvalidModelError, match="slid"):
+        controller.set_cost(control.FrameCost("slid", np.eye(3, 4)))
+    assert controller.cost is TASK
     with pytest.raises(ValueError, match="elapsed"):
         controller.command([0.0], [0.0], elapsed=-1.0)

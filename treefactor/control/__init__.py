@@ -2,8 +2,9 @@
 
 `tasks` has what a configuration shall do, `inverse` the function and the class that search for it. `costs`
 has what a motion shall cost, `starts` reads where it starts, `regulation` has the function that finds
-motions of least cost. `sampling` has the controller that averages random motions. `results` has what the
-functions return, `weights` checks the weights of tasks and costs.
+motions of least cost. `sampling` has the controller that averages random motions, `splines` its
+interpolation, `samples` what it returns. `results` has what the functions return, `weights` checks the
+weights of tasks and costs.
 """
 
 from .._util.lazy_names import lazy_names

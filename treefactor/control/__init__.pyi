@@ -16,10 +16,10 @@ from .results import ILQRResult as ILQRResult
 from .results import ILQRStatus as ILQRStatus
 from .results import Progress as Progress
 from .results import Status as Status
-from .sampling import SampledMotions as SampledMotions
+from .samples import SampledMotions as SampledMotions
+from .samples import SamplingResult as SamplingResult
+from .samples import SamplingStatus as SamplingStatus
 from .sampling import SamplingController as SamplingController
-from .sampling import SamplingResult as SamplingResult
-from .sampling import SamplingStatus as SamplingStatus
 from .tasks import ComTask as ComTask
 from .tasks import FrameTask as FrameTask
 from .tasks import PostureTask as PostureTask

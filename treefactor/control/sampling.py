@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from enum import IntEnum
-from functools import cached_property, partial
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,11 +27,11 @@ from ..dynamics._rollouts import Recursive, Simulation
 from ..exceptions import CodegenError, DtypeError, InvalidModelError, ShapeError
 from ..model._unit_rotations import require_rotations
 from ..model.model import Model
-from ..quantities import functions as tf
 from ..tolerances import UNIT_SQUARE
 from ._costs import Terms
 from ._sampling import SampledRollouts, Splines
 from .costs import Sizes, compiled, terms_of
+from .samples import SampledMotions, SamplingResult, SamplingStatus
 from .splines import Spline
 from .starts import actuation_of, limits_of, positive
 
@@ -46,135 +43,6 @@ FLOOR = 0.1  # least noise of "cem", as a part of the first one
 FEW, SOON = 2.0, 10  # effective samples, and successive calls with fewer, before a warning
 LANES = 8
 EFFORT = 2**11  # of a step of a unit of samples, for `spread`
-
-
-class SamplingStatus(IntEnum):
-    """How a plan was made.
-
-    UPDATED: of the samples. NON_FINITE: the state, or the costs of all samples, are not finite, and the plan
-    is that of before.
-
-    Notes
-    -----
-    Immutable.
-    """
-
-    UPDATED = 0
-    NON_FINITE = 1
-
-
-class _Placements(Sealed):
-    """Placements of frames of samples, which are computed when they are looked up."""
-
-    _model: Model
-    _q: np.ndarray
-
-    def __init__(self, model: Model, q: np.ndarray):
-        self._keep(_model=model, _q=q)
-
-    def __getitem__(self, frame) -> np.ndarray:
-        return tf.frame_placement(self._model, self._q, frame)
-
-
-class SampledMotions(Sealed):
-    """Motions of all samples at some times: what a function of costs gets.
-
-    Attributes
-    ----------
-    q, v : ndarray, shapes (..., samples, times, nq) and (..., samples, times, nv)
-        States; leading axes are robots. Read-only.
-    u : ndarray, shape (..., samples, times, nu)
-        Controls of the steps that end at these times.
-    placement : mapping
-        ``placement[frame]`` has shape (..., samples, times, 3, 4).
-    time : ndarray, shape (times,)
-        s, from the given state on; the last one is the end of the horizon.
-
-    Notes
-    -----
-    Thread-compatible.
-
-    Examples
-    --------
-    >>> import numpy as np, treefactor as tf
-    >>> slide = tf.Joint("slide", "prismatic", axis=[1, 0, 0], inertia=tf.Inertia(1.0))
-    >>> def far(motions):
-    ...     return ((motions.placement["slide"][..., 0, 3] - 0.3) ** 2).sum(axis=-1)
-    >>> controller = tf.control.SamplingController(tf.Model([slide]), far, horizon=20, dt=0.02, noise=5.0)
-    >>> controller.plan([0.0], [0.0]).cost.shape
-    (1024,)
-    """
-
-    q: np.ndarray
-    v: np.ndarray
-    time: np.ndarray
-    placement: _Placements
-    _controls: Callable
-
-    def __init__(self, model: Model, q: np.ndarray, v: np.ndarray, time: np.ndarray, controls: Callable):
-        self._keep(q=q, v=v, time=time, placement=_Placements(model, q), _controls=controls)
-
-    @cached_property
-    def u(self) -> np.ndarray:
-        """Return the controls."""
-        return self._controls()
-
-    def __repr__(self) -> str:
-        return f"<SampledMotions of {self.q.shape[-3]} samples at {self.q.shape[-2]} times>"
-
-
-@dataclass(frozen=True, eq=False)
-class SamplingResult:
-    """A plan of controls, and the samples that it was made of.
-
-    Attributes
-    ----------
-    u, best_u : ndarray, shape (..., horizon, nu)
-        The plan, and the sample of least cost.
-    cost : ndarray, shape (..., samples)
-        NaN of motions that are not finite. The first sample is the plan before.
-    weights : ndarray, shape (..., samples)
-        Of the samples in the plan; they sum up to 1, or are 0 where the plan was kept.
-    effective_samples : ndarray, shape (...)
-        1 over the sum of squared weights: 1 if one sample alone counts, the temperature is then too low; near
-        the number of samples if costs hardly count.
-    q, v : ndarray, shapes (..., horizon + 1, nq) and (..., horizon + 1, nv)
-        States of the plan, in the precision of its program.
-    status : ndarray of int8, shape (...)
-        A `SamplingStatus` for every robot.
-
-    Notes
-    -----
-    Thread-compatible.
-
-    Examples
-    --------
-    >>> import treefactor as tf
-    >>> model = tf.Model([tf.Joint("slide", "prismatic", axis=[1, 0, 0], inertia=tf.Inertia(1.0))])
-    >>> cost = tf.control.StateCost([0.3])
-    >>> controller = tf.control.SamplingController(model, cost, horizon=20, dt=0.02, samples=64, noise=5.0)
-    >>> controller.plan([0.0], [0.0])
-    <SamplingResult of 1 robot: 1 UPDATED>
-    """
-
-    u: np.ndarray
-    best_u: np.ndarray
-    cost: np.ndarray
-    weights: np.ndarray
-    effective_samples: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    status: np.ndarray
-
-    def summary(self) -> str:
-        """Return one line: how many robots have a new plan."""
-        counts = np.bincount(self.status.ravel(), minlength=len(SamplingStatus))
-        parts = [f"{counts[one]} {one.name}" for one in SamplingStatus if counts[one]]
-        count = self.status.size
-        return f"{count} robot{'s' * (count != 1)}: {', '.join(parts) or 'none'}"
-
-    def __repr__(self) -> str:
-        return f"<SamplingResult of {self.summary()}>"
 
 
 class SamplingController(Sealed):
@@ -402,9 +270,10 @@ class SamplingController(Sealed):
         cost : list or callable
             As that of the class.
         """
-        self._now.cost, self._now.compiled = cost, {}
+        rollouts = {}
         with suppress(ShapeError):  # targets may be those of robots whose number is not known yet
-            self._rollouts()
+            rollouts[self._now.batch] = self._compiled(cost)
+        self._now.cost, self._now.compiled = cost, rollouts
 
     def reset(self, u: Any = None) -> None:
         """Forget the plan, the noise and the number of calls.
@@ -511,14 +380,16 @@ class SamplingController(Sealed):
 
     def _rollouts(self) -> SampledRollouts:
         """Return the compiled rollouts for the robots of the plan."""
-        rollouts = self._now.compiled.get(self._now.batch)
-        if rollouts is None:
-            sizes = Sizes(self.model, self._horizon, self._nu, self._dt, self._now.batch)
-            terms = compiled([], sizes) if callable(self._now.cost) else _terms(self._now.cost, sizes)
-            rest = *self._entries, self._dt, self._substeps
-            rollouts = SampledRollouts(self._splines, terms, *rest)
-            self._now.compiled[self._now.batch] = rollouts
-        return rollouts
+        now = self._now
+        if now.batch not in now.compiled:
+            now.compiled[now.batch] = self._compiled(now.cost)
+        return now.compiled[now.batch]
+
+    def _compiled(self, cost) -> SampledRollouts:
+        """Return rollouts with a cost."""
+        sizes = Sizes(self.model, self._horizon, self._nu, self._dt, self._now.batch)
+        terms = compiled([], sizes) if callable(cost) else _terms(cost, sizes)
+        return SampledRollouts(self._splines, terms, *self._entries, self._dt, self._substeps)
 
     def _improve(self, q: np.ndarray, v: np.ndarray) -> SamplingResult:
         """Sample, and average."""
@@ -592,7 +463,7 @@ class SamplingController(Sealed):
         if array.shape not in (shape, wide):
             text = f"cost must return shape {shape} or {wide}, got {array.shape}"
             raise ShapeError(text, array.shape, shape)
-        return array.reshape(-1, self._samples, array.size // max(1, rows)).sum(axis=2)
+        return (array if array.shape == shape else array.sum(axis=-1)).reshape(len(q), self._samples)
 
     def _combined(self, costs: list[np.ndarray]) -> np.ndarray:
         """Return the costs of samples of their costs with all inertias."""
@@ -602,7 +473,7 @@ class SamplingController(Sealed):
         """Return the weights (B, samples) of samples, and the status (B,) of the plans."""
         weights = np.zeros_like(cost)
         status = np.full(len(cost), SamplingStatus.UPDATED, np.int8)
-        for own, row, k in zip(weights, cost, range(len(cost)), strict=True):
+        for k, (own, row) in enumerate(zip(weights, cost, strict=True)):
             finite = np.flatnonzero(np.isfinite(row))
             if not finite.size:
                 status[k] = SamplingStatus.NON_FINITE
