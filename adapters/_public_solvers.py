@@ -82,11 +82,11 @@ INVERSE = """Bring a frame to its targets, as `treefactor.control.inverse_kinema
     Notes
     -----
     A search has no derivative; its solution has, by the theorem of implicit functions: q moves by the
-    shortest dq of the joints that moves the frame as its target, J dq = e. Joints at a limit are held: their
-    rows are zero. Where J has not full rank, dq is the one with the least error: singular values of J below
-    1e-4 of its norm fade out. The start counts as constant. For an arm with as many joints as the target has
-    degrees of freedom, this is the derivative of the search; with more joints it is that of a search that
-    starts at its solution, q0 = q.
+    shortest dq of the joints that moves the frame as its target, J dq = e. Joints within 1e-6 of a limit are
+    held: their rows are zero. Where J has not full rank, dq is the one with the least error: singular values
+    of J below 1e-4 of its norm fade out. The start counts as constant. For an arm with as many joints as the
+    target has degrees of freedom, this is the derivative of the search; with more joints it is that of a
+    search that starts at its solution, q0 = q.
 
     Derivatives of elements that are not SOLVED are NaN, but zero where the gradient that arrives is zero:
     ``where(status == 0, loss, 0)`` leaves them out. There are no second derivatives.

@@ -64,9 +64,10 @@ def test_statuses_and_gradients(panda):
     alone = gradient(targets, False)[0]
     np.testing.assert_array_equal(alone[good], found[np.array(good)])
     assert np.isnan(alone[1]).all()
-    along = jax.jvp(lambda x: loss(x, True)[0], (targets[good],), (np.ones((2, 3, 4)),))[1]
+    push = jax.jit(lambda x, dx: jax.jvp(lambda x: loss(x, True)[0], (x,), (dx,))[1])
+    along = push(targets[good], np.ones((2, 3, 4)))
     np.testing.assert_allclose(along, np.asarray(found)[good].sum(), rtol=1e-9)
-    by_start = jax.grad(lambda q0: jax_.inverse_kinematics(panda, targets[0], TOOL, q0).q.sum())
+    by_start = jax.jit(jax.grad(lambda q0: jax_.inverse_kinematics(panda, targets[0], TOOL, q0).q.sum()))
     assert not by_start(np.zeros(panda.nq)).any()
     with pytest.raises(NotImplementedError, match="second derivatives of inverse_kinematics"):
         jax.hessian(lambda x: jax_.inverse_kinematics(panda, x, TOOL).q.sum())(targets[0])
@@ -122,7 +123,7 @@ def test_motions_of_least_cost():
 
     h = 1e-3
     ends = [control.ilqr(model, q0[1] + step, v0, u, cost, 0.02, tolerance=1e-14) for step in (h, -h)]
-    slope = jax.grad(of_rollout)(q0[1], found.u[1])[0]
+    slope = jax.jit(jax.grad(of_rollout))(q0[1], found.u[1])[0]
     np.testing.assert_allclose(slope, (ends[0].cost - ends[1].cost) / (2 * h), rtol=1e-4)
     with pytest.raises(NotImplementedError, match="derivatives of ilqr are not available"):
         jax.grad(lambda q0: jax_.ilqr(model, q0, v0, u, cost, 0.02).cost)(q0[0])

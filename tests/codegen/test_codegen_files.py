@@ -6,9 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.codegen_models import model, random_model
+from helpers.dynamics_cases import MODELS, arguments
 
 import treefactor as tf
 from treefactor.codegen import Program, generate
+from treefactor.exceptions import CodegenError
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +39,30 @@ def assert_equal(actual, expected):
 def test_saved_and_loaded(program, tmp_path):
     program.save(tmp_path / "rx90.npz")
     assert_equal(Program.load(tmp_path / "rx90.npz"), program)
+
+
+@pytest.mark.parametrize("changed", [False, True], ids=["built", "changed"])
+def test_loaded_derivatives_are_those_of_the_models_recursion(changed, tmp_path):
+    robot = MODELS["all kinds"]
+    if changed:
+        robot = robot.with_parameters(1.1 * robot.parameters, robot.armature + 0.3)
+    program, path = generate(robot, "rnea_derivatives"), tmp_path / "robot.npz"
+    program.save(path)
+    loaded, state = Program.load(path), arguments(robot)[:3]
+    own = *tf.compile(loaded).rnea_derivatives(*state), *tf.rnea_derivatives(loaded.source, *state)
+    expected = (
+        *tf.compile(robot, "rnea_derivatives").rnea_derivatives(*state),
+        *tf.rnea_derivatives(robot, *state),
+    )
+    for one, other in zip(own, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(CodegenError, match="other freedoms"):
+        replace(program, source=MODELS["freeflyer"]).validate()
+    arrays = dict(np.load(path))
+    arrays["model.R"] = arrays["model.R"][:-1]
+    np.savez(path, **arrays)
+    with pytest.raises(CodegenError, match="damaged"):
+        Program.load(path)
 
 
 def test_pickled(program):

@@ -150,6 +150,12 @@ def test_splines(spline):
     options = OPTIONS | {"knots": 4, "horizon": 13, "at": "steps", "samples": 9, "spline": spline}
     control.SamplingController(SLIDE, record, **options).plan([0.0], [0.0])
     u, times = record.u[1:, :, 0], np.arange(13)
+    few = Recorder()
+    control.SamplingController(SLIDE, few, **options | {"at": "knots"}).plan([0.0], [0.0])
+    seen = np.array([4, 7, 10, 13] if spline == "zero" else [1, 5, 9, 13])
+    np.testing.assert_allclose(few.motions.time, 0.02 * seen)
+    np.testing.assert_array_equal(few.motions.v, record.motions.v[:, seen - 1])
+    np.testing.assert_array_equal(few.u, record.u[:, seen - 1])
     if spline == "zero":
         np.testing.assert_array_equal(u, u[:, [0, 4, 7, 10]][:, np.arange(13) * 4 // 13])
         return
@@ -226,9 +232,14 @@ def test_noise_of_cem_is_the_deviation_of_the_elites():
     result = controller.plan([0.0], [0.0])
     elites = cost.u[np.argsort(result.cost)[:8], :, 0]
     np.testing.assert_allclose(result.u[:, 0], elites.mean(axis=0), atol=1e-13)
-    controller.plan([0.0], [0.0])
-    deviation = np.maximum(elites.std(axis=0), 0.3)
-    expected = elites.mean(axis=0) + deviation * numbers(0, 1, 40, 12)
+    mean, deviation = elites.mean(axis=0), np.maximum(elites.std(axis=0), 0.3)
+    controller.command([0.0], [0.0])
+    expected = mean + deviation * numbers(0, 1, 40, 12)
+    np.testing.assert_allclose(cost.u[1:, :, 0], expected[1:], atol=1e-12)
+    elites = cost.u[np.argsort(controller.result.cost)[:8], :, 0]
+    mean, deviation = elites.mean(axis=0), np.maximum(elites.std(axis=0), 0.3)
+    controller.command([0.0], [0.0])  # one step later, with new noise at the end
+    expected = np.r_[mean[1:], 0.0] + np.r_[deviation[1:], 3.0] * numbers(0, 2, 40, 12)
     np.testing.assert_allclose(cost.u[1:, :, 0], expected[1:], atol=1e-12)
 
 
@@ -355,7 +366,10 @@ def test_samples_that_diverge_have_no_weight(method):
     assert result.status == control.SamplingStatus.NON_FINITE
     assert result.effective_samples == 0.0
     np.testing.assert_allclose(result.u, 0.25)
-    np.testing.assert_allclose(none.command([0.0], [0.0]), 0.25)
+    record = Recorder(lambda m: np.zeros(40))
+    none.set_cost(record)
+    none.plan([0.0], [0.0])
+    assert 2.0 < record.u[1:].std() < 4.0  # the noise has stayed, too
 
 
 def test_one_effective_sample_warns_once():
@@ -370,8 +384,20 @@ def test_one_effective_sample_warns_once():
         warnings.simplefilter("error")
         for _ in range(12):
             controller.command([0.0], [0.0])
-    equal = control.SamplingController(SLIDE, lambda m: np.zeros(40), **OPTIONS)
-    np.testing.assert_allclose(equal.plan([0.0], [0.0]).weights, 1 / 40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        controller.reset()
+        for cost in (TASK, lambda m: np.zeros(40), TASK):  # not in ten successive calls
+            controller.set_cost(cost)
+            for _ in range(1 if callable(cost) else 9):
+                controller.command([0.0], [0.0])
+
+
+def test_equal_costs():
+    for cost in (np.zeros(40), np.repeat([0.0, 1.0], [30, 10])):
+        controller = control.SamplingController(SLIDE, lambda m, cost=cost: cost, **OPTIONS)
+        expected = (cost == 0.0) / (cost == 0.0).sum()
+        np.testing.assert_allclose(controller.plan([0.0], [0.0]).weights, expected)
 
 
 def test_inertias():

@@ -32,13 +32,11 @@ from ..dynamics.bodies import units
 from ..exceptions import CodegenError, ShapeError
 from ..model._states import states
 from ..model.model import Model
-from ..tolerances import SNAP
 from ..tree.lanes import count_blocks
 from ..tree.tree import LAYOUTS, Tree
 from .backends._results import Results
 from .backends._routine import Routine
 from .backends.choice import BACKENDS, made_by
-from .choices import MANY
 from .cuda_kernels import CudaKernels
 from .derivative_calls import KINDS, DerivativeCalls
 from .failures import require_pivots
@@ -157,11 +155,9 @@ def _compiled(program: Program, backend: str, model: Model | None, dtype) -> Ker
     return CudaKernels(program, compiled(program, precision=precision), precision.dtype)
 
 
-def _bodies(program: Program, model: Model | None, precision: Precision) -> Bodies | None:
-    """Return the bodies of the model if their recursions may compute what the program does, and faster."""
-    if model is None or precision.is_single or program.nv < MANY:
-        return None
-    return None if program.parameter_map is not None or program.snapped > SNAP else model.bodies
+def _bodies(program: Program, precision: Precision) -> Bodies | None:
+    """Return the bodies whose recursions may compute what the program does, and faster; or None."""
+    return None if program.source is None or precision.is_single else program.source.bodies
 
 
 class Kernels(DerivativeCalls, LoopCalls):
@@ -223,7 +219,7 @@ class Kernels(DerivativeCalls, LoopCalls):
         program.validate()
         precision = PRECISIONS[as_float(dtype)]
         program = _rounding_least(program, precision)
-        backend, routine_of = made_by(backend, program, precision, _bodies(program, model, precision))
+        backend, routine_of = made_by(backend, program, precision, _bodies(program, precision))
         routines: dict[tuple[str, str], tuple[Routine, Results]] = {}
         self._keep(program=program, backend=backend, dtype=precision.dtype, _precision=precision)
         self._keep(_model=model, _tree=Tree(program.parent))

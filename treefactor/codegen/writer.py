@@ -14,7 +14,7 @@ from ..tolerances import SNAP
 from .algorithms import matrices
 from .algorithms.factors import delassus, factor, following, half_solve, inverse_of, solve
 from .algorithms.recursions import Recursions
-from .choices import VARIANTS, Choice
+from .choices import MANY, VARIANTS, Choice
 from .derivatives import Derivatives, compared
 from .loop_functions import LoopFunctions
 from .outputs import Outputs
@@ -146,7 +146,10 @@ def generate(
     for name, groups in equations.items():
         sources = [replace(forms[JOINED.join(parts)], alternatives=()) for parts in groups]
         own[name] = replace(own[name], equations=tuple(sources))
-    return Program(*head, own, loops, choice.independent, names, choice.branch, frames, inputs)
+    fixed = inputs is None and choice.snapped <= SNAP
+    computed = {part.name for function in own.values() for part in (function, *function.equations)}
+    recursive = model if fixed and model.nv >= MANY and "rnea_derivatives" in computed else None
+    return Program(*head, own, loops, choice.independent, names, choice.branch, frames, inputs, recursive)
 
 
 generate.__doc__ = cleandoc(generate.__doc__ or "").replace("\nFUNCTIONS\n", f"\n{listing()}")

@@ -63,6 +63,9 @@ cdef class Terms:
     cdef bint count_at(self, const Py_ssize_t *time) noexcept nogil
     cdef void add_values(self, const Py_ssize_t *problem, const Py_ssize_t *time, const double *q,
                          const double *v, const double *u, double *cost, double *work) noexcept nogil
+    cdef Py_ssize_t motion_size(self) noexcept nogil
+    cdef double value_of(self, Py_ssize_t problem, Py_ssize_t steps, const double *q, const double *v,
+                         const double *u, double *work) noexcept nogil
     cdef void add_derivatives(self, const Py_ssize_t *problem, const Py_ssize_t *time, const double *q,
                               const double *v, const double *u, const CostDerivatives *to,
                               double *work) noexcept nogil

@@ -248,6 +248,35 @@ cdef class Terms:
                 self.residual(t, 0, problem, time, q, v, u, x, target, r, NULL)
                 kernels.add_value(t.size, t.weight, scale, r, cost)
 
+    cdef Py_ssize_t motion_size(self) noexcept nogil:
+        """Return the doubles that `value_of` needs, aligned to 64 bytes."""
+        return LANES * (self.nq + self.nv + self.nu + 1) + self.workspace_size()
+
+    cdef double value_of(self, Py_ssize_t problem, Py_ssize_t steps, const double *q, const double *v,
+                         const double *u, double *work) noexcept nogil:
+        """Return the cost of one motion, by 8 of its states at a time: the bits are those of `add_values`."""
+        cdef double *own_v = work + LANES * self.nq
+        cdef double *own_u = own_v + LANES * self.nv
+        cdef double *cost = own_u + LANES * self.nu
+        cdef double sum = 0.0
+        cdef Py_ssize_t problems[LANES]
+        cdef Py_ssize_t time[LANES]
+        cdef Py_ssize_t before[LANES]
+        cdef Py_ssize_t first = 0, k
+        while first <= steps:
+            for k in range(LANES):
+                problems[k], time[k] = problem, min(first + k, steps)
+                before[k] = min(time[k], steps - 1)
+            gather(q, time, self.nq, self.nq, work)
+            gather(v, time, self.nv, self.nv, own_v)
+            gather(u, before, self.nu, self.nu, own_u)
+            memset(cost, 0, LANES * sizeof(double))
+            self.add_values(problems, time, work, own_v, own_u, cost, cost + LANES)
+            for k in range(min(<Py_ssize_t> LANES, steps + 1 - first)):
+                sum += cost[k]
+            first += LANES
+        return sum
+
     cdef void add_derivatives(self, const Py_ssize_t *problem, const Py_ssize_t *time, const double *q,
                               const double *v, const double *u, const CostDerivatives *to,
                               double *work) noexcept nogil:
@@ -352,33 +381,15 @@ cdef class Terms:
             Whose targets count.
         cost : ndarray, shape (A,)
         """
-        cdef Py_ssize_t steps = u.shape[1], nq = self.nq, nv = self.nv, nu = self.nu, t, k, r
-        cdef Py_ssize_t own[LANES]
-        cdef Py_ssize_t time[LANES]
-        cdef Py_ssize_t at[3][LANES]
-        cdef double *memory = <double *> malloc(
-            64 + (LANES * (nq + nv + nu + 1) + self.workspace_size()) * sizeof(double))
-        cdef double *x
-        cdef double *sum
+        cdef Py_ssize_t steps = u.shape[1], k
+        cdef double *memory = <double *> malloc(64 + self.motion_size() * sizeof(double))
         if memory == NULL:
             raise MemoryError
         with nogil:
-            sum = align(memory)
-            x = sum + LANES
-            while first < stop:
-                memset(sum, 0, LANES * sizeof(double))
-                for t in range(steps + 1):
-                    for k in range(LANES):
-                        r = min(first + k, stop - 1)
-                        own[k], time[k] = (<const Py_ssize_t *> problem.data)[r], t
-                        at[0][k], at[1][k] = (r * (steps + 1) + t) * nq, (r * (steps + 1) + t) * nv
-                        at[2][k] = (r * steps + min(t, steps - 1)) * nu
-                    gather(<const double *> q.data, at[0], 1, nq, x)
-                    gather(<const double *> v.data, at[1], 1, nv, x + LANES * nq)
-                    gather(<const double *> u.data, at[2], 1, nu, x + LANES * (nq + nv))
-                    self.add_values(own, time, x, x + LANES * nq, x + LANES * (nq + nv), sum,
-                                    x + LANES * (nq + nv + nu))
-                for k in range(min(<Py_ssize_t> LANES, stop - first)):
-                    (<double *> cost.data)[first + k] += sum[k]
-                first += LANES
+            for k in range(first, stop):
+                (<double *> cost.data)[k] += self.value_of(
+                    (<const Py_ssize_t *> problem.data)[k], steps,
+                    <const double *> q.data + k * (steps + 1) * self.nq,
+                    <const double *> v.data + k * (steps + 1) * self.nv,
+                    <const double *> u.data + k * steps * self.nu, align(memory))
         free(memory)

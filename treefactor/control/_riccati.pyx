@@ -20,6 +20,12 @@ cdef extern from *:
     #include "kernels/control/riccati.h"
     #include "kernels/common/choose.h"
     CHOOSE(RiccatiTable, riccati)
+
+    /* Fetch bytes into the cache; they may not exist. */
+    static inline void prefetch(const void *x, ptrdiff_t size)
+    {
+        for (ptrdiff_t at = 0; at < size; at += 64) __builtin_prefetch((const char *)x + at);
+    }
     """
     ctypedef struct Series:
         const double *data
@@ -52,7 +58,10 @@ cdef extern from *:
         Py_ssize_t (*lanes_scratch)(const Sweep *) noexcept nogil
         void (*control)(Py_ssize_t nu, Py_ssize_t states, const double *K, const double *x, const double *k,
                         const double *length, double *u) noexcept nogil
+        void (*control_of_one)(Py_ssize_t nu, Py_ssize_t states, const double *K, const double *x,
+                               const double *k, const double *length, double *u) noexcept nogil
 
+    void prefetch(const void *x, Py_ssize_t size) nogil
     const RiccatiTable *riccati_for(const char *name) nogil
 
 cdef const RiccatiTable *kernels = riccati_for(active.name)
@@ -553,7 +562,7 @@ cdef class FeedbackRollouts:
             C-contiguous gains (B, T, nu, 2 nv), feedforward (B, T, nu), and gaps (B, T, 2 nv) or None: a step
             of length s leaves 1 - s of them.
         problem, length : ndarray, shape (R,)
-            intp and float64.
+            intp, in ascending order, and float64.
         limits : tuple of ndarray, or None
             Lower and upper ones of the controls, (nu,).
         results : tuple of ndarray
@@ -561,7 +570,7 @@ cdef class FeedbackRollouts:
         """
         cdef Simulation simulation = self.simulation
         cdef Py_ssize_t nq = simulation.nq, nv = simulation.nv, nu = self.nu, steps = law[0].shape[1]
-        cdef Py_ssize_t size = LANES * (nq + 4 * nv + nu * (2 * nv + 2) + 2) + 16, k, r, e, t, entries
+        cdef Py_ssize_t size = LANES * (nq + 4 * nv + nu * (2 * nv + 2) + 1) + 16, k, r, e, t, entries
         cdef Py_ssize_t chosen[LANES]
         cdef Py_ssize_t to[LANES]
         cdef cnp.ndarray q0 = reference[0], v0 = reference[1], u0 = reference[2]
@@ -572,8 +581,7 @@ cdef class FeedbackRollouts:
         cdef const Py_ssize_t *row = <const Py_ssize_t *> self.rows.data
         cdef const Py_ssize_t *column = <const Py_ssize_t *> self.columns.data
         cdef const double *factor = <const double *> self.factors.data
-        cdef Py_ssize_t time[LANES]
-        cdef double *sum
+        cdef Py_ssize_t count
         cdef double *memory
         cdef double *work
         cdef double *q
@@ -588,7 +596,7 @@ cdef class FeedbackRollouts:
         cdef double *v
         cdef double *tau
         cdef State s
-        size += self.terms.workspace_size()
+        size += self.terms.motion_size()
         memory = <double *> malloc(simulation.state_size(LANES, 0) + size * sizeof(double) + 192)
         if memory == NULL:
             raise MemoryError
@@ -607,16 +615,16 @@ cdef class FeedbackRollouts:
             lengths = u + LANES * nu
             gap = lengths + LANES
             s.lanes, s.failure, s.step, s.block = 0, NULL, 0, 0
-            sum = align(gap + LANES * 2 * nv)
-            work = sum + LANES
-            simulation.carve(&s, LANES, 0, <char *> align(work + self.terms.workspace_size()))
+            work = align(gap + LANES * 2 * nv)
+            simulation.carve(&s, LANES, 0, <char *> align(work + self.terms.motion_size()))
             simulation.prepare(&s)
             x, v, tau = <double *> s.x, <double *> (s.x + s.v), <double *> (s.x + s.tau)
             while first < stop:
+                count = min(<Py_ssize_t> LANES, stop - first)
                 for k in range(LANES):
                     r = min(first + k, stop - 1)
                     to[k], chosen[k] = r, (<Py_ssize_t *> problem.data)[r]
-                    lengths[k], sum[k] = (<double *> length.data)[r], 0.0
+                    lengths[k] = (<double *> length.data)[r]
                 gather(<double *> q0.data, chosen, (steps + 1) * nq, nq, x)
                 gather(<double *> v0.data, chosen, (steps + 1) * nv, nv, v)
                 scatter(x, nq, <double *> q1.data, to, (steps + 1) * nq)
@@ -625,21 +633,26 @@ cdef class FeedbackRollouts:
                     gather(<double *> q0.data + t * nq, chosen, (steps + 1) * nq, nq, q)
                     gather(<double *> v0.data + t * nv, chosen, (steps + 1) * nv, nv, dx + LANES * nv)
                     gather(<double *> u0.data + t * nu, chosen, steps * nu, nu, u)
-                    gather(<double *> forward.data + t * nu, chosen, steps * nu, nu, forced)
-                    gather(<double *> gains.data + t * nu * 2 * nv, chosen, steps * nu * 2 * nv,
-                           nu * 2 * nv, K)
                     configuration_kernels.lanes.difference(simulation.runs, simulation.count, q, x, dx)
                     for e in range(LANES * nv):
                         dx[LANES * nv + e] = v[e] - dx[LANES * nv + e]
-                    kernels.control(nu, 2 * nv, K, dx, forced, lengths, u)
+                    if chosen[0] == chosen[LANES - 1]:           # rising, so that all are the same
+                        r = chosen[0] * steps + t
+                        kernels.control_of_one(nu, 2 * nv, <double *> gains.data + r * nu * 2 * nv, dx,
+                                               <double *> forward.data + r * nu, lengths, u)
+                    else:
+                        gather(<double *> forward.data + t * nu, chosen, steps * nu, nu, forced)
+                        gather(<double *> gains.data + t * nu * 2 * nv, chosen, steps * nu * 2 * nv,
+                               nu * 2 * nv, K)
+                        for k in range(LANES):
+                            prefetch(<double *> gains.data + (chosen[k] * steps + t + 1) * nu * 2 * nv,
+                                     nu * 2 * nv * <Py_ssize_t> sizeof(double))
+                        kernels.control(nu, 2 * nv, K, dx, forced, lengths, u)
                     if lower != NULL:
                         for e in range(LANES * nu):
                             r = e // LANES
                             u[e] = lower[r] if u[e] < lower[r] else upper[r] if u[e] > upper[r] else u[e]
                     scatter(u, nu, <double *> u1.data + t * nu, to, steps * nu)
-                    for k in range(LANES):
-                        time[k] = t
-                    self.terms.add_values(chosen, time, x, v, u, sum, work)
                     memset(tau, 0, LANES * nv * sizeof(double))
                     for r in range(entries):
                         for k in range(LANES):
@@ -650,11 +663,11 @@ cdef class FeedbackRollouts:
                         leave(simulation, gap, lengths, x, q, v)
                     scatter(x, nq, <double *> q1.data + (t + 1) * nq, to, (steps + 1) * nq)
                     scatter(v, nv, <double *> v1.data + (t + 1) * nv, to, (steps + 1) * nv)
-                for k in range(LANES):
-                    time[k] = steps
-                self.terms.add_values(chosen, time, x, v, u, sum, work)
-                for k in range(LANES):
-                    (<double *> cost.data)[to[k]] = sum[k]
+                for k in range(count):
+                    r = first + k
+                    (<double *> cost.data)[r] = self.terms.value_of(
+                        chosen[k], steps, <double *> q1.data + r * (steps + 1) * nq,
+                        <double *> v1.data + r * (steps + 1) * nv, <double *> u1.data + r * steps * nu, work)
                 first += LANES
         free(memory)
 

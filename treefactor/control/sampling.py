@@ -630,7 +630,7 @@ class SamplingController(Sealed):
             deviations = [self._deviation(*one) for one in zip(knots, weights, mean, strict=True)]
             scale = np.maximum(np.reshape(deviations, mean.shape), FLOOR * self._noise)
             now.scale = np.where(updated, scale, now.scale)
-        now.knots = np.where(updated, np.clip(mean, *self._limits), now.knots)
+        now.knots = np.where(updated, mean, now.knots)
 
     def _deviation(self, knots, weights, mean) -> np.ndarray:
         """Return the standard deviations (knots, nu) of the normal numbers of the elites of a robot."""

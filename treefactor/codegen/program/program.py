@@ -15,6 +15,7 @@ from ..._util.messages import similar
 from ..._util.validation import ReadOnly
 from ...exceptions import CodegenError
 from ...model.joints import LOOPS
+from ...model.model import Model
 from ...tree.tree import OperationCount, Tree
 from . import emit_c
 from .expressions import RECIP, SQRT
@@ -74,6 +75,8 @@ class Program(ReadOnly):
         Frames of the functions, and the columns of v that move them: those of their packed Jacobians.
     parameter_map : ParameterMap or None
         Map from inertial parameters to the last argument ``pi`` of all functions; None if they are constants.
+    source : Model or None
+        Model whose recursions compute some functions of one configuration faster; files hold what they need.
 
     Notes
     -----
@@ -93,6 +96,7 @@ class Program(ReadOnly):
     branch: tuple[tuple[str, int], ...] = ()
     frames: tuple[tuple[str, tuple[int, ...]], ...] = ()
     parameter_map: ParameterMap | None = None
+    source: Model | None = None
 
     def __post_init__(self):
         self.__setstate__({"parent": np.array(self.parent), "functions": self.functions})
@@ -192,6 +196,11 @@ class Program(ReadOnly):
             arrays |= self.parameter_map.arrays()
         import json  # here, as below: few programs are stored
 
+        from .model_arrays import arrays_of
+
+        if self.source is not None:
+            arrays |= arrays_of(self.source)
+
         with replacing(Path(path)) as draft, open(draft, "wb") as file:
             np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)
 
@@ -205,6 +214,8 @@ class Program(ReadOnly):
             If the file is something else, or its content is not a valid program.
         """
         import json
+
+        from .model_arrays import model_of
 
         try:
             with open(path, "rb") as opened:
@@ -230,6 +241,7 @@ class Program(ReadOnly):
                     tuple((str(name), int(sign)) for name, sign in head["branch"]),
                     tuple((str(name), tuple(map(int, at))) for name, at in head["frames"]),
                     inputs,
+                    model_of(file, joints, str(head["model"])),
                 )
         except NO_PROGRAM as error:
             if isinstance(error, FileNotFoundError | CodegenError):
@@ -242,6 +254,8 @@ class Program(ReadOnly):
         """Raise CodegenError if the statements, arguments or results are not valid."""
         if len(self.parent) != self.nv:
             raise CodegenError(f"expected {self.nv} parents, as many as freedoms, got {len(self.parent)}")
+        if self.source is not None and (self.source.tree, self.source.nq) != (Tree(self.parent), self.nq):
+            raise CodegenError("the model for its recursions has other freedoms than the program")
         for name, kind in self.loops:
             if kind not in LOOPS:
                 raise CodegenError(f"loop {name!r} must have a kind among {', '.join(LOOPS)}, got {kind!r}")

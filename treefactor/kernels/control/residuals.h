@@ -5,7 +5,8 @@ static void NAME(add_value)(ptrdiff_t n, const double *weight, const double *sca
     PASSES {
         real sum = {0};
         for (ptrdiff_t k = 0; k < n; k++) sum += weight[k] * (READ(r + l, k) * READ(r + l, k));
-        AS(real, cost + l) += (0.5 * READ_AS(real, scale + l)) * sum;
+        const real factor = READ_AS(real, scale + l), zero = {0};
+        AS(real, cost + l) += 0.5 * factor * SELECT(factor == zero, zero, sum);     /* which may overflow */
     }
 }
 

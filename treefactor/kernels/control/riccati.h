@@ -55,9 +55,12 @@ typedef struct {
     ptrdiff_t side;                  /* problems side by side in lanes */
     SweepKernel one, lanes;          /* vectors along columns of one problem; problems side by side: of the same bits */
     ptrdiff_t (*one_scratch)(const Sweep *), (*lanes_scratch)(const Sweep *);   /* doubles */
-    /* u <- u + length k + K x, of nu and `states` numbers of 8 problems side by side; length has one for each */
+    /* u <- u + length k + K x, of nu and `states` numbers of 8 motions side by side; length has one for each. K and k are
+     * those of 8 problems, or of one */
     void (*control)(ptrdiff_t nu, ptrdiff_t states, const double *K, const double *x, const double *k,
                     const double *length, double *u);
+    void (*control_of_one)(ptrdiff_t nu, ptrdiff_t states, const double *K, const double *x, const double *k,
+                           const double *length, double *u);
 } RiccatiTable;
 
 extern const RiccatiTable riccati_baseline;

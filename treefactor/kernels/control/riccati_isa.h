@@ -62,6 +62,6 @@ typedef double ISA(Columns) __attribute__((vector_size(REGISTER), may_alias));
 
 const RiccatiTable ISA(riccati) = {
     ISA_NAME, WIDTH, ISA(sweep_one), ISA(sweep_lanes), ISA(sweep_scratch_one), ISA(sweep_scratch_lanes),
-    ISA(control_eight),
+    ISA(control_eight), ISA(control_of_one_eight),
 };
 #undef wide
