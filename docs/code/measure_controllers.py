@@ -89,13 +89,12 @@ def dynamic_programming(peers: dict, problems: int, steps: int, iterations: int,
 
     problem = ddp_batch.problems(problems, steps)
     result, figures = ddp_batch.measure(problem, iterations, repeats)
-    figures["alone"] = ddp_batch.measure(problem.first(), iterations, ddp_batch.ALONE * repeats)[1]
     python = named("Crocoddyl", peers)
+    figures["alone"], alone = ddp_batch.measure_alone(problem, iterations, repeats, python)
     if python:
         theirs = ddp_batch.crocoddyl(python, problem, iterations, repeats)
         beside = ddp_batch.compare(theirs, result)
-        beside["alone"]["ours"] = figures["alone"]["seconds"]
-        store(peers, "Crocoddyl", python, beside | {"ours": figures["seconds"]})
+        store(peers, "Crocoddyl", python, beside | {"alone": alone, "ours": figures["seconds"]})
     return figures
 
 

@@ -335,32 +335,37 @@ cdef class Terms:
 
         q (T + 1, nq), v (T + 1, nv) and u (T, nu) are C-contiguous.
         """
-        cdef Py_ssize_t m = self.nu + 2 * self.nv, steps = u.shape[0], last = self.first + self.size, t, i, j
+        cdef Py_ssize_t m = self.nu + 2 * self.nv, steps = u.shape[0], size = self.size, first, t, i, j, k
         cdef Py_ssize_t own[LANES]
         cdef Py_ssize_t time[LANES]
         cdef Py_ssize_t before[LANES]
         cdef CostDerivatives to
         cdef cnp.ndarray work = np.zeros(self.workspace_size() + LANES * (self.nq + self.nv + self.nu) + 16)
         cdef cnp.ndarray gradient = np.zeros((steps + 1, m)), hessian = np.zeros((steps + 1, m, m))
-        cdef cnp.ndarray sums = np.zeros(LANES * (2 * m + self.size * self.size) + 8)
+        cdef cnp.ndarray sums = np.zeros(LANES * (2 * m + size * size) + 8)
         cdef double *x = align(<double *> work.data)
+        cdef double *g = <double *> gradient.data
+        cdef double *H = <double *> hessian.data
         to.g = align(<double *> sums.data)
         to.diagonal, to.H = to.g + LANES * m, to.g + LANES * 2 * m
-        to.first, to.size = self.first, self.size
-        for t in range(steps + 1):
-            memset(to.g, 0, LANES * (2 * m + self.size * self.size) * sizeof(double))
-            for i in range(LANES):
-                own[i], time[i], before[i] = problem, t, min(t, steps - 1)
+        to.first, to.size = self.first, size
+        for first in range(0, steps + 1, LANES):
+            memset(to.g, 0, LANES * (2 * m + size * size) * sizeof(double))
+            for k in range(LANES):
+                t = min(first + k, steps)
+                own[k], time[k], before[k] = problem, t, min(t, steps - 1)
             gather(<const double *> q.data, time, self.nq, self.nq, x)
             gather(<const double *> v.data, time, self.nv, self.nv, x + LANES * self.nq)
             gather(<const double *> u.data, before, self.nu, self.nu, x + LANES * (self.nq + self.nv))
             self.add_derivatives(own, time, x, x + LANES * self.nq, x + LANES * (self.nq + self.nv), &to,
                                  align(x + LANES * (self.nq + self.nv + self.nu)))
-            for i in range(m):
-                gradient[t, i], hessian[t, i, i] = to.g[LANES * i], to.diagonal[LANES * i]
-            for i in range(self.first, last):
-                for j in range(i, last):
-                    hessian[t, i, j] += to.H[LANES * ((i - self.first) * self.size + j - self.first)]
+            for k in range(min(LANES, steps + 1 - first)):
+                t = first + k
+                for i in range(m):
+                    g[t * m + i], H[(t * m + i) * m + i] = to.g[LANES * i + k], to.diagonal[LANES * i + k]
+                for i in range(size):
+                    for j in range(i, size):
+                        H[(t * m + self.first + i) * m + self.first + j] += to.H[LANES * (i * size + j) + k]
         return gradient, hessian
 
     def add_values_of(self, cnp.ndarray q not None, cnp.ndarray v not None, cnp.ndarray u not None,

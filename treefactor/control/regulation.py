@@ -296,7 +296,7 @@ class _Search:
         dynamics = tf.forward_dynamics_derivatives(model, q[:, :-1], v[:, :-1], forces)
         transport = None, None
         if self.passes.entries:
-            ends = v[:, 1:] if self.gaps is None else v[:, 1:] + self.gaps[rows][..., model.nv :]
+            _, ends = tf.step(model, q[:, :-1], v[:, :-1], forces, dt)  # v[:, 1:] but for gaps
             transport = tf.d_integrate(model, q[:, :-1], dt * ends)
         slopes = [self.terms.derivatives_of(*motion)[0] for motion in zip(q, v, u, rows, strict=True)]
         motion = q[:, :-1], v[:, :-1], forces
