@@ -66,7 +66,7 @@ cdef extern from *:
 cdef const RiccatiTable *kernels = riccati_for(active.name)
 SIDE = kernels.side
 cdef enum:
-    CHUNK = 12                   # stages whose derivatives stay in the cache
+    CHUNK = 8                    # stages whose derivatives stay in the cache
 
 
 cdef void describe(Series *series, cnp.ndarray x, bint lanes) noexcept:
