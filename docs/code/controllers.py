@@ -95,7 +95,7 @@ GOALS = {
             "faster per problem than SolverDDP",
             12.0,
             per_problem,
-            "derivatives of dynamics and Riccati sweeps are 60 % of the time; AVX2 has half the lanes of AVX-512",
+            "derivatives of dynamics and sweeps are 60 % of the time; AVX2 has half the lanes of AVX-512",
         ),
     ),
 }
