@@ -152,11 +152,21 @@ def test_many_frames_add_up():
         np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-12 * abs(y).max())
 
 
+def test_times_that_do_not_count_add_nothing():
+    """Also where the square of a deviation overflows."""
+    model = arm()
+    terms, _ = terms_of(StateCost(np.zeros(3), at="final"), Sizes(model, STEPS, 3, H, (1,)))
+    q, cost = np.full((1, STEPS + 1, 3), 1e200), np.zeros(1)
+    q[:, -1] = 2.0
+    terms.add_values_of(q, 0.0 * q, np.zeros((1, STEPS, 3)), np.arange(1), cost, 0, 1)
+    assert cost == 6.0
+
+
 def test_regularization_grows_where_a_problem_has_no_minimum():
     """In its problem alone, whether eight are swept side by side or one."""
     model, rng, count = arm(), np.random.default_rng(11), 9
     curvature = np.where(np.arange(count) % 4 == 1, -3.0, 1.0)
-    eye = np.eye(3)
+    endless, eye = np.where(np.arange(count) == 6, np.inf, 0.0), np.eye(3)
 
     def search_for(chosen):
         own = curvature[chosen][:, None, None]
@@ -165,7 +175,7 @@ def test_regularization_grows_where_a_problem_has_no_minimum():
             zeros = [np.zeros((*q.shape[:-1], 6)), np.zeros((*q.shape[:-1], 6, 6)), np.zeros((*u.shape, 6))]
             return (
                 zeros[0],
-                own * u,
+                (own + endless[chosen][:, None, None]) * u,
                 zeros[1],
                 own[..., None] * np.ones((*u.shape[:-1], 1, 1)) * eye,
                 zeros[2],
@@ -179,8 +189,9 @@ def test_regularization_grows_where_a_problem_has_no_minimum():
     q0, v0, u = rng.normal(size=(count, 3)), rng.normal(size=(count, 3)), rng.normal(size=(count, STEPS, 3))
     together = search_for(np.arange(count))
     together.sweep(np.arange(count))
-    assert (together.damping > 1.0).tolist() == (curvature < 0.0).tolist()
-    assert np.isfinite(together.slope).all()
+    assert (together.damping > 1.0).tolist() == ((curvature < 0.0) | (endless > 0.0)).tolist()
+    assert together.damping[6] >= 1e9
+    assert np.isfinite(together.slope).all(axis=1).tolist() == (endless == 0.0).tolist()
     for b in (1, 2, 8):
         alone = search_for(np.array([b]))
         alone.sweep(np.arange(1))
