@@ -165,6 +165,68 @@ def test_costs_and_their_derivatives_are_those_of_gauss_and_newton():
         np.testing.assert_allclose(values[1], value, rtol=1e-13, err_msg=name)
 
 
+def test_many_frames_add_up():
+    """More than one request computes, and one on the base, which nothing moves."""
+    model, rng = arm().add_frame("ground", -1, p=[0.0, 0.1, 0.0]), np.random.default_rng(10)
+    target = tf.frame_placement(model, rng.normal(size=3), "tool")
+    sizes = Sizes(model, STEPS, 3, H, (1,))
+    motion = rng.normal(size=(STEPS + 1, 3)), rng.normal(size=(STEPS + 1, 3)), np.zeros((STEPS, 3))
+    velocity = FrameVelocityCost("tool", weight=0.5)
+    many = [*[FrameCost("tool", target)] * 20, FrameCost("ground", target), velocity, velocity]
+    one = [FrameCost("tool", target, 20.0), FrameVelocityCost("tool")]
+    for x, y in zip(
+        *(terms_of(cost, sizes)[0].derivatives_of(*motion, 0) for cost in (many, one)), strict=True
+    ):
+        np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-12 * abs(y).max())
+
+
+def test_times_that_do_not_count_add_nothing():
+    """Also where the square of a deviation overflows."""
+    model = arm()
+    terms, _ = terms_of(StateCost(np.zeros(3), at="final"), Sizes(model, STEPS, 3, H, (1,)))
+    q, cost = np.full((1, STEPS + 1, 3), 1e200), np.zeros(1)
+    q[:, -1] = 2.0
+    terms.add_values_of(q, 0.0 * q, np.zeros((1, STEPS, 3)), np.arange(1), cost, 0, 1)
+    assert cost == 6.0
+
+
+def test_regularization_grows_where_a_problem_has_no_minimum():
+    """In its problem alone, whether eight are swept side by side or one."""
+    model, rng, count = arm(), np.random.default_rng(11), 9
+    curvature = np.where(np.arange(count) % 4 == 1, -3.0, 1.0)
+    endless, eye = np.where(np.arange(count) == 6, np.inf, 0.0), np.eye(3)
+
+    def search_for(chosen):
+        own = curvature[chosen][:, None, None]
+
+        def derivatives(q, v, u):
+            zeros = [np.zeros((*q.shape[:-1], 6)), np.zeros((*q.shape[:-1], 6, 6)), np.zeros((*u.shape, 6))]
+            return (
+                zeros[0],
+                (own + endless[chosen][:, None, None]) * u,
+                zeros[1],
+                own[..., None] * np.ones((*u.shape[:-1], 1, 1)) * eye,
+                zeros[2],
+            )
+
+        custom = CustomCost(lambda q, v, u: np.zeros(q.shape[:-1]), derivatives)
+        sizes = Sizes(model, STEPS, 3, H, (len(chosen),))
+        start = tuple(x[chosen] for x in (q0, v0, u))
+        return _Search(sizes, start, [StateCost(np.zeros(3)), custom], np.eye(3), None, 1e-9, 1)
+
+    q0, v0, u = rng.normal(size=(count, 3)), rng.normal(size=(count, 3)), rng.normal(size=(count, STEPS, 3))
+    together = search_for(np.arange(count))
+    together.sweep(np.arange(count))
+    assert (together.damping > 1.0).tolist() == ((curvature < 0.0) | (endless > 0.0)).tolist()
+    assert together.damping[6] >= 1e9
+    assert np.isfinite(together.slope).all(axis=1).tolist() == (endless == 0.0).tolist()
+    for b in (1, 2, 8):
+        alone = search_for(np.array([b]))
+        alone.sweep(np.arange(1))
+        for name in ("gains", "feedforward", "slope", "damping"):
+            np.testing.assert_array_equal(getattr(alone, name)[0], getattr(together, name)[b], err_msg=name)
+
+
 def test_expected_falls_are_derivatives_along_the_step():
     """Of the whole motion with feedback, on groups and with fewer forces than freedoms."""
     model, rng = flyer(), np.random.default_rng(2)

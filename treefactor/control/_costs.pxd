@@ -81,7 +81,7 @@ cdef class Terms:
 
 
 cdef enum:
-    PIECE = 64                   # entries of rows that are copied together
+    PIECE = 16                   # entries of rows that are copied together
 
 
 cdef inline void gather(const double *rows, const Py_ssize_t *chosen, Py_ssize_t to_row, Py_ssize_t size,

@@ -67,7 +67,8 @@ cdef extern from *:
 cdef const RiccatiTable *kernels = riccati_for(active.name)
 SIDE = kernels.side
 cdef enum:
-    CHUNK = 12                   # stages whose derivatives stay in the cache
+    MOST_STAGES = 12             # whose derivatives are computed before a sweep goes on,
+    CACHED = 1 << 15             # and their numbers, which stay in the cache
 
 
 cdef void describe(Series *series, cnp.ndarray x, bint lanes) noexcept:
@@ -219,7 +220,7 @@ cdef class BackwardPasses(Sweeps):
 
     cdef ModelFunction derivatives
     cdef Terms terms
-    cdef Py_ssize_t nq, first, size
+    cdef Py_ssize_t nq, first, size, stages
     cdef Py_ssize_t actuators    # entries of the actuation
     cdef const Py_ssize_t *row
     cdef const Py_ssize_t *column
@@ -246,6 +247,7 @@ cdef class BackwardPasses(Sweeps):
         self.at.diagonal = self.at.gradient + m
         self.at.hessian = self.at.diagonal + m
         self.at.record = self.at.hessian + self.size * self.size
+        self.stages = max(1, min(MOST_STAGES, CACHED // (LANES * self.at.record)))
 
     cdef Py_ssize_t fill_size(self) noexcept nogil:
         """Return the doubles that `fill` needs, aligned to 64 bytes."""
@@ -428,7 +430,7 @@ cdef class BackwardPasses(Sweeps):
             x.gradient, x.hessian = <const double *> gradient.data, <const double *> hessian.data
         self.set_problems(&s, h, None if limits is None else (u, *limits), gaps, regularization, results)
         s.first, s.size = self.first, self.size
-        size = LANES * self.at.record * (CHUNK + 1) + (s.steps + 1) * self.at.record + self.fill_size()
+        size = LANES * self.at.record * (self.stages + 1) + (s.steps + 1) * self.at.record + self.fill_size()
         size += max(kernels.one_scratch(&s), LANES // kernels.side * (kernels.lanes_scratch(&s) + ALIGNED))
         memory = <double *> malloc(64 + (size + 4 * ALIGNED) * sizeof(double))
         if memory == NULL:
@@ -491,7 +493,7 @@ cdef class BackwardPasses(Sweeps):
         cdef bint open_[LANES]
         cdef bint again = True, needed
         cdef double *stages = memory
-        cdef double *work = align(stages + LANES * (CHUNK + 1) * record)
+        cdef double *work = align(stages + LANES * (self.stages + 1) * record)
         cdef double *sweeps = align(work + self.fill_size())
         scratch = (kernels.lanes_scratch(s) + ALIGNED - 1) // ALIGNED * ALIGNED
         for k in range(LANES):
@@ -500,7 +502,7 @@ cdef class BackwardPasses(Sweeps):
         while again:
             end = s.steps
             while end > 0:
-                begin = max(<Py_ssize_t> 0, end - CHUNK)
+                begin = max(<Py_ssize_t> 0, end - self.stages)
                 for t in range(begin, end + (end == s.steps)):
                     for k in range(LANES):
                         time[k] = t
