@@ -8,6 +8,7 @@ from helpers.model_cases import random_inertia
 
 import treefactor as tf
 from treefactor.dynamics._body_structs import TREE_TURNS
+from treefactor.dynamics.bodies import layout_of
 from treefactor.quantities.functions import equation_of_motion
 
 pytestmark = pytest.mark.isa
@@ -95,6 +96,26 @@ def test_robots_whose_limbs_are_equal():
     lanes = {name: model.bodies.limb_lanes for name, model in models.items()}
     legs = 2 if tf.show_config("dicts")["used"] == "baseline" else 4
     assert lanes == {"solo12": legs, "talos_reduced": 2, "ur5_robot": 0}
+
+
+def test_legs_whose_axes_are_rounded_differently_have_turns_of_one_kind():
+    rng = np.random.default_rng(2)
+    exact, rounded = np.eye(3), np.array([[1.0, -1e-9, 0.0], [1e-9, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    joints = []
+    for leg in ((exact, exact, exact), (exact, rounded, rounded)):
+        for k, R in enumerate(leg):
+            parent, axis = len(joints) - 1 if k else -1, [1.0, 0.0, 0.0]
+            joints.append(
+                tf.Joint(
+                    f"{len(joints)}", "revolute", parent, R, [0, 0, -0.4], axis, 0.0, random_inertia(rng)
+                )
+            )
+    model = tf.Model(joints)
+    oblique = (layout_of(model).structs["turn"] == 0).tolist()
+    assert oblique == [False, True, False, False, True, True]
+    assert model.bodies.limb_lanes == 2
+    q, v, x, _ = arguments(model, size=(2,))
+    np.testing.assert_array_equal(tf.aba(model, q[1], v[1], x[1]), tf.aba(model, q, v, x)[1])
 
 
 def test_changed_inertias_of_limbs():

@@ -19,6 +19,10 @@ cnp.import_array()
 cdef enum:
     REVOLUTE, CONTINUOUS, PRISMATIC, HELICAL, SPHERICAL, PLANAR, TRANSLATION, FREEFLYER
 
+cdef enum:
+    ANY_TURN                     # of the enum TreeTurn of bodies.h
+    LIMB = 2                     # least bodies of a limb whose turns are made equal to those of another
+
 cdef double AXIS_ROUNDING = 1e-15  # difference between axes along each other, after products of rotations
 LONGEST_ARM = 16                   # distance from a local origin, in radii of gyration
 cdef double longest_arm = LONGEST_ARM
@@ -227,6 +231,56 @@ cdef void find_children(Body *bodies, Py_ssize_t count) noexcept:
             bodies[i].last, bodies[parent].leaf = bodies[parent].leaf, False
 
 
+cdef struct Kin:
+    Py_ssize_t child, sibling    # first child, next one of the same parent; -1: none
+    Py_ssize_t size, equal       # bodies of the subtree; the first body of an equal limb, or -1
+
+
+cdef void find_kin(const Body *bodies, Py_ssize_t count, Kin *kin) noexcept:
+    """Store children and sizes of all subtrees; kin[count] is that of the base."""
+    cdef Py_ssize_t i, parent
+    for i in range(count + 1):
+        kin[i].child = kin[i].sibling = kin[i].equal = -1
+        kin[i].size = 1
+    for i in range(count - 1, -1, -1):
+        parent = bodies[i].parent if bodies[i].parent >= 0 else count
+        kin[i].sibling, kin[parent].child = kin[parent].child, i
+        kin[parent].size += kin[i].size
+
+
+cdef void match_children(Body *bodies, Kin *kin, Py_ssize_t i, Py_ssize_t j) noexcept:
+    """Match children of i and j that begin equal limbs, and let oblique ones make their partners oblique."""
+    cdef Py_ssize_t a = kin[i].child, b, turn
+    cdef bint alike
+    while a >= 0:
+        b = kin[j].child
+        while b >= 0 and kin[a].equal < 0:
+            turn = bodies[a].turn if bodies[a].turn == bodies[b].turn else ANY_TURN
+            alike = bodies[a].kind == bodies[b].kind and kin[a].size == kin[b].size
+            if a != b and kin[b].equal < 0 and alike and (turn == bodies[a].turn or turn == bodies[b].turn):
+                kin[a].equal, kin[b].equal = b, a
+                if kin[a].size >= LIMB:
+                    bodies[a].turn = bodies[b].turn = turn
+            b = kin[b].sibling
+        a = kin[a].sibling
+
+
+cdef void level_turns(Body *bodies, Py_ssize_t count, Kin *kin) noexcept:
+    """Give equal limbs, such as a left and a right leg, turns of one kind.
+
+    Files round left and right axes differently: where one lies along an axis of its parent and the other one
+    nearly, the limbs could not be computed side by side. An oblique body takes longer, so single bodies at
+    the ends of limbs keep their turns.
+    """
+    cdef Py_ssize_t i
+    find_kin(bodies, count, kin)
+    match_children(bodies, kin, count, count)
+    for i in range(count):
+        if kin[i].equal >= 0:
+            match_children(bodies, kin, i, kin[i].equal)
+        match_children(bodies, kin, i, i)
+
+
 cdef void count_freedoms(Body *bodies, Py_ssize_t count) noexcept:
     """Store the number of freedoms of the subtree of every body that are carried together, or 0.
 
@@ -346,6 +400,7 @@ def body_structs(model):
     cdef cnp.ndarray axes = np.empty((joint_count + 1) * sizeof(Axes), np.uint8)
     cdef cnp.ndarray parameters = np.ascontiguousarray(model.parameters)
     cdef cnp.ndarray workspace = np.empty(28 * joint_count)
+    cdef cnp.ndarray kin = np.empty((2 * joint_count + 1) * sizeof(Kin), np.uint8)
     cdef Body *bodies = <Body *> structs.data
     cdef Axes *base = <Axes *> axes.data        # then the axes of all joints
     cdef Py_ssize_t *last = <Py_ssize_t *> massive.data
@@ -361,6 +416,7 @@ def body_structs(model):
         take_inertia(bodies + last[i], <const double *> parameters.data + 10 * i)
     number_angles(bodies, count)
     find_children(bodies, count)
+    level_turns(bodies, count, <Kin *> kin.data)
     count_freedoms(bodies, count)
     carry(bodies, count)
     find_radii(bodies, count, radius + 2 * joint_count, radius)
