@@ -32,7 +32,9 @@ NOT_BOUND = {  # and why
     **dict.fromkeys(["damped_least_squares", "from_lanes", "to_lanes"], "takes arrays, not a model"),
     **dict.fromkeys(["base_parameters", "neutral", "random_configuration"], "reads no array"),
     "is_same_configuration": "returns a bool",
-    **dict.fromkeys(["constraints.box", "constraints.contacts_between"], "describes contacts"),
+    **dict.fromkeys(
+        ["constraints.box", "constraints.contacts_between", "constraints.contacts_of"], "describes contacts"
+    ),
     "constraints.close": "iterates",
     "constraints.contact_points": "takes shapes, not a model",
     "constraints.loop_rows": "returns an object",

@@ -142,6 +142,10 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
         *(CLOSED, RATES, RATES),
     ),
     "constraints.close": (lambda q: constraints.close(BARS, q), CLOSED),
+    "constraints.contacts_of": (
+        lambda q: constraints.contacts_of(MODEL, constraints.Geometry([Sphere(0)]), reference=q),
+        Q,
+    ),
     "constraints.contact_points": (
         lambda placed: constraints.contact_points(Plane(), Sphere(0), None, placed),
         np.eye(3, 4),

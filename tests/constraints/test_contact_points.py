@@ -184,6 +184,25 @@ def test_every_point_has_its_own_gap():
         np.testing.assert_allclose(np.sort(points.gaps), np.repeat(heights, 2), atol=1e-15)
 
 
+def test_points_of_a_lying_capsule_end_where_the_face_does():
+    placed = np.column_stack([Rotation.from_euler("x", 90, degrees=True).as_matrix(), [0, 0.05, 0.2]])
+    below = Box(1, [1.0, 0.4, 0.2])
+    points = contact_points(below, Capsule(0, 0.1, 0.4), GROUND, placed, 1e-3)
+    np.testing.assert_allclose(np.sort(points.points[:, 1]), [-0.15, 0.2], atol=1e-15)
+    np.testing.assert_allclose(points.points[:, 2], 0.1)
+
+
+def test_a_plane_faces_along_its_normal():
+    normal, point = np.array([0.48, 0.6, 0.64]), np.array([0.3, -0.2, 0.1])
+    R = Rotation.from_euler("xyz", [0.1, 0.2, 0.3]).as_matrix()
+    turned = np.column_stack([R, [0.0, 0.5, 0.1]])
+    points = contact_points(Plane(1, normal, point), CUBE, turned, GROUND, 1.0)
+    corners = 0.1 * np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)])
+    gaps = (corners - turned @ [*point, 1.0]) @ R @ normal
+    np.testing.assert_allclose(points.normals, np.tile(R @ normal, (8, 1)), atol=1e-15)
+    np.testing.assert_allclose(points.gaps, gaps, atol=1e-15)
+
+
 def test_points_of_an_overhanging_cube_end_at_both_edges():
     placed = np.column_stack([np.eye(3), [0.06, 0.0, 0.2]])
     points = contact_points(CUBE, Box(1, [0.2, 0.2, 0.2]), GROUND, placed, 1e-3)

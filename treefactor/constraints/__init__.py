@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from ..model.geometry import Geometry
 from ..model.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from .body_joints import BodyJoint
-from .contact_points import ContactPoints, contact_points
+from .contact_points import contact_points
 from .contacts import Contact, box, contacts_between
 from .derivatives import forward_dynamics_derivatives
 from .drives import Drive
 from .loops import Rows, close, forward_dynamics, loop_rows
 from .maximal import BodyStates, MaximalCoordinates, MaximalMotion
 from .rigid_contacts import RigidContact
+from .shape_pairs import contacts_of
 from .stepper import Step, Stepper, Trajectory
 
 __all__ = [
@@ -26,7 +27,6 @@ __all__ = [
     "Box",
     "Capsule",
     "Contact",
-    "ContactPoints",
     "Cylinder",
     "Drive",
     "Geometry",
@@ -44,6 +44,7 @@ __all__ = [
     "close",
     "contact_points",
     "contacts_between",
+    "contacts_of",
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "loop_rows",

@@ -62,7 +62,7 @@ def _unilateral(stepper, touch: Touch, rows: Unilateral, used: np.ndarray) -> It
 
 def _contact(stepper, touch: Touch, k: int) -> tuple[str, str]:
     """Name near contact k, and say whether no motion changes its gap."""
-    number, joints = touch.which[k], stepper.model.joints
+    number, joints = stepper._contacts.owner[touch.which[k]], stepper.model.joints
     against, own = (
         repr(joints[body].name) if body >= 0 else "the base"
         for body in stepper._contacts.structs["body"][number]

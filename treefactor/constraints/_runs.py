@@ -89,6 +89,7 @@ def _take_steps(stepper, q: np.ndarray, v: np.ndarray, t: np.ndarray, control, m
     """
     k, stop, compiled = 0, len(t) - 1, made is None and control.function is None
     compiled = compiled and not stepper.model.loops and not stepper.drives
+    compiled = compiled and stepper._contacts.shapes is None and stepper.correction == "velocity"
     while k < stop:
         before = stepper._last
         try:

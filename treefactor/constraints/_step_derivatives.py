@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import mlcp, so3
+from ..exceptions import InvalidModelError
 from ..kinematics.jacobians import BodyMotions
 from ..mlcp.sensitivities import negligible
 from ..model.gravity import without_gravity
@@ -131,6 +132,10 @@ def momentum_derivatives(stepper, H, q, v, v_new):
 def step_derivatives(stepper, made, q: np.ndarray, v: np.ndarray) -> StepDerivatives:
     """Differentiate a step whose problem has been solved."""
     model, n = stepper.model, stepper.model.nv
+    if stepper._contacts.shapes is not None or stepper.correction != "velocity":
+        raise InvalidModelError(
+            "derivatives of a step need contacts of spheres with spheres or planes, and correction='velocity'"
+        )
     sensitivity = mlcp.sensitivity(made.solution)
     v_new = made.solution.v
     pushed = momentum_derivatives(stepper, made.H, q, v, v_new)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from .. import mlcp
 from ..mlcp._stacked_rows import SortedRows
+
+NO_PLACES, NONE_NEW = np.empty((0, 3)), np.empty(0, bool)  # of steps without points of shapes
+for _empty in (NO_PLACES, NONE_NEW):
+    _empty.flags.writeable = False
 
 
 @dataclass(frozen=True)
@@ -18,7 +22,7 @@ class Touch:
     Attributes
     ----------
     which : ndarray of int
-        Numbers of the contacts.
+        Slots of the contacts, see `Contacts.near`; ascending.
     gap : ndarray
         m; negative where bodies overlap.
     axes : ndarray, shape (contacts, 3, 3)
@@ -29,6 +33,12 @@ class Touch:
         Entries of the rows of these three.
     errors : ndarray, shape (nnz,)
         Rounding errors of the entries; an entry within them is zero.
+    places : ndarray, shape (points, 3)
+        Of the last contacts, which are points of shapes, in the base.
+    identities : ndarray of int, shape (pairs of shapes, slots)
+        Of the points in the slots, for the next step; None without shapes.
+    is_new : ndarray of bool
+        Whether points of shapes were not there in the step before.
     """
 
     which: np.ndarray
@@ -38,6 +48,24 @@ class Touch:
     column: np.ndarray
     data: np.ndarray
     errors: np.ndarray
+    places: np.ndarray = field(default_factory=lambda: NO_PLACES)
+    identities: np.ndarray | None = None
+    is_new: np.ndarray = field(default_factory=lambda: NONE_NEW)
+
+    def joined(self, first: int, other: Touch) -> Touch:
+        """Return these contacts and then others, points of shapes, whose slots begin with the first."""
+        return Touch(
+            np.concatenate([self.which, first + other.which]),
+            np.concatenate([self.gap, other.gap]),
+            np.concatenate([self.axes, other.axes]),
+            np.concatenate([self.start, self.start[-1] + other.start[1:]]),
+            np.concatenate([self.column, other.column]),
+            np.concatenate([self.data, other.data], axis=1),
+            np.concatenate([self.errors, other.errors]),
+            other.places,
+            other.identities,
+            other.is_new,
+        )
 
 
 class LastStep(NamedTuple):
@@ -68,9 +96,10 @@ class Unilateral:
 
 @dataclass(frozen=True)
 class Solved:
-    """Contacts, rows, packed H and solution of the problem of a step."""
+    """Contacts, rows, packed H and solution of the problem of a step; velocity that removes overlaps."""
 
     touch: Touch
     rows: Unilateral
     H: np.ndarray
     solution: mlcp.Solution
+    moved: np.ndarray | None

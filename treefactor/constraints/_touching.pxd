@@ -22,6 +22,8 @@ cdef extern from "kernels/contacts/touch.h" nogil:
         int kind
         double radius, half_length
         double half[3]
+        double center[3]
+        double extent[3]
         double size
         Polytope hull
 
@@ -35,8 +37,8 @@ cdef extern from "kernels/contacts/touch.h" nogil:
         double gap
         int64_t identity
 
-    int touch(const ContactShape *, const Pose *, const ContactShape *, const Pose *, double margin, TouchPoint *) noexcept
-    int c_can_touch "can_touch"(int, int) noexcept
+cdef int find_points(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B,
+                     double margin, TouchPoint *points) noexcept nogil
 
 cdef class Collider:
     cdef ContactShape shape

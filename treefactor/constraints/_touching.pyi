@@ -4,7 +4,15 @@ import numpy as np
 
 class Collider:
     def __init__(
-        self, kind: int, radius: float, half_length: float, half: np.ndarray, size: float, hull: tuple
+        self,
+        kind: int,
+        radius: float,
+        half_length: float,
+        half: np.ndarray,
+        center: np.ndarray,
+        extent: np.ndarray,
+        size: float,
+        hull: tuple,
     ) -> None: ...
 
 def can_touch(first: int, second: int) -> bool: ...

@@ -5,6 +5,11 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+cdef extern from "kernels/contacts/touch.h" nogil:
+    int touch(const ContactShape *, const Pose *, const ContactShape *, const Pose *, double margin,
+              TouchPoint *) noexcept
+    int c_can_touch "can_touch"(int, int) noexcept
+
 cnp.import_array()
 
 cdef TouchPoint empty_point
@@ -23,19 +28,23 @@ cdef class Collider:
         Of spheres, capsules and cylinders.
     half : ndarray, shape (3,)
         Half sides of a box.
+    center, extent : ndarray, shape (3,)
+        Of a box around the shape, along its axes: half sides.
     size : float
-        Distance of the farthest point from the origin.
+        Radius of a ball around the shape, about this centre.
     hull : tuple of ndarray
         Of boxes and hulls: what `model._hulls.Hull` has.
     """
 
-    def __cinit__(self, int kind, double radius, double half_length, cnp.ndarray half not None, double size,
-                  tuple hull not None):
-        self.kept = kind, radius, half_length, half, size, hull
+    def __cinit__(self, int kind, double radius, double half_length, cnp.ndarray half not None,
+                  cnp.ndarray center not None, cnp.ndarray extent not None, double size, tuple hull not None):
+        self.kept = kind, radius, half_length, half, center, extent, size, hull
         cdef Polytope *to = &self.shape.hull
         cdef cnp.ndarray corners, normals, offsets, areas, start, loop, side, edges, footing
         self.shape.kind, self.shape.radius, self.shape.half_length = kind, radius, half_length
         memcpy(self.shape.half, half.data, sizeof(self.shape.half))
+        memcpy(self.shape.center, center.data, sizeof(self.shape.center))
+        memcpy(self.shape.extent, extent.data, sizeof(self.shape.extent))
         self.shape.size = size
         if hull:
             corners, normals, offsets, areas, start, loop, side, edges, footing = hull
@@ -48,6 +57,12 @@ cdef class Collider:
 
     def __reduce__(self):
         return Collider, self.kept
+
+
+cdef int find_points(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B,
+                     double margin, TouchPoint *points) noexcept nogil:
+    """Write the points with gaps up to the margin; return how many."""
+    return touch(a, A, b, B, margin, points)
 
 
 def can_touch(int first, int second):

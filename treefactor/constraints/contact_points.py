@@ -98,16 +98,21 @@ def cannot_touch(first: Shape, second: Shape) -> str:
 def collider(shape: Shape) -> Collider:
     """Return a shape for the kernels, about its own origin; the last ones are kept."""
     radius, half_length = getattr(shape, "radius", 0.0), 0.5 * getattr(shape, "length", 0.0)
-    half, size = np.zeros(3), np.inf if isinstance(shape, Plane) else radius + half_length
+    half, center, extent = np.zeros(3), np.zeros(3), np.full(3, radius)
     hull: tuple[np.ndarray, ...] = ()
+    size = radius + half_length
     if isinstance(shape, Cylinder):
         size = float(np.hypot(radius, half_length))
+    extent[2] = half_length if isinstance(shape, Cylinder) else size
     if isinstance(shape, Box | Mesh):
         hull = tuple(np.ascontiguousarray(x) for x in vars(shape.hull).values())
-        size = np.linalg.norm(shape.hull.corners, axis=1).max()
+        corners = hull[0]
+        center = 0.5 * (corners.max(axis=0) + corners.min(axis=0))
+        extent = corners.max(axis=0) - center
+        size = np.linalg.norm(corners - center, axis=1).max()
     if isinstance(shape, Box):
-        half = hull[0].max(axis=0)
-    return Collider(KINDS.index(type(shape)), radius, half_length, half, size, hull)
+        half = extent
+    return Collider(KINDS.index(type(shape)), radius, half_length, half, center, extent, size, hull)
 
 
 def placement_of(shape: Shape) -> tuple[np.ndarray, np.ndarray]:

@@ -17,9 +17,14 @@ from ..model.frames import Frame, body_number, located
 from ..model.model import Model, require_model
 from ..model.shapes import Plane, Sphere
 from ._contacts import CONTACT, ContactKernel
+from ._shape_contacts import SLOTS, ShapeContactKernel
 from ._step_records import Touch
+from ._touching import can_touch
+from .contact_points import KINDS, Shape, cannot_touch, collider, placement_of
 from .loops import close, loops_of
+from .trajectory import NO_POINTS, StepPoints
 
+FREE = -1  # identity of a slot that holds no point
 SAMPLES = 4  # random configurations in which rates of gaps are compared with zero
 IDENTITY = np.eye(3)
 IDENTITY.flags.writeable = False
@@ -28,12 +33,12 @@ STILL = 1e-9  # relative; a smaller rate is a rounding error
 
 @dataclass(frozen=True, eq=False)
 class Contact:
-    """Contact of a sphere or point with a plane or another sphere.
+    """Contact of a sphere, point or other shape with a plane or another shape.
 
     Parameters
     ----------
-    sphere : Sphere
-    against : Plane or Sphere
+    sphere : Sphere, Capsule, Cylinder, Box or Mesh
+    against : Plane, or one of these
         The ground by default.
     mu : float
         Coefficient of friction.
@@ -41,20 +46,22 @@ class Contact:
     Raises
     ------
     InvalidModelError
-        If both are on one body, or mu is negative.
+        If both are on one body, there are no points of such a pair (see `contact_points`), or mu is negative.
 
     Notes
     -----
     Immutable.
     """
 
-    sphere: Sphere
-    against: Plane | Sphere = field(default_factory=Plane)
+    sphere: Shape
+    against: Shape = field(default_factory=Plane)
     mu: float = 0.0
 
     def __post_init__(self):
-        _require_shape("sphere", self.sphere, (Sphere,))
-        _require_shape("against", self.against, (Plane, Sphere))
+        _require_shape("sphere", self.sphere, KINDS[1:])
+        _require_shape("against", self.against, KINDS)
+        if not can_touch(KINDS.index(type(self.against)), KINDS.index(type(self.sphere))):
+            raise InvalidModelError(cannot_touch(self.sphere, self.against))
         if self.sphere.body == self.against.body:
             raise InvalidModelError(f"both sides of a contact are on body {_shown(self.sphere.body)}")
         if not 0 <= as_number(self.mu, "mu"):
@@ -179,39 +186,93 @@ class Contacts(Sealed):
         If a contact names a body or frame that the model does not have.
     """
 
-    mu: np.ndarray
+    mu: np.ndarray  # of every slot
     structs: np.ndarray
     kernel: ContactKernel
+    owner: np.ndarray  # contact of every slot
+    shapes: ShapeContactKernel | None
+    no_points: np.ndarray  # identities of points, before the first step
 
-    def __init__(self, model: Model, contacts):
+    def __init__(self, model: Model, contacts, h: float = 0.0):
         require_model(model)
         for k, contact in enumerate(contacts):
             if not isinstance(contact, Contact):
                 raise InvalidModelError(f"contact {k} is not a Contact, but {contact!r}")
         ends = [_ends(model, k, contact) for k, contact in enumerate(contacts)]
-        mu = np.array([c.mu for c in contacts], dtype=float)
         bodies = np.array(ends, np.intp).reshape(-1, 2)
         support, structs = Support(model, *bodies.T), np.zeros(len(contacts), dtype=CONTACT)
         structs["body"], structs["columns"] = bodies, np.diff(support.indptr)
         structs["entry"], structs["stop"] = support.ranges(np.arange(len(contacts)))
         structs["first"] = support.indptr[:-1]
-        for struct, contact in zip(structs, contacts, strict=True):
+        has_shapes = np.array([not _is_of_spheres(contact) for contact in contacts], dtype=bool)
+        plain, shaped = np.flatnonzero(~has_shapes), np.flatnonzero(has_shapes)
+        for k, contact in enumerate(contacts):
+            if has_shapes[k]:
+                continue
+            struct = structs[k]
             flat = isinstance(contact.against, Plane)
             struct["flat"], struct["radius"] = flat, contact.sphere.radius
             struct["center"] = located(model, contact.sphere.body, None, contact.sphere.center)[2]
             struct["anchor"], struct["normal"] = _surface(model, contact.against)
             struct["reach"] = contact.sphere.radius + (0.0 if flat else contact.against.radius)
-        mu.flags.writeable = structs.flags.writeable = False
-        kernel = ContactKernel(model.njoints, structs, support.entries(model), support.indices)
-        self._keep(mu=mu, structs=structs, kernel=kernel)
+        rows = model.njoints, support.entries(model), support.indices
+        kernel = ContactKernel(rows[0], structs[plain], *rows[1:])
+        owner = np.concatenate([plain, np.repeat(shaped, SLOTS)])
+        mu = np.array([contacts[k].mu for k in owner], dtype=float)
+        shapes = None
+        if len(shaped):
+            own = ContactKernel(rows[0], structs[shaped], *rows[1:])
+            shapes = _shape_kernel(model, [contacts[k] for k in shaped], own, h)
+        mu.flags.writeable = structs.flags.writeable = owner.flags.writeable = False
+        no_points = np.full((len(shaped), SLOTS), FREE)
+        self._keep(mu=mu, structs=structs, kernel=kernel, owner=owner, shapes=shapes, no_points=no_points)
 
-    def near(self, at: BodyMotions, margin: float = np.inf) -> Touch:
-        """Find the contacts whose gap is at most the margin in one state.
+    def near(self, at: BodyMotions, margin: float = np.inf, before: np.ndarray | None = None) -> Touch:
+        """Find the contacts whose gap is at most the margin in one state, in slots that points keep.
+
+        A contact of spheres and planes has one slot, any other one for each of its points; before are the
+        identities of the points in these, in the step before.
 
         Rows are the velocities, along the axes, of the point of the sphere that is closest to the other side
         against the other body: the first one is the rate of the gap.
         """
-        return Touch(*self.kernel.near(at.frames, margin))
+        if self.shapes is None:
+            return Touch(*self.kernel.near(at.frames, margin))
+        before = self.no_points if before is None else before
+        points, first = Touch(*self.shapes.near(at.frames, margin, before)), len(self.mu) - before.size
+        return Touch(*self.kernel.near(at.frames, margin)).joined(first, points) if first else points
+
+    def points(self, touch: Touch, impulse: np.ndarray) -> StepPoints:
+        """Return the points of shapes, with their share of the impulses of all slots."""
+        if self.shapes is None:
+            return NO_POINTS
+        first = len(touch.which) - len(touch.places)
+        slots = touch.which[first:]
+        normals, gaps = touch.axes[first:, 0], touch.gap[first:]
+        return StepPoints(self.owner[slots], touch.places, normals, gaps, impulse[slots])
+
+    def by_contact(self, gap: np.ndarray, impulse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return least gaps and sums of impulses by contacts, of those by slots."""
+        gaps, impulses = np.full(len(self.structs), np.inf), np.zeros((len(self.structs), 3))
+        np.minimum.at(gaps, self.owner, gap)
+        np.add.at(impulses, self.owner, impulse)
+        return gaps, impulses
+
+
+def _is_of_spheres(contact: Contact) -> bool:
+    """Return whether a contact is of a sphere with a sphere or plane: one point, by `ContactKernel`."""
+    return isinstance(contact.sphere, Sphere) and isinstance(contact.against, Plane | Sphere)
+
+
+def _shape_kernel(model: Model, contacts: list[Contact], rows: ContactKernel, h: float) -> ShapeContactKernel:
+    """Prepare contacts of shapes; their normals are out of the other side."""
+    poses = np.empty((len(contacts), 2, 12))
+    for k, contact in enumerate(contacts):
+        for side, shape in enumerate((contact.against, contact.sphere)):
+            _, R, p = located(model, shape.body, *placement_of(shape))
+            poses[k, side] = *np.ravel(R), *p
+    pairs = [(collider(contact.against), collider(contact.sphere)) for contact in contacts]
+    return ShapeContactKernel(rows, pairs, poses, h, float(np.linalg.norm(model.gravity)))
 
 
 def _names(model: Model, contact: Contact) -> tuple[str, str]:
@@ -266,8 +327,8 @@ def _require_shape(argument: str, shape, kinds: tuple[type, ...]) -> None:
     got = repr(shape)
     is_body = isinstance(shape, int | str)
     body = f": for that body write Sphere({got}, center, radius)" if is_body else ""
-    wanted = " or a ".join(kind.__name__ for kind in kinds)
-    raise InvalidModelError(f"{argument} must be a {wanted}, got {got}{body}")
+    *others, last = (kind.__name__ for kind in kinds)
+    raise InvalidModelError(f"{argument} must be a {', '.join(others)} or {last}, got {got}{body}")
 
 
 def _ends(model: Model, k: int, contact: Contact) -> list[int]:

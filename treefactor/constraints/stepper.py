@@ -51,6 +51,8 @@ from .loops import Loops, driven_loops
 from .trajectory import Step, Trajectory
 
 FACETS, FRICTION, GYROSCOPIC = (4, 8), ("pyramid", "box"), ("implicit", "explicit")
+CORRECTIONS = ("velocity", "split")
+TOUCHING = 1e-10  # m; smaller overlaps are left as they are by the split correction
 NOISE = 1e-9  # relative to momenta; a smaller normal impulse gives friction the bound zero
 FORCES = "add external forces to tau of step or run, as J.T @ force with the Jacobian J of where they act"
 STEP = "the step is h, in s, of the Stepper: Stepper(model, contacts, h=...)"
@@ -76,7 +78,8 @@ class Stepper(Sealed):
     friction : {"pyramid", "box"}
         Model of friction: the convex relaxation, or bounds from the normal impulses of the last step.
     margin : float
-        Gap in m beyond which contacts are left out; it must exceed what any body moves in a step.
+        Gap in m beyond which contacts are left out; it must exceed what any body moves in a step. Points of
+        shapes are left out also if they would not touch at twice the present speed.
     gyroscopic : {"implicit", "explicit"}
         Time integration of forces that depend on the velocity. "implicit" is the midpoint rule: bodies that
         spin freely keep their energy, mechanisms without friction keep theirs up to oscillations. "explicit"
@@ -86,6 +89,10 @@ class Stepper(Sealed):
         Motors with prescribed motion, with forces of any size.
     inertias : Inertias or array_like, shape (njoints, 10), optional
         One set in the place of the model's. It is copied into ``model``: later changes of it have no effect.
+    correction : {"velocity", "split"}
+        How overlaps and limit violations are removed: "velocity" by the velocity after the step, which keeps
+        it, so that a body which begins deep in another one leaves it fast; "split" by a motion of its own,
+        whose velocity is not kept. Where no motion removes an overlap, "split" leaves it.
 
     Raises
     ------
@@ -116,6 +123,7 @@ class Stepper(Sealed):
     stabilization: float
     margin: float
     friction: str
+    correction: str
     gyroscopic: str
     drives: tuple[Drive, ...]
     _contacts: Contacts
@@ -124,7 +132,8 @@ class Stepper(Sealed):
     _motion: FreeMotion | None
     _limits: tuple[np.ndarray, ...]
     _rows: UnilateralRows
-    _pressed: np.ndarray  # normal impulses of the last step
+    _correction: UnilateralRows | None  # rows of the motion that removes overlaps, without friction
+    _pressed: np.ndarray  # normal impulses of the last step, by slots
     _last: LastStep | None
 
     @explain_other_names(dt=STEP, timestep=STEP, time_step=STEP, fext=FORCES, f_ext=FORCES)
@@ -141,6 +150,7 @@ class Stepper(Sealed):
         gyroscopic: str = "implicit",
         drives=(),
         inertias=None,
+        correction: str = "velocity",
     ):
         require_model(model)
         model = changed_model(model, inertias)
@@ -153,18 +163,23 @@ class Stepper(Sealed):
             raise ValueError(f"facets must be one of {FACETS}, got {facets}")
         check_choice("friction", friction, FRICTION)
         check_choice("gyroscopic", gyroscopic, GYROSCOPIC)
+        check_choice("correction", correction, CORRECTIONS)
         if friction == "box" and facets != 4:
             raise ValueError(f"a box of friction has 4 facets, got {facets}")
         own, implicit = vars(self), gyroscopic == "implicit" and not is_steady(model)
         own.update(model=model, h=h, stabilization=stabilization, margin=as_size(margin, "margin"))
-        own.update(friction=friction)
-        own.update(_contacts=Contacts(model, as_tuple(contacts, "contacts")))
+        own.update(friction=friction, correction=correction)
+        own.update(_contacts=Contacts(model, as_tuple(contacts, "contacts"), h))
         own["drives"], own["_loops"] = driven_loops(model, drives)
         own.update(gyroscopic=gyroscopic, _integrator=joint_integrator(model), _last=None)
         own["_motion"] = FreeMotion(model, self._integrator, h) if implicit else None
         own["_limits"] = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         forms, boxed = _forms(friction, facets), friction == "box"
-        own["_rows"] = UnilateralRows(self._contacts.mu, forms, boxed, self._limits, h, stabilization, NOISE)
+        mu, split = self._contacts.mu, correction == "split"
+        share = 0.0 if split else stabilization
+        own["_rows"] = UnilateralRows(mu, forms, boxed, self._limits, h, share, NOISE)
+        smooth = UnilateralRows(0.0 * mu, forms, False, self._limits, h, stabilization, NOISE)
+        own["_correction"] = smooth if split else None
         own["_pressed"] = np.zeros(len(self._contacts.mu))
 
     @explain_other_names(dt=STEP, h=STEP, fext=FORCES, f_ext=FORCES)
@@ -194,6 +209,8 @@ class Stepper(Sealed):
         made = self._solved(q, v, tau, t)
         touch, rows, solution = made.touch, made.rows, made.solution
         q_new, v_new = self._integrator.advanced(q, solution.v, self.h)
+        if made.moved is not None:
+            q_new = self._integrator.advanced(q, solution.v + made.moved, self.h)[0]
         if find_not_finite(q_new) >= 0 or find_not_finite(v_new) >= 0:
             raise StepError("no step from here: numbers overflow", solution)
         own = vars(self)
@@ -204,7 +221,10 @@ class Stepper(Sealed):
         gap, bilateral = all_gaps(len(self._contacts.mu), touch.which, touch.gap), solution.gamma_c
         impulse = self._rows.impulses(touch.which, touch.axes, rows.of, rows.along, solution.gamma)
         of_loops, of_drives = bilateral[: len(self._loops.of)], bilateral[self._loops.driven]
-        return Step(q_new, v_new, gap, impulse, of_loops, solution, of_drives)
+        points = self._contacts.points(touch, impulse)
+        if self._contacts.shapes is not None:
+            gap, impulse = self._contacts.by_contact(gap, impulse)
+        return Step(q_new, v_new, gap, impulse, of_loops, solution, of_drives, points)
 
     def derivatives(self, q, v, tau=None, t: float = 0.0) -> StepDerivatives:
         """Differentiate the step that `step` would take now, by q, v and tau; the stepper is unchanged.
@@ -222,6 +242,8 @@ class Stepper(Sealed):
 
         Raises
         ------
+        InvalidModelError
+            If the stepper has contacts of other shapes than spheres and planes, or ``correction="split"``.
         StepError, NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
             As `step`.
 
@@ -304,8 +326,9 @@ class Stepper(Sealed):
     def _solved(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> Solved:
         """State and solve the problem of a step."""
         at = BodyMotions(self.model, q, v)
-        touch = self._contacts.near(at, self.margin)
-        rows = self._unilateral(q, touch)
+        before = None if self._last is None else self._last.touch.identities
+        touch = self._contacts.near(at, self.margin, before)
+        rows = self._unilateral(q, touch, self._rows)
         C, c = self._bilateral(at, q, t)
         try:
             g, H = self._free(q, v, tau)
@@ -318,7 +341,26 @@ class Stepper(Sealed):
             if solution.certificate is not None:
                 message += f": {contradiction(self, touch, rows, solution.certificate)}"
             raise StepError(message, solution)
-        return Solved(touch, rows, H, solution)
+        moved = None if self._correction is None else self._removing(q, touch, H, C, solution.v)
+        return Solved(touch, rows, H, solution, moved)
+
+    def _removing(self, q: np.ndarray, touch: Touch, H: np.ndarray, C, v: np.ndarray) -> np.ndarray | None:
+        """Compute the velocity that, added to v, removes a share of overlaps; None if there are none.
+
+        Gaps that v leaves open stay open.
+        """
+        rows = self._unilateral(q, touch, self._correction)
+        if not rows.gap.size or rows.gap.min() >= -TOUCHING:
+            return None
+        start, column, entries, _ = rows.D
+        kept = np.bincount(
+            np.repeat(np.arange(len(rows.d)), np.diff(start)), entries * v[column], len(rows.d)
+        )
+        d = np.where(rows.gap < 0.0, rows.d, np.minimum(rows.d - kept, 0.0))
+        rest, c = np.zeros(self.model.nv), None if C is None else np.zeros(len(C.start) - 1)
+        problem = mlcp.Problem(H, self.model.tree, rest, C, c, rows.D, d, layout="packed")
+        solution = mlcp.solve(problem)
+        return solution.v if solution.status is mlcp.Status.SOLVED else None
 
     def _free(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute the momentum after the step without impulses, and the packed rows of H."""
@@ -341,11 +383,15 @@ class Stepper(Sealed):
         c[self._loops.driven] += moved / self.h
         return J, c
 
-    def _unilateral(self, q: np.ndarray, touch: Touch) -> Unilateral:
-        """Compute the rows of near contacts, then of limits."""
-        start, column, entries, d, upper, key, of, along, gap = self._rows.rows(
+    def _unilateral(self, q: np.ndarray, touch: Touch, rows: UnilateralRows) -> Unilateral:
+        """Compute the rows of near contacts, then of limits; new points have no friction if it is a box."""
+        pressed = self._pressed
+        if touch.identities is not None:
+            pressed = pressed.copy()
+            pressed[touch.which[len(touch.which) - len(touch.is_new) :][touch.is_new]] = 0.0
+        start, column, entries, d, upper, key, of, along, gap = rows.rows(
             *(touch.which, touch.gap, touch.start, touch.column, touch.data, touch.errors),
-            *(q, self._pressed),
+            *(q, pressed),
         )
         known = None if self._last is None else self._last.solution.problem._symbolic
         return Unilateral(SortedRows(start, column, entries, known), d, upper, key, of, along, gap)

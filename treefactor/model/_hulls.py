@@ -46,6 +46,9 @@ class Hull(ReadOnly):
     edges: np.ndarray
     footing: np.ndarray
 
+    def __post_init__(self):
+        self.__setstate__(dict(vars(self)))
+
 
 def box_hull(half: np.ndarray) -> Hull:
     """Return the hull of a box with these half sides; its edges are in the order of the kernels."""

@@ -2,6 +2,7 @@
 #ifndef TREEFACTOR_CONTACT_HULLS_H
 #define TREEFACTOR_CONTACT_HULLS_H
 
+#include "bounds.h"
 #include "round_hulls.h"
 
 #define ALIGNED 3e-3                /* angle, rad, up to which two faces count as parallel */
@@ -368,6 +369,8 @@ static void touch_hulls(const ContactShape *a, const Pose *A, const ContactShape
     const Polytope *hulls[2] = {&a->hull, &b->hull};
     double tie = TIE * fmin(a->size, b->size), normal[2][3], most;
     int reference, parallel;
+    if (a->kind + b->kind > 2 * BOX && hulls_are_apart(a, b, &placed, t->margin))
+        return;
     axes.of_face[0] = best_face(&a->hull, &b->hull, &placed, axes.face);
     if (axes.of_face[0] > t->margin)
         return;

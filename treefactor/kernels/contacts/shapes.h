@@ -32,7 +32,8 @@ typedef struct {
     int kind;
     double radius, half_length;
     double half[3];                 /* half sides of a box */
-    double size;                    /* distance of the farthest point from the origin */
+    double center[3], extent[3];    /* of a box around the shape, along its axes: half sides */
+    double size;                    /* radius of a ball around the shape, about this centre */
     Polytope hull;                  /* of boxes, too */
 } ContactShape;
 

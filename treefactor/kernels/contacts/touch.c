@@ -1,5 +1,6 @@
 #include "touch.h"
 
+#include "bounds.h"
 #include "hulls.h"
 #include "planes.h"
 #include "round_hulls.h"
@@ -23,6 +24,8 @@ int touch(const ContactShape *a, const Pose *A, const ContactShape *b, const Pos
         B = pose;
         t.sign = -1.0;
     }
+    if (bounds_are_apart(a, A, b, B, margin))
+        return 0;
     if (a->kind == PLANE) {
         if (b->kind <= CAPSULE)
             touch_plane_round(A, b, B, &t);

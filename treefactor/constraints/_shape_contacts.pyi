@@ -1,0 +1,19 @@
+"""Types of the compiled module."""
+
+import numpy as np
+
+from ._contacts import ContactKernel
+from ._touching import Collider
+
+SLOTS: int
+
+class ShapeContactKernel:
+    def __init__(
+        self,
+        rows: ContactKernel,
+        colliders: list[tuple[Collider, Collider]],
+        poses: np.ndarray,
+        h: float,
+        gravity: float,
+    ) -> None: ...
+    def near(self, frames: np.ndarray, margin: float, before: np.ndarray) -> tuple: ...
