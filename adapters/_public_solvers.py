@@ -10,6 +10,7 @@ import numpy as np
 from .._util.validation import as_tuple
 from ..exceptions import ShapeError
 from ..model.model import require_model
+from ..tolerances import EXPECTED_FALL, LEAST_REGULARIZATION
 from ._public_functions import Adapter, hashable_frames
 
 POSES = ((3, 4), (4, 4))
@@ -177,8 +178,8 @@ def solvers(adapter: Adapter) -> dict[str, Callable]:
         actuated=None,
         second_order=False,
         iterations=100,
-        tolerance=1e-9,
-        regularization=1e-9,
+        tolerance=EXPECTED_FALL,
+        regularization=LEAST_REGULARIZATION,
     ):
         require_model(model)
         u = adapter.as_array(u, "u", ())

@@ -10,14 +10,12 @@ from ..linalg.damped_least_squares import damped_least_squares
 from ..model.digests import number_of
 from ..model.model import Model
 from ..quantities import functions as tf
+from ..tolerances import AT_LIMIT, LEAST_NORM, SLANTED
 from ._lie_groups import GROUPS
 from ._manifold import Manifold
 from ._maps import Argument, MappedFunction, array_function
 from ._rules import moved, times, wrench_of
 
-NEAR = 1e-6  # rad or m: a freedom so close to a limit is at it; float32 has no more digits
-DAMPING = 1e-8  # of least squares, as a part of |J|^2
-SLANTED = 1e-6  # deviation of columns from unit vectors at right angles, as `treefactor.control` has it
 HALF = np.array([1.0, 1.0, 1.0, 0.5, 0.5, 0.5])  # an antisymmetric matrix has every angle twice
 
 
@@ -74,7 +72,7 @@ class Change(MappedFunction):
             if joint.kind not in GROUPS:
                 places += [(at + k, first + k) for k in range(joint.nv)]
         self.entries, self.freedoms = np.array(places, np.intp).reshape(-1, 2).T
-        self.lower, self.upper = solver.lower[self.entries] + NEAR, solver.upper[self.entries] - NEAR
+        self.lower, self.upper = solver.lower[self.entries] + AT_LIMIT, solver.upper[self.entries] - AT_LIMIT
 
     @property
     def title(self) -> str:
@@ -163,7 +161,7 @@ def _lost(status: np.ndarray, given: np.ndarray) -> np.ndarray:
 
 def _least(J: np.ndarray, e: np.ndarray) -> np.ndarray:
     """Return the shortest x (batch, n) with the least |J x - e|."""
-    damping = DAMPING * np.square(J).sum(axis=(1, 2))
+    damping = LEAST_NORM * np.square(J).sum(axis=(1, 2))
     damping[damping == 0.0] = 1.0
     x = damped_least_squares(J, e, damping)
     return x + damped_least_squares(J, e - times(J, x), damping)

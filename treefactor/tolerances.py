@@ -53,7 +53,16 @@ SELF_CHECK = 1e-11  # relative; H against inverse dynamics of the same engine
 FLAT_FACE = 1e-6  # triangles whose corners are this close to one plane are one face
 THIN_HULL = 1e-9  # thinner sets of points enclose nothing
 
+# control
+EXPECTED_FALL = (
+    1e-9  # of the cost of a motion, by which iterative LQR has converged unless it is told otherwise
+)
+LEAST_REGULARIZATION = 1e-9  # of its Hessians
+SLANTED = 1e-6  # larger deviations of the columns of a target from unit vectors at right angles are errors
+
 # adapters
+AT_LIMIT = 1e-6  # rad or m; a freedom so close to a limit is at it; float32 has no more digits
+LEAST_NORM = 1e-8  # damping of least squares, as a part of |J|^2
 NO_TWIST = 1e-9  # m/rad or rad; a smaller part of a twist counts as zero
 SAME_AS_CACHED = 1e-9  # relative; a larger difference of H proves that PyBullet has cached another tree
 MISPLACED = 1e-9  # m; PyBullet misreads spherical joints farther than this from the origin of their parent

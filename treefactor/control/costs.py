@@ -17,6 +17,7 @@ from ..kinematics.plans import Item, View, items_of_masses, reference_name, requ
 from ..model._configurations import configurations_of
 from ..model.frames import frame_of, support_of
 from ..model.model import Model
+from ..tolerances import SLANTED
 from ._costs import KINDS, Terms
 from .weights import weights_of
 
@@ -539,7 +540,7 @@ def _require_rotations(poses: np.ndarray) -> None:
         return  # the error of the shape follows
     R = poses[..., :3]
     gram = np.einsum("...ki,...kj->...ij", R, R)
-    if (abs(gram - np.eye(3)) > 1e-6).any() or (np.linalg.det(R) < 0.0).any():
+    if (abs(gram - np.eye(3)) > SLANTED).any() or (np.linalg.det(R) < 0.0).any():
         raise ValueError(
             "target of FrameCost has no rotation: columns must be unit vectors at right angles, right-handed"
         )

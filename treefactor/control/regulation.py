@@ -15,6 +15,7 @@ from ..dynamics._rollouts import Recursive
 from ..exceptions import InvalidModelError
 from ..model.model import Model, require_model
 from ..quantities import functions as tf
+from ..tolerances import EXPECTED_FALL, LEAST_REGULARIZATION
 from ._riccati import BackwardPasses, FeedbackRollouts
 from .costs import Sizes, terms_of
 from .curvature import add_curvature
@@ -47,8 +48,8 @@ def ilqr(
     actuated=None,
     second_order: bool = False,
     iterations: int = 100,
-    tolerance: float = 1e-9,
-    regularization: float = 1e-9,
+    tolerance: float = EXPECTED_FALL,
+    regularization: float = LEAST_REGULARIZATION,
     callback: Callable[[ILQRProgress], object] | None = None,
     num_threads: int = 1,
 ) -> ILQRResult:
