@@ -11,7 +11,7 @@ WITHOUT_COUNTERPART = {  # public functions and classes, with what Pinocchio's P
     "a choice of how to call": ("bind", "generate", "stream"),
     "nothing": (
         *("base_parameters", "chain_forces", "chain_inertia", "damped_least_squares", "show_config"),
-        *("constraints.contact_points", "constraints.contacts_of", "control.inverse_kinematics"),
+        "control.inverse_kinematics",
         *("adapters.pinocchio_.coupled_configuration", "adapters.pinocchio_.coupling"),
         *("adapters.pinocchio_.constraints", "adapters.pinocchio_.leading"),
         *("adapters.pinocchio_.massless_joints", "adapters.pinocchio_.mimic_joints"),

@@ -211,8 +211,8 @@ def test_regularization_grows_where_a_problem_has_no_minimum():
 
         custom = CustomCost(lambda q, v, u: np.zeros(q.shape[:-1]), derivatives)
         sizes = Sizes(model, STEPS, 3, H, (len(chosen),))
-        start = tuple(x[chosen] for x in (q0, v0, u))
-        return _Search(sizes, start, [StateCost(np.zeros(3)), custom], np.eye(3), None, 1e-9, 1)
+        start = Start(q0[chosen, None], v0[chosen, None], u[chosen])
+        return _Search(sizes, start, [StateCost(np.zeros(3)), custom], np.eye(3), None, OPTIONS)
 
     q0, v0, u = rng.normal(size=(count, 3)), rng.normal(size=(count, 3)), rng.normal(size=(count, STEPS, 3))
     together = search_for(np.arange(count))
