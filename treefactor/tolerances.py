@@ -54,9 +54,7 @@ FLAT_FACE = 1e-6  # triangles whose corners are this close to one plane are one 
 THIN_HULL = 1e-9  # thinner sets of points enclose nothing
 
 # control
-EXPECTED_FALL = (
-    1e-9  # of the cost of a motion: by default iterative LQR has converged below it
-)
+EXPECTED_FALL = 1e-9  # of the cost of a motion: by default iterative LQR has converged below it
 LEAST_REGULARIZATION = 1e-9  # of its Hessians
 SLANTED = 1e-6  # larger deviations of the columns of a target from unit vectors at right angles are errors
 
