@@ -37,11 +37,20 @@ CONSTRAINED = {
     )[:3],
     "loop_rows": lambda m, q, v, x: constraints.loop_rows(m, q, v).dense(),
     "close": lambda m, q, v, x: constraints.close(m, q + 0.01),
+    "contacts_of": lambda m, q, v, x: contacts(m, q),
     "Stepper": lambda m, q, v, x: stepped(constraints.Stepper(m, h=1e-3), q, v, x),
     "MaximalCoordinates": lambda m, q, v, x: tuple(
         constraints.MaximalCoordinates.from_model(m).forward_dynamics(q, v, x)
     )[:1],
 }
+
+
+def contacts(model, q):
+    """Return the bodies whose balls may touch, by pairs, but those that overlap at q."""
+    balls = [constraints.Sphere(k, [0, 0, 0], 0.1) for k in range(model.njoints)]
+    shapes = constraints.Geometry(balls, [str(k) for k in range(model.njoints)])
+    pairs = constraints.contacts_of(model, shapes, reference=q)
+    return np.array([[pair.sphere.body, pair.against.body] for pair in pairs])
 
 
 def bound(model, q, v, x):

@@ -21,7 +21,6 @@ from .contact_points import KINDS, cannot_touch, contact_points
 from .contacts import Contact
 
 OVERLAP = 1e-3  # m: pairs that overlap by more at the reference are left out
-SIDES = 2
 
 
 class LeftOut(NamedTuple):
@@ -87,7 +86,6 @@ def contacts_of(
     --------
     >>> import treefactor as tf
     >>> from treefactor.constraints import Box, Capsule, Geometry, contacts_of
-    >>> leg = dict(kind="revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0, tensor=[[1, 0, 0]] * 3))
     >>> body = tf.Inertia(5.0, tensor=[[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]])
     >>> robot = tf.Model([tf.Joint("base", "freeflyer", inertia=body),
     ...                   tf.Joint("leg", "revolute", 0, axis=[0, 1, 0], inertia=body)])
@@ -105,7 +103,7 @@ def contacts_of(
     rules = _rules(exclude)
     bodies = [_body(model, shape, name) for shape, name in zip(shapes, names, strict=True)]
     own = range(len(geometry)) if self_collision else ()
-    pairs = [*combinations(own, SIDES)]
+    pairs = [*combinations(own, 2)]
     pairs += [(k, other) for k in range(len(geometry)) for other in range(len(geometry), len(shapes))]
     placed = None if reference is None else _placements(model, shapes, reference)
     contacts, left_out = [], []
@@ -140,7 +138,7 @@ def _rules(exclude) -> list[tuple[str, str]]:
     """Return validated pairs of patterns."""
     rules = [as_tuple(pair, "a pair to exclude") for pair in as_tuple(exclude, "exclude")]
     for pair in rules:
-        if len(pair) != SIDES or not all(isinstance(name, str) for name in pair):
+        if len(pair) != 2 or not all(isinstance(name, str) for name in pair):
             raise InvalidModelError(f"exclude must hold pairs of names, got {pair!r}")
     return rules
 

@@ -103,7 +103,7 @@ static inline ptrdiff_t group_bodies(const Body *body, ptrdiff_t count, int lane
     return groups;
 }
 
-/* Return how many lanes take the least time, 0: none. A group takes longer than a body alone: measured on twelve robots,
+/* Return how many lanes take the least time, 0: none. A group takes longer than a body alone: measured on four robots,
  * about 1.25 times as long in two lanes, 1.4 times in four. */
 static inline int best_lanes(const Body *body, ptrdiff_t count, int most)
 {
