@@ -21,10 +21,10 @@ WITHOUT_AXIS = "freeflyer", "spherical", "planar", "translation"
 
 
 def humanoid(mimic=None):
-    """Return a model with arms whose hands differ in kind and order of fingers, five wheels, legs, and screws.
+    """Return a model with arms whose hands differ in kind and order of fingers, five wheels, legs, screws.
 
-    Its limbs are numbered so that no child of the trunk or of a hand comes where its equal one does. The axes of
-    the screws lie differently: they are no equal limbs.
+    Its limbs are numbered so that no child of the trunk or of a hand comes where its equal one does. The axes
+    of the screws lie differently: they are no equal limbs.
     """
     rng = np.random.default_rng(5)
     joints = []
