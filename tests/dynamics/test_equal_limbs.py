@@ -21,10 +21,10 @@ WITHOUT_AXIS = "freeflyer", "spherical", "planar", "translation"
 
 
 def humanoid(mimic=None):
-    """Return a model with arms whose hands differ in kind and order of fingers, five wheels, legs, screws.
+    """Return a model with arms whose hands differ in kind and order of fingers, five wheels, legs, flaps.
 
     Its limbs are numbered so that no child of the trunk or of a hand comes where its equal one does. The axes
-    of the screws lie differently: they are no equal limbs.
+    of the flaps lie differently: they are no equal limbs.
     """
     rng = np.random.default_rng(5)
     joints = []
@@ -61,7 +61,7 @@ def humanoid(mimic=None):
         add(kind, trunk, 1)
     last = chain(LEG, trunk)
     for place in (2, 0, 4):
-        add("helical", trunk, place)
+        add("revolute", trunk, place)
     if mimic is not None:
         add("revolute", last, 1, mimic=mimic)
         add("revolute", 4, 1, mimic=mimic)
