@@ -174,7 +174,10 @@ def test_bench_of_control(tmp_path, capsys, monkeypatch):
     assert "Crocoddyl is left out" in shown.err
 
 
-@pytest.mark.skipif(not control_times.crocoddyl_python(), reason=f"{control_times.VARIABLE} names no Python that has Crocoddyl")
+@pytest.mark.skipif(
+    not control_times.crocoddyl_python(),
+    reason=f"{control_times.VARIABLE} names no Python that has Crocoddyl",
+)
 def test_bench_of_crocoddyl():
     motions = control_times.Motions("ur5_robot")
     assert motions.iterations == motions.their_iterations
