@@ -5,7 +5,10 @@ import pytest
 from helpers.declared import cases
 
 import treefactor as tf
-from treefactor.adapters import pinocchio_
+
+pytest.importorskip("pinocchio", reason="Pinocchio reads the robots")
+
+from treefactor.adapters import pinocchio_  # noqa: E402
 
 ROBOTS = {"ur5_robot": False, "panda": False, "solo12": True, "tiago": False}
 BATCH = 11  # not a multiple of 8
