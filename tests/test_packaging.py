@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -216,6 +217,17 @@ def test_the_wheel_holds_both_packages_and_the_kernels(wheel):
         name.startswith("treefactor/linalg/_multi_rhs.") and not name.endswith(".pyx") for name in names
     )
     assert not [name for name in names if name.startswith(("adapters/", "tests/"))]
+
+
+def test_links_of_the_description_are_absolute(wheel):
+    """A package index shows the README, and has neither its pictures nor its pages."""
+    archive = zipfile.ZipFile(wheel)
+    metadata = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    text = archive.read(metadata).decode()
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(links) > 10
+    assert [link for link in links if not link.startswith("https://")] == []
+    assert f"Version: {treefactor.__version__}\n" in text
 
 
 def test_the_wheel_holds_a_compiled_module_for_every_pyx_file(wheel):

@@ -8,7 +8,7 @@ import treefactor as tf
 
 pytest.importorskip("pinocchio", reason="Pinocchio reads the robots")
 
-from treefactor.adapters import pinocchio_  # noqa: E402
+from treefactor.adapters import pinocchio_
 
 ROBOTS = {"ur5_robot": False, "panda": False, "solo12": True, "tiago": False}
 BATCH = 11  # not a multiple of 8
