@@ -15,7 +15,7 @@ COVERED := .covered
 NEWEST  := .newest
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint generate bench compare history dashboard docs measure clean
+.PHONY: demo test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint compilers generate bench compare history dashboard docs measure clean
 
 # engines are unpacked while the kernels are compiled
 demo: $(TOOLS)
@@ -110,6 +110,16 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest treefactor.linalg._factor_methods treefactor.quantities.functions treefactor.se3 treefactor.so3 \
 	  --mypy-config-file pyproject.toml --ignore-missing-stub --ignore-disjoint-bases
+
+# Check the kernels with each of COMPILERS; a warning is an error.
+COMPILERS ?= gcc clang
+compilers: $(READY)
+	@for compiler in $(COMPILERS); do \
+	  echo "$$compiler" && find treefactor/kernels -name '*.c' -print0 | xargs -0 -n 1 \
+	    $$compiler -fsyntax-only -Wall -Werror -Wno-psabi -Itreefactor \
+	    -I"$$($(BIN)/python -c 'import numpy; print(numpy.get_include())')" \
+	    -I"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("include"))')" || exit 1; \
+	done
 
 # Write types, of JAX and PyTorch, too, public names and the API page from the declarations in treefactor/quantities.
 generate: $(READY)

@@ -230,8 +230,22 @@ def translate(extensions: list[Extension]) -> list[Extension]:
     )
 
 
+REPOSITORY = "https://github.com/treefactor/treefactor"
+
+
+def readme() -> str:
+    """Return the README for a package index, where relative links and pictures lead nowhere."""
+
+    def absolute(link: re.Match) -> str:
+        return f"{link[1]}({REPOSITORY}/{'raw' if link[1].startswith('!') else 'blob'}/main/"
+
+    return re.sub(r"(!?\[[^]]*\])\((?!https?:|#)", absolute, Path("README.md").read_text(encoding="utf-8"))
+
+
 if __name__ == "__main__":  # not in the processes that cythonize starts
     setup(
+        long_description=readme(),
+        long_description_content_type="text/markdown",
         packages=[*find_packages(include=["treefactor", "treefactor.*"]), "treefactor.adapters"],
         py_modules=["pytest_treefactor"],
         package_dir={"treefactor": "treefactor", "treefactor.adapters": "adapters"},

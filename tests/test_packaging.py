@@ -2,6 +2,8 @@
 
 import importlib.util
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,6 +18,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import treefactor
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 pytestmark = [pytest.mark.unsanitized, pytest.mark.uncovered]
 
@@ -81,6 +88,53 @@ def test_importing_treefactor_loads_nothing_heavy(tmp_path):
         f"print(*sorted({HEAVY!r} & (set(sys.modules) - known)))"
     )
     assert run(code, tmp_path).stdout.split() == []
+
+
+ABSENT = {"coal", "matplotlib", "h5py", "clarabel", "daqp", "llvmlite", *MODULES.values(), *NEEDED}
+CIBUILDWHEEL = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["cibuildwheel"]
+
+
+def test_the_tests_of_wheels_need_no_engine(tmp_path):
+    """Import every module that the command of cibuildwheel collects where only pytest and hypothesis are."""
+    folders = [
+        word.removeprefix("{project}/") for word in CIBUILDWHEEL["test-command"].split() if "/" in word
+    ]
+    files = sorted(file for folder in folders for file in (ROOT / folder).rglob("test_*.py"))
+    assert len(folders) > 3
+    done = run(
+        "import importlib, sys, pytest\n"
+        "class Missing:\n"
+        "    def find_spec(name, path=None, target=None):\n"
+        f"        if name.partition('.')[0] in {sorted(ABSENT)}:\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Missing)\n"
+        f"sys.path[:0] = {[str(ROOT / 'tests'), *sorted({str(file.parent) for file in files})]}\n"
+        f"for name in {[file.stem for file in files]}:\n"
+        "    try:\n        importlib.import_module(name)\n"
+        "    except pytest.skip.Exception: pass\n"
+        "    except Exception as error: print(name, repr(error), file=sys.stderr)\n"
+        "print('done')",
+        tmp_path,
+    )
+    assert (done.stdout.strip(), done.stderr) == ("done", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("numpy", ["numpy", "numpy==1.24.4"])
+def test_the_command_of_cibuildwheel_passes_in_a_bare_environment(built_wheel, numpy, tmp_path):
+    """Run it as cibuildwheel does, with the newest NumPy and the oldest that is allowed."""
+    if numpy != "numpy" and sys.version_info >= (3, 12):
+        pytest.skip("NumPy 1.24 has no wheels for Python 3.12 and later")
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "bare"], check=True)
+    python = tmp_path / "bare" / "bin" / "python"
+    needed = [built_wheel, numpy, *CIBUILDWHEEL["test-requires"]]
+    subprocess.run([python, "-m", "pip", "install", "-q", *needed], check=True)
+    command = CIBUILDWHEEL["test-command"].format(project=ROOT).removeprefix("python ")
+    done = subprocess.run(
+        [python, *shlex.split(command), "-q", "-p", "no:cacheprovider"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-4000:]
 
 
 MADE = "*.so", "_*.c"  # by compiling in the checkout
@@ -163,6 +217,17 @@ def test_the_wheel_holds_both_packages_and_the_kernels(wheel):
         name.startswith("treefactor/linalg/_multi_rhs.") and not name.endswith(".pyx") for name in names
     )
     assert not [name for name in names if name.startswith(("adapters/", "tests/"))]
+
+
+def test_links_of_the_description_are_absolute(wheel):
+    """A package index shows the README, and has neither its pictures nor its pages."""
+    archive = zipfile.ZipFile(wheel)
+    metadata = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    text = archive.read(metadata).decode()
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(links) > 10
+    assert [link for link in links if not link.startswith("https://")] == []
+    assert f"Version: {treefactor.__version__}\n" in text
 
 
 def test_the_wheel_holds_a_compiled_module_for_every_pyx_file(wheel):

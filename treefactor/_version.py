@@ -1,3 +1,3 @@
 """The version, stored here because reading the package's metadata takes longer than the import."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

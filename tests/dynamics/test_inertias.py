@@ -5,6 +5,9 @@ import pytest
 from helpers.declared import cases
 
 import treefactor as tf
+
+pytest.importorskip("pinocchio", reason="Pinocchio reads the robots")
+
 from treefactor.adapters import pinocchio_
 
 ROBOTS = {"ur5_robot": False, "panda": False, "solo12": True, "tiago": False}

@@ -12,8 +12,8 @@ typedef float COLUMNS(column) __attribute__((vector_size(4 * FLOATS), may_alias)
 #if defined(__clang__) || __GNUC__ >= 12
 #define MIX(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
-typedef int COLUMNS(order) __attribute__((vector_size(4 * FLOATS)));
-#define MIX(a, b, ...) __builtin_shuffle(a, b, (COLUMNS(order)){__VA_ARGS__})
+typedef int COLUMNS(column_order) __attribute__((vector_size(4 * FLOATS)));
+#define MIX(a, b, ...) __builtin_shuffle(a, b, (COLUMNS(column_order)){__VA_ARGS__})
 #endif
 
 #if FLOATS == 4

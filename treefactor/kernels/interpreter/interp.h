@@ -167,9 +167,16 @@ typedef long long ISA(Flags_single) __attribute__((vector_size(2 * REGISTER)));
 #undef INVALID
 #undef AS_INVALID
 
+#define FUNCTION(name, lanes) ISA(name##_##lanes)
+#define OF_WIDTH(count, lanes) \
+    {count, FUNCTION(run, lanes), FUNCTION(load, lanes), FUNCTION(store, lanes), FUNCTION(find_invalid, lanes), \
+     FUNCTION(find_failed, lanes)}
+
 const ProgramKernels ISA(program_kernels) = {
     ISA_NAME,
-    {{ISA(width_64), ISA(width_16), ISA(width_8), ISA(width_1)},
-     {ISA(width_64_single), ISA(width_32_single), ISA(width_16_single), ISA(width_16_single)}},
+    {{OF_WIDTH(64, 64), OF_WIDTH(16, 16), OF_WIDTH(8, 8), OF_WIDTH(1, 1)},
+     {OF_WIDTH(64, 64_single), OF_WIDTH(32, 32_single), OF_WIDTH(16, 16_single), OF_WIDTH(16, 16_single)}},
     {ISA(sines), ISA(sines_single)},
     {ISA(arctangents), ISA(arctangents_single)}};
+#undef FUNCTION
+#undef OF_WIDTH

@@ -163,8 +163,6 @@ static void NAME(run)(const int32_t *p, void *workspace)
 
 #include "transfer.h"
 
-static const Width NAME(width) = {LANES, NAME(run), NAME(load), NAME(store), NAME(find_invalid), NAME(find_failed)};
-
 #undef SLOT
 #undef CONSTANT
 #undef EACH_TIME
