@@ -12,8 +12,8 @@ import numpy as np
 from .._util.messages import received
 from .._util.validation import as_real
 from ..exceptions import ConfigurationError, DtypeError, ShapeError
-from ..kinematics.masses import results_of
 from ..kinematics._request import Request
+from ..kinematics.masses import results_of
 from ..kinematics.plans import Item, View, items_of_masses, reference_name, request_of
 from ..kinematics.requests import kept
 from ..model._configurations import configurations_of
@@ -406,7 +406,12 @@ def compiled(terms: list[_Term], sizes: Sizes) -> Terms:
 
 def _request(model: Model, items: list[Item]) -> Request:
     """Return the request of items, which the model keeps for the next search."""
-    return kept(model, ("costs", *items), lambda: request_of(model, items))
+    frames = [
+        (item.kind, item.layout, view.frame.joint, view.frame.R.tobytes(), view.frame.p.tobytes(), *view[1:])
+        for item in items
+        for view in item.views  # of which each has one
+    ]
+    return kept(model, ("costs", *frames), lambda: request_of(model, items))
 
 
 def _results(item: Item) -> int:

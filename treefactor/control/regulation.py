@@ -22,7 +22,7 @@ from .curvature import add_curvature
 from .results import ILQRProgress, ILQRResult, ILQRStatus
 from .starts import Start, actuation_of, limits_of, positive, start_of
 
-LENGTHS = 0.5 ** np.arange(1, 9)  # of steps, after 1: one for each lane
+FULL, LENGTHS = np.ones(1), 0.5 ** np.arange(1, 9)  # of steps: the first try, then one for each lane
 SHORT, LONG, FACTOR = 0.01, 0.5, 10.0  # steps that change the regularization, and how much
 LARGEST = 1e9  # regularization
 ENOUGH = 0.1  # least fall of costs, as a part of the expected one
@@ -248,9 +248,9 @@ class _Search:
         self.iterations[left] += 1
         expected = self.slope[left, 0] - 0.5 * self.slope[left, 1]
         self.expected[left] = expected
-        damping = self.damping[left] * np.where(
-            length > LONG, 1.0 / FACTOR, np.where(length <= SHORT, FACTOR, 1.0)
-        )
+        damping = self.damping[left]
+        damping[length > LONG] /= FACTOR
+        damping[length <= SHORT] *= FACTOR
         self.damping[left] = np.maximum(damping, self.least)
         converged = (abs(expected) < tolerance) & (self.gap[left] < tolerance)
         self.status[left[converged]] = ILQRStatus.CONVERGED
@@ -311,7 +311,7 @@ class _Search:
         """
         accepted = np.zeros(len(left))
         waiting = np.flatnonzero(np.isfinite(self.slope[left, 0]))
-        for lengths in (np.ones(1), *((LENGTHS,) if not self.custom else LENGTHS[:, None])):
+        for lengths in (FULL, *((LENGTHS,) if not self.custom else LENGTHS[:, None])):
             if not waiting.size:
                 break
             at = left[waiting]
@@ -319,10 +319,10 @@ class _Search:
             pulled = self._pulled(at, lengths, q, v)
             best = first_enough(costs, lengths, self.cost[at], self.slope[at], pulled, ENOUGH, ASCENT, FLAT)
             good = best >= 0
-            chosen = (np.arange(len(at)) * len(lengths) + best)[good]
-            if len(chosen) == len(self.q) and len(lengths) == 1:
+            if len(at) == len(self.q) and len(lengths) == 1 and good.all():
                 self.q, self.v, self.u, self.cost = q, v, u, costs
             else:
+                chosen = (np.arange(len(at)) * len(lengths) + best)[good]
                 for kept, new in ((self.q, q), (self.v, v), (self.u, u), (self.cost, costs)):
                     kept[at[good]] = new[chosen]
             accepted[waiting[good]] = lengths[best[good]]
