@@ -8,6 +8,7 @@ TREEFACTOR_CROCODDYL_PYTHON names a Python that has it (see peers/crocoddyl_requ
 
 import argparse
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -25,6 +26,11 @@ POSTURE = np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8, 0.02, 0.02])  # rad, m
 TOLERANCE = 1e-9  # of the expected fall of costs
 TURNS = 5  # of one problem alone and its peer
 PEER = Path(__file__).parent / "peers" / "crocoddyl_ddp.py"
+REQUIREMENTS = "crocoddyl_requirements.txt"  # beside it
+
+
+class PeerError(RuntimeError):
+    """A signal ended the process of the peer."""
 
 
 @dataclass
@@ -94,9 +100,15 @@ def measure(given: Problems, iterations: int, repeats: int):
 
 
 def crocoddyl(python: str, given: Problems, iterations: int, repeats: int):
-    """Return the costs, iterations and processor times of SolverDDP, run by another Python."""
+    """Return the costs, iterations and processor times of SolverDDP, run by another Python.
+
+    Raises
+    ------
+    PeerError
+        If a signal ends its process, as a segmentation fault does.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        problem, found = Path(folder) / "problems.npz", Path(folder) / "found.npz"
+        problem, solution = Path(folder) / "problems.npz", Path(folder) / "solutions.npz"
         np.savez(
             problem,
             **{"urdf": str(robots.find("panda").path), "frame": FRAME, "goal": given.goal},
@@ -104,8 +116,21 @@ def crocoddyl(python: str, given: Problems, iterations: int, repeats: int):
             **{"effort": given.effort, "goal_weight": GOAL, "end_weight": END, "state_weight": STATE},
             **{"effort_weight": EFFORT, "tolerance": TOLERANCE, "iterations": iterations, "repeats": repeats},
         )
-        subprocess.run([python, str(PEER), str(problem), str(found)], check=True)
-        return dict(np.load(found))
+        code = subprocess.run([python, str(PEER), str(problem), str(solution)]).returncode
+        if code < 0:
+            raise PeerError(f"its process ended with {signal.Signals(-code).name}, with {versions(python)}")
+        if code:
+            raise subprocess.CalledProcessError(code, python)
+        return dict(np.load(solution))
+
+
+def versions(python: str) -> str:
+    """Return the versions of the peer's packages, and where those stand that work together."""
+    code = (
+        "from importlib.metadata import version as v; print('crocoddyl', v('crocoddyl'), 'and pin', v('pin'))"
+    )
+    run = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    return f"{run.stdout.strip()}; versions that work together are in examples/peers/{REQUIREMENTS}"
 
 
 def measure_alone(given: Problems, iterations: int, repeats: int, python: str | None):
@@ -175,12 +200,17 @@ def main():
     print(f"cost        {costs[0].mean():8.3f} on average, {costs[-1].mean():.3f} in the end")
     print(f"treefactor  {own:8.2f} ms of processor time per problem, {own / used.mean():.2f} per iteration")
     python = os.environ.get("TREEFACTOR_CROCODDYL_PYTHON")
-    alone, beside = measure_alone(given, options.iterations, options.repeats, python)
+    missing = "TREEFACTOR_CROCODDYL_PYTHON does not name a Python that has it"
+    try:
+        alone, beside = measure_alone(given, options.iterations, options.repeats, python)
+    except PeerError as error:
+        missing, python = str(error), None
+        alone, beside = measure_alone(given, options.iterations, options.repeats, python)
     print(f"alone       {1e3 * alone['seconds']:8.2f} ms for the first problem")
     if options.out:
         draw(options.out, given, result)
     if not python:
-        print("Crocoddyl is left out: TREEFACTOR_CROCODDYL_PYTHON does not name a Python that has it")
+        print(f"Crocoddyl is left out: {missing}")
         return
     theirs = compare(crocoddyl(python, given, options.iterations, options.repeats), result)
     peer, rounds = 1e3 * theirs["seconds"], theirs["iterations"]

@@ -206,6 +206,19 @@ def test_differential_dynamic_programming_prints_and_draws(example, monkeypatch,
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="the peer is a script of the shell")
+def test_the_batch_goes_on_without_a_peer_that_a_signal_ends(example, tmp_path, monkeypatch, capsys):
+    peer = tmp_path / "python"
+    peer.write_text('#!/bin/sh\n[ "$1" = -c ] && echo crocoddyl 3.2.1 and pin 4.1.0 || kill -SEGV $$\n')
+    peer.chmod(0o755)
+    monkeypatch.setenv("TREEFACTOR_CROCODDYL_PYTHON", str(peer))
+    monkeypatch.setattr(sys, "argv", ["ddp_batch", "--problems", "2", "--steps", "4", "--repeats", "1"])
+    example("ddp_batch").main()
+    printed = capsys.readouterr().out
+    assert "left out: its process ended with SIGSEGV, with crocoddyl 3.2.1 and pin 4.1.0; " in printed
+    assert "alone" in printed
+
+
 @pytest.mark.skipif(
     "TREEFACTOR_CROCODDYL_PYTHON" not in os.environ,
     reason="TREEFACTOR_CROCODDYL_PYTHON names no Python that has Crocoddyl",

@@ -54,7 +54,7 @@ def solve(problem, controls, tolerance: float, iterations: int):
 def main():
     given = np.load(sys.argv[1])
     model = pin.buildModelFromUrdf(str(given["urdf"]))
-    found = []
+    rows = []
     for number in range(len(given["q0"])):
         problem = shooting_problem(model, given, number)
         controls = list(np.repeat(given["u"][number : number + 1], int(given["steps"]), axis=0))
@@ -62,8 +62,8 @@ def main():
             solve(problem, controls, float(given["tolerance"]), int(given["iterations"]))
             for _ in range(int(given["repeats"]))
         ]
-        found.append((runs[0][0].cost, runs[0][1], min(run[2] for run in runs)))
-    cost, iterations, seconds = np.transpose(found)
+        rows.append((runs[0][0].cost, runs[0][1], min(run[2] for run in runs)))
+    cost, iterations, seconds = np.transpose(rows)
     np.savez(sys.argv[2], cost=cost, iterations=iterations, seconds=seconds, version=crocoddyl.__version__)
 
 

@@ -20,6 +20,7 @@ from treefactor.control import (
     StateCost,
     ilqr,
 )
+from treefactor.control._riccati import first_enough
 from treefactor.control.costs import Sizes, terms_of
 from treefactor.control.curvature import accelerations_worth
 from treefactor.control.regulation import Options, _Search
@@ -247,8 +248,8 @@ def test_expected_changes_with_gaps_are_derivatives_along_the_step():
         search.sweep(every)
         up, down = (search._forward(every, np.array([s])) for s in (d, -d))
         change = (up[3] - down[3]) / (2.0 * d)
-        linear, _ = search._slopes(every, np.array([d]), *up[:2])
-        np.testing.assert_allclose(linear[:, 0], -change, rtol=1e-5, atol=1e-6 * abs(change).max())
+        linear = search.slope[:, 0] + search._pulled(every, np.array([d]), *up[:2])
+        np.testing.assert_allclose(linear, -change, rtol=1e-5, atol=1e-6 * abs(change).max())
     search = search_of(flyer(), 5, costs_of(flyer(), rng), rng, gaps=(0.5, 0.5))
     search.sweep(every)
     before = search.gaps.copy()
@@ -265,9 +266,10 @@ def test_expected_changes_of_linear_problems_with_gaps_are_exact():
     search.sweep(every)
     for length in np.array([1.0, 0.25]):
         motion = search._forward(every, length[None])
-        a, b = search._slopes(every, length[None], *motion[:2])
+        pulled = search._pulled(every, length[None], *motion[:2])
+        a, b = search.slope[:, 0] + pulled, search.slope[:, 1] + 2.0 * pulled
         fall = search.cost - motion[3]
-        np.testing.assert_allclose((length * a - 0.5 * length**2 * b)[:, 0], fall, rtol=1e-7)
+        np.testing.assert_allclose(length * a - 0.5 * length**2 * b, fall, rtol=1e-7)
 
 
 def test_second_derivatives_give_the_step_of_newton():
@@ -415,6 +417,43 @@ def test_neighbours_and_threads_change_no_bit(multiple):
         for name in names:
             np.testing.assert_array_equal(getattr(few, name), getattr(every, name)[chosen], err_msg=name)
             np.testing.assert_array_equal(getattr(threaded, name), getattr(every, name), err_msg=name)
+
+
+def test_the_first_step_that_lowers_the_cost_enough_is_taken():
+    """A tenth of an expected fall, twice an expected rise at most; all but NaN where rounding decides."""
+    rng, length = np.random.default_rng(4), 0.5 ** np.arange(4)
+    slope, pulled = rng.normal(size=(200, 2)), 0.3 * rng.normal(size=(200, 4))
+    slope[:20] = pulled[:20] = 1e-14
+    before = rng.normal(size=200)
+    for extra in (None, pulled):
+        linear, quadratic = (slope[:, k, None] + (0.0 if extra is None else (1 + k) * extra) for k in (0, 1))
+        expected = length * linear - 0.5 * length**2 * quadratic
+        cost = before[:, None] - expected * rng.uniform(-1.0, 3.0, size=(200, 4))
+        cost[::3, 0], cost[1::5, 1], cost[2::7, 2] = np.nan, np.inf, -np.inf
+        fall = before[:, None] - cost
+        enough = (fall > np.where(expected < 0.0, 2.0, 0.1) * expected) | (abs(linear) < 1e-12)
+        enough &= np.isfinite(cost)
+        wanted = np.where(enough.any(axis=1), enough.argmax(axis=1), -1)
+        flat = None if extra is None else extra.ravel()
+        best = first_enough(cost.ravel(), length, before, slope, flat, 0.1, 2.0, 1e-12)
+        np.testing.assert_array_equal(best, wanted)
+        assert set(best) == {-1, 0, 1, 2, 3}
+
+
+def test_frames_on_one_joint_keep_their_own_costs():
+    """What a model keeps for a cost serves costs of the same frame only."""
+    turn = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    rng, q0, v0, u = np.random.default_rng(12), np.zeros(3), np.ones(3), np.zeros((STEPS, 3))
+    frames = {"far": (np.eye(3), [0.1, 0.2, 0.9]), "turned": (turn, [0.1, 0.2, 0.3])}
+    model, fresh = arm(), arm()
+    for name, (R, p) in frames.items():
+        model, fresh = (one.add_frame(name, "hinge2", R, p) for one in (model, fresh))
+    for name, reference in (("tool", "LOCAL"), ("far", "LOCAL"), ("turned", "LOCAL"), ("tool", "WORLD")):
+        goal = tf.frame_placement(fresh, rng.normal(size=3), name)
+        cost = [FrameCost(name, goal), FrameVelocityCost(name, reference=reference), ControlCost(weight=0.1)]
+        fresh._requests.clear()
+        kept, compiled = (ilqr(one, q0, v0, u, cost, H, iterations=2) for one in (model, fresh))
+        np.testing.assert_array_equal(kept.costs, compiled.costs)
 
 
 def test_steps_that_raise_the_cost_are_refused():

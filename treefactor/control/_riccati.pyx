@@ -1,7 +1,7 @@
 """Run Riccati sweeps along motions, and motions with the gains that they give, on validated arrays."""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, NAN
+from libc.math cimport INFINITY, NAN, fabs
 from libc.stdint cimport int8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -12,6 +12,8 @@ from ..model._configurations cimport CIRCLE, LINEAR, Configurations, Coordinates
 from ..tree._operands cimport ALIGNED, LANES, align
 from ..tree._pattern cimport FACTORIZED, active
 from ._costs cimport CostDerivatives, Terms, gather
+
+import numpy as np
 
 cnp.import_array()
 
@@ -553,7 +555,7 @@ cdef class FeedbackRollouts:
     def run(self, double h, tuple reference not None, tuple law not None, cnp.ndarray problem not None,
             cnp.ndarray length not None, tuple limits, tuple results not None, Py_ssize_t first,
             Py_ssize_t stop):
-        """Compute motions first .. stop-1: of reference problem[k] with the step length[k], from its start.
+        """Compute motions first .. stop-1: of some problems with every step length, which vary fastest.
 
         Parameters
         ----------
@@ -563,12 +565,13 @@ cdef class FeedbackRollouts:
         law : tuple of ndarray
             C-contiguous gains (B, T, nu, 2 nv), feedforward (B, T, nu), and gaps (B, T, 2 nv) or None: a step
             of length s leaves 1 - s of them.
-        problem, length : ndarray, shape (R,)
-            intp, in ascending order, and float64.
+        problem : ndarray of intp, shape (A,)
+            In ascending order.
+        length : ndarray, shape (S,)
         limits : tuple of ndarray, or None
             Lower and upper ones of the controls, (nu,).
         results : tuple of ndarray
-            C-contiguous q, v and u as those of the reference, for R motions, and their costs (R,).
+            C-contiguous q, v and u as those of the reference, for A S motions, and their costs (A S,).
         """
         cdef Simulation simulation = self.simulation
         cdef Py_ssize_t nq = simulation.nq, nv = simulation.nv, nu = self.nu, steps = law[0].shape[1]
@@ -583,7 +586,7 @@ cdef class FeedbackRollouts:
         cdef const Py_ssize_t *row = <const Py_ssize_t *> self.rows.data
         cdef const Py_ssize_t *column = <const Py_ssize_t *> self.columns.data
         cdef const double *factor = <const double *> self.factors.data
-        cdef Py_ssize_t count
+        cdef Py_ssize_t count, tried = len(length)
         cdef double *memory
         cdef double *work
         cdef double *q
@@ -625,8 +628,8 @@ cdef class FeedbackRollouts:
                 count = min(<Py_ssize_t> LANES, stop - first)
                 for k in range(LANES):
                     r = min(first + k, stop - 1)
-                    to[k], chosen[k] = r, (<Py_ssize_t *> problem.data)[r]
-                    lengths[k] = (<double *> length.data)[r]
+                    to[k], chosen[k] = r, (<Py_ssize_t *> problem.data)[r // tried]
+                    lengths[k] = (<double *> length.data)[r % tried]
                 gather(<double *> q0.data, chosen, (steps + 1) * nq, nq, x)
                 gather(<double *> v0.data, chosen, (steps + 1) * nv, nv, v)
                 scatter(x, nq, <double *> q1.data, to, (steps + 1) * nq)
@@ -672,6 +675,47 @@ cdef class FeedbackRollouts:
                         <double *> v1.data + r * (steps + 1) * nv, <double *> u1.data + r * steps * nu, work)
                 first += LANES
         free(memory)
+
+
+def first_enough(cnp.ndarray cost not None, cnp.ndarray length not None, cnp.ndarray before not None,
+                 cnp.ndarray slope not None, cnp.ndarray pulled, double enough, double ascent, double flat):
+    """Return the first step length of every problem that lowers its cost enough, -1 where none does.
+
+    Parameters
+    ----------
+    cost : ndarray, shape (A S,)
+        Of all problems with every length, which vary fastest.
+    length : ndarray, shape (S,)
+    before : ndarray, shape (A,)
+    slope : ndarray, shape (A, 2)
+        Costs shall fall by s slope_0 - s s / 2 slope_1.
+    pulled : ndarray, shape (A S,), or None
+        Added to the first slope, and twice to the second one.
+    enough, ascent, flat : float
+        Least part of an expected fall, largest part of an expected rise, and the slope below which rounding
+        decides.
+
+    Returns
+    -------
+    ndarray of intp, shape (A,)
+    """
+    cdef Py_ssize_t tried = len(length), k, j
+    cdef cnp.ndarray best = np.full(len(before), -1, np.intp)
+    cdef double linear, quadratic, expected, fall, s
+    for k in range(len(best)):
+        for j in range(tried):
+            s = (<double *> length.data)[j]
+            linear, quadratic = (<double *> slope.data)[2 * k], (<double *> slope.data)[2 * k + 1]
+            if pulled is not None:
+                linear += (<double *> pulled.data)[k * tried + j]
+                quadratic += 2.0 * (<double *> pulled.data)[k * tried + j]
+            expected = s * linear - 0.5 * s * s * quadratic
+            fall = (<double *> before.data)[k] - (<double *> cost.data)[k * tried + j]
+            if -INFINITY < fall < INFINITY and (
+                    fall > (ascent if expected < 0.0 else enough) * expected or fabs(linear) < flat):
+                (<Py_ssize_t *> best.data)[k] = j
+                break
+    return best
 
 
 cdef inline void leave(Simulation simulation, double *gap, const double *length, double *x, double *q,

@@ -12,8 +12,10 @@ import numpy as np
 from .._util.messages import received
 from .._util.validation import as_real
 from ..exceptions import ConfigurationError, DtypeError, ShapeError
+from ..kinematics._request import Request
 from ..kinematics.masses import results_of
 from ..kinematics.plans import Item, View, items_of_masses, reference_name, request_of
+from ..kinematics.requests import kept
 from ..model._configurations import configurations_of
 from ..model.frames import frame_of, support_of
 from ..model.model import Model
@@ -397,9 +399,19 @@ def compiled(terms: list[_Term], sizes: Sizes) -> Terms:
         items = [
             [item for term in part for item in getattr(term, name)] for name in ("of_value", "of_derivatives")
         ]
-        requests.append(tuple(request_of(sizes.model, own) for own in items))
+        requests.append(tuple(_request(sizes.model, own) for own in items))
     structs = [term.struct for term in terms]
     return Terms(configurations_of(sizes.model), sizes.controls, structs, requests)
+
+
+def _request(model: Model, items: list[Item]) -> Request:
+    """Return the request of items, which the model keeps for the next search."""
+    frames = [
+        (item.kind, item.layout, view.frame.joint, view.frame.R.tobytes(), view.frame.p.tobytes(), *view[1:])
+        for item in items
+        for view in item.views  # of which each has one
+    ]
+    return kept(model, ("costs", *frames), lambda: request_of(model, items))
 
 
 def _results(item: Item) -> int:

@@ -16,13 +16,13 @@ from ..exceptions import InvalidModelError
 from ..model.model import Model, require_model
 from ..quantities import functions as tf
 from ..tolerances import EXPECTED_FALL, LEAST_REGULARIZATION
-from ._riccati import BackwardPasses, FeedbackRollouts
+from ._riccati import BackwardPasses, FeedbackRollouts, first_enough
 from .costs import Sizes, terms_of
 from .curvature import add_curvature
 from .results import ILQRProgress, ILQRResult, ILQRStatus
 from .starts import Start, actuation_of, limits_of, positive, start_of
 
-LENGTHS = 0.5 ** np.arange(1, 9)  # of steps, after 1: one for each lane
+FULL, LENGTHS = np.ones(1), 0.5 ** np.arange(1, 9)  # of steps: the first try, then one for each lane
 SHORT, LONG, FACTOR = 0.01, 0.5, 10.0  # steps that change the regularization, and how much
 LARGEST = 1e9  # regularization
 ENOUGH = 0.1  # least fall of costs, as a part of the expected one
@@ -248,9 +248,9 @@ class _Search:
         self.iterations[left] += 1
         expected = self.slope[left, 0] - 0.5 * self.slope[left, 1]
         self.expected[left] = expected
-        damping = self.damping[left] * np.where(
-            length > LONG, 1.0 / FACTOR, np.where(length <= SHORT, FACTOR, 1.0)
-        )
+        damping = self.damping[left]
+        damping[length > LONG] /= FACTOR
+        damping[length <= SHORT] *= FACTOR
         self.damping[left] = np.maximum(damping, self.least)
         converged = (abs(expected) < tolerance) & (self.gap[left] < tolerance)
         self.status[left[converged]] = ILQRStatus.CONVERGED
@@ -310,29 +310,23 @@ class _Search:
         Most problems accept the full step: the other lengths are tried for those that do not, side by side.
         """
         accepted = np.zeros(len(left))
-        waiting = np.arange(len(left))
-        for lengths in (np.ones(1), *((LENGTHS,) if not self.custom else LENGTHS[:, None])):
-            waiting = waiting[(accepted[waiting] == 0.0) & np.isfinite(self.slope[left[waiting], 0])]
+        waiting = np.flatnonzero(np.isfinite(self.slope[left, 0]))
+        for lengths in (FULL, *((LENGTHS,) if not self.custom else LENGTHS[:, None])):
             if not waiting.size:
                 break
             at = left[waiting]
             q, v, u, costs = self._forward(at, lengths)
-            costs = costs.reshape(len(at), -1)
-            linear, quadratic = self._slopes(at, lengths, q, v)
-            expected = lengths * linear - 0.5 * lengths**2 * quadratic
-            fall = self.cost[at][:, None] - costs
-            enough = fall > np.where(expected < 0.0, ASCENT, ENOUGH) * expected
-            enough |= np.isfinite(costs) & (abs(linear) < FLAT)
-            best = enough.argmax(axis=1)
-            good = enough.any(axis=1)
-            if good.all() and len(at) == len(self.q) and len(lengths) == 1:
-                self.q, self.v, self.u = q, v, u
+            pulled = self._pulled(at, lengths, q, v)
+            best = first_enough(costs, lengths, self.cost[at], self.slope[at], pulled, ENOUGH, ASCENT, FLAT)
+            good = best >= 0
+            if len(at) == len(self.q) and len(lengths) == 1 and good.all():
+                self.q, self.v, self.u, self.cost = q, v, u, costs
             else:
                 chosen = (np.arange(len(at)) * len(lengths) + best)[good]
-                for kept, new in ((self.q, q), (self.v, v), (self.u, u)):
+                for kept, new in ((self.q, q), (self.v, v), (self.u, u), (self.cost, costs)):
                     kept[at[good]] = new[chosen]
-            self.cost[at[good]] = costs[good, best[good]]
             accepted[waiting[good]] = lengths[best[good]]
+            waiting = waiting[~good]
         if self.gaps is not None:
             self.gaps[left[accepted == 1.0]] = 0.0
             part = left[(accepted > 0.0) & (accepted < 1.0)]
@@ -340,15 +334,14 @@ class _Search:
             self.gap[left] = abs(self.gaps[left]).max(axis=(1, 2))
         return accepted
 
-    def _slopes(self, at, lengths, q, v):
-        """Return a and b, (A, lengths or 1): costs shall fall by s a - s s b / 2 with a step of length s."""
-        linear, quadratic = self.slope[at].T[..., None]
+    def _pulled(self, at, lengths, q, v):
+        """Return what motions with some step lengths change in slopes, (A lengths,); None without gaps."""
         if self.gaps is None:
-            return linear, quadratic
+            return None
         rows = np.repeat(at, len(lengths))
         change = self._differences(self.q[rows, 1:], self.v[rows, 1:], q[:, 1:], v[:, 1:])
-        pulled = (self.pull[rows] * change).reshape(len(rows), -1).sum(axis=1).reshape(len(at), -1) / lengths
-        return linear + pulled, quadratic + 2.0 * pulled
+        pulled = (self.pull[rows] * change).reshape(len(rows), -1).sum(axis=1)
+        return pulled / np.tile(lengths, len(at))
 
     def _gaps(self, rows):
         """Return the ways (A, T, 2 nv) from the states of problems to where the steps before them end."""
@@ -371,20 +364,23 @@ class _Search:
         results = tuple(np.empty((count, *shape[1:])) for shape in shapes)
         arguments = (
             self.sizes.dt, (self.q, self.v, self.u), (self.gains, self.feedforward, self.gaps),
-            np.repeat(at, len(lengths)).astype(np.intp), np.tile(lengths, len(at)), self.limits, results,
+            at, lengths, self.limits, results,
         )  # fmt: skip
         spread(partial(self.rollouts.run, *arguments), count, self.threads, count * EFFORT)
-        *motions, cost = results
-        return *motions, self._with_custom(*motions, np.repeat(at, len(lengths)), cost)
+        if self.custom:
+            self._add_custom(*results, np.repeat(at, len(lengths)))
+        return results
 
     def _values(self, q, v, u, rows):
         """Return the costs of motions of some problems; NaN where one is not finite."""
-        motions = q, v, u, rows, np.zeros(len(q))
-        spread(partial(self.terms.add_values_of, *motions), len(q), self.threads, len(q) * EFFORT)
-        return self._with_custom(*motions)
+        cost = np.zeros(len(q))
+        work = partial(self.terms.add_values_of, q, v, u, rows, cost)
+        spread(work, len(q), self.threads, len(q) * EFFORT)
+        self._add_custom(q, v, u, cost, rows)
+        return np.where(np.isfinite(cost), cost, np.nan)
 
-    def _with_custom(self, q, v, u, rows, cost):
-        """Return costs of some problems with those by functions of the user; NaN where not finite."""
+    def _add_custom(self, q, v, u, cost, rows):
+        """Add the costs of some problems by functions of the user."""
         with np.errstate(invalid="ignore", over="ignore"):
             for term in self.custom:
                 if len(rows) == len(self.q):
@@ -394,4 +390,3 @@ class _Search:
                     for whole, new in zip(motion, (q, v, u), strict=True):
                         whole[rows] = new
                     cost += term.values(*motion)[rows]
-        return np.where(np.isfinite(cost), cost, np.nan)

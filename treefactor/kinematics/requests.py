@@ -37,7 +37,7 @@ def of_frames(
     own = frame_of(model, frame)
     # Frames on one joint differ in their places only
     key = kind, own.joint, reference, classical, layout, placement
-    return moved(model, _kept(model, key, lambda: compiled(frame_of_joint(model, own.joint))), own)
+    return moved(model, kept(model, key, lambda: compiled(frame_of_joint(model, own.joint))), own)
 
 
 def moved(model: Model, request: Request, frame: Frame) -> Request:
@@ -71,7 +71,7 @@ def of_masses(model: Model, kind: str, root=None, v=None, a=None, gather=None) -
     return request_of(model, items_of_masses(model, kind, -1 if root is None else root, order), gather)
 
 
-def _kept(model: Model, key, compiled: Callable[[], Request]) -> Request:
+def kept(model: Model, key, compiled: Callable[[], Request]) -> Request:
     """Return the request that a model keeps by a key; compile a new one, and forget the oldest of many."""
     request = model._requests.get(key)
     if request is None:

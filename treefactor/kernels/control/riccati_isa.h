@@ -3,7 +3,8 @@
  *
  * One text serves one problem and problems side by side: all products are X^T Z, of which an entry of X is `real` and
  * SPAN columns of Z are `wide`. For one problem these are a double and a register of columns, in lanes both a register of
- * problems. Sums have the same order, so that both have the same bits.
+ * problems. Sums have the same order, so that both have the same bits. A row of one problem has few columns, which
+ * registers of 64 bytes would leave empty: these have 32 at most.
  */
 #undef WIDTH
 #undef REAL
@@ -16,7 +17,8 @@
 #undef TILED
 #undef STRIDE
 #define WIDTH (REGISTER / 8)
-typedef double ISA(Columns) __attribute__((vector_size(REGISTER), may_alias));
+typedef double ISA(Problems) __attribute__((vector_size(REGISTER), may_alias));
+typedef double ISA(Span) __attribute__((vector_size(REGISTER == 16 ? 16 : 32), may_alias));
 #define ELEMENT double
 #define INDEX long long
 #if REGISTER == 64
@@ -29,24 +31,25 @@ typedef double ISA(Columns) __attribute__((vector_size(REGISTER), may_alias));
 #define TILED(f) ISA(f##_of_problems)
 #include "../common/transpose.h"
 
-#define wide ISA(Columns)
-
 #include "box_qp.h"
 
+#define wide ISA(Span)
 #define REAL double
 #define LANES 1
-#define SPAN WIDTH
+#define SPAN (REGISTER == 16 ? 2 : 4)
 #define STRIDE 1
 #define NAME(f) ISA(f##_one)
 #include "riccati_products.h"
 #include "riccati_sweep.h"
+#undef wide
 #undef REAL
 #undef LANES
 #undef SPAN
 #undef STRIDE
 #undef NAME
 
-#define REAL ISA(Columns)
+#define wide ISA(Problems)
+#define REAL ISA(Problems)
 #define LANES WIDTH
 #define SPAN 1
 #define STRIDE 8

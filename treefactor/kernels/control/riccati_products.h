@@ -2,12 +2,20 @@
  *
  * Columns of rows that a product fills begin at a multiple of SPAN: entries left of the first one asked for, and of upper
  * triangles left of the diagonal, are overwritten by numbers that nothing reads. */
+#include "../common/hold.h"
 #include "../common/spatial.h"
 
 /* SPAN columns from column c of a row on */
 #define WIDE(row, c) AS(wide, (row) + (ptrdiff_t)(c) * LANES)
 #define READ_WIDE(row, c) READ_AS(wide, (row) + (ptrdiff_t)(c) * LANES)
 #define ROW(X, r) ((X) + (ptrdiff_t)(r) * ld * LANES)
+
+#undef HOLD_LANES
+#if LANES > 1
+#define HOLD_LANES(x) HOLD(x)
+#else                                       /* numbers of one problem are as quick from memory */
+#define HOLD_LANES(x)
+#endif
 
 enum { NAME(ROWS) = 3, NAME(SPANS) = 3 };   /* of a tile that stays in registers */
 
@@ -26,9 +34,13 @@ INLINE void NAME(add_tile)(const int rows, const int spans, const int subtract, 
     const double *X = p->X + r * p->to_row * LANES, *Z = p->Z + c * LANES;
     for (ptrdiff_t k = 0; k < p->count; k++, X += p->to_k * LANES, Z += ld * LANES) {
         wide z[NAME(SPANS)];
-        EACH(j, spans) z[j] = READ_WIDE(Z, j * SPAN);
+        EACH(j, spans) {
+            z[j] = READ_WIDE(Z, j * SPAN);
+            HOLD_LANES(z[j]);
+        }
         EACH(i, rows) {
-            const real x = READ(X, i * p->to_row);
+            real x = READ(X, i * p->to_row);
+            HOLD_LANES(x);
             if (subtract) EACH(j, spans) sum[i][j] -= x * z[j];
             else EACH(j, spans) sum[i][j] += x * z[j];
         }

@@ -12,6 +12,7 @@
  * chain at once (a panel): the six of a free-flyer in one pass over their descendants. Where a register holds fewer
  * than LANES elements everything is done for one part of the lanes after the other.
  */
+#include "../common/hold.h"
 
 typedef ELEMENT NAME(real) __attribute__((vector_size(WIDTH * sizeof(ELEMENT)), may_alias));
 #define real NAME(real)
@@ -20,14 +21,9 @@ typedef ELEMENT NAME(loose)
 /* READ where the array has any alignment */
 #define READ_LOOSE(array, e) READ_AS(NAME(loose), (array) + (ptrdiff_t)(e) * LANES)
 
-/* Keep x in a register: GCC 12 reads a number that is used up to three times from memory again each time, and loops
- * over small tiles are bound by loads. */
+/* x, kept in a register */
 INLINE real NAME(held)(real x) {
-#if defined(__x86_64__)
-    __asm__("" : "+v"(x));
-#elif defined(__aarch64__)
-    __asm__("" : "+w"(x));
-#endif
+    HOLD(x);
     return x;
 }
 
