@@ -45,10 +45,21 @@ static void ISA(jvp_all)(const Mechanism *m, const State *x, ptrdiff_t vectors, 
     }
 }
 
+static void ISA(hvp_all)(const Mechanism *m, const State *x, const double *w, const Directions *d, const double *dw,
+                         int symmetric, double *y_q, double *y_v, double *y_a, double *workspace)
+{
+    PASSES {
+        State state = {FROM(x->q), x->v + l, x->a + l, FROM(x->fext)};
+        Directions along = {FROM(d->q), FROM(d->v), FROM(d->a), FROM(d->fext)};
+        CALL(hvp, &state, w + l, &along, FROM(dw), symmetric, y_q + l, y_v + l, y_a + l,
+                  x->q ? workspace : workspace + l / WIDTH * NAME(products_size)(m));
+    }
+}
+
 const Products ISA(products) = {
     ISA_NAME,
-    {ISA(products_size_one), ISA(equation_of_motion_one), ISA(vjp_one), ISA(jvp_one)},
-    {ISA(products_size), ISA(equation_of_motion_all), ISA(vjp_all), ISA(jvp_all)},
+    {ISA(products_size_one), ISA(equation_of_motion_one), ISA(vjp_one), ISA(jvp_one), ISA(hvp_one)},
+    {ISA(products_size), ISA(equation_of_motion_all), ISA(vjp_all), ISA(jvp_all), ISA(hvp_all)},
 };
 #undef FROM
 #undef WIDTH
