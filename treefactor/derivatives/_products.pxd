@@ -9,6 +9,7 @@ cdef extern from "kernels/derivatives/products_table.h" nogil:
         const double *v
         const double *a
         const double *fext
+        int moved
 
     ctypedef struct Directions:
         const double *q

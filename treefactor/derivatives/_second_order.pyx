@@ -53,7 +53,7 @@ cdef void write_hvp(Product f, const Mechanism *m, int lanes, const State *full,
                     double *work) noexcept nogil:
     """y <- second derivatives of w . (inverse dynamics) along a direction; v and a are those of all freedoms.
 
-    A state without q is the one whose placements of bodies work holds.
+    A state that has moved is the one whose motions and forces work holds.
     """
     cdef Directions along
     cdef double *y_q = f.target(lanes, 1, y[0], &end)
@@ -131,7 +131,7 @@ cdef class RneaHvp(Product):
         cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
         cdef State state
         cdef Directions d
-        state.q, state.fext = x[0], x[8]
+        state.q, state.fext, state.moved = x[0], x[8], False
         state.v, state.a = self.expanded(lanes, 1, x[1], &end), self.expanded(lanes, 1, x[2], &end)
         d.q, d.v, d.a, d.fext = x[4], x[5], x[6], NULL
         write_hvp(self, m, lanes, &state, x[3], &d, x[7], self.symmetric, y, end, work)
@@ -209,13 +209,15 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
         cdef double *weights = da + n
         cdef double *by_w = weights + n                    # by q, and by v
         end = by_w + 2 * n
-        state.q, state.fext, state.v = NULL, x[8], self.expanded(lanes, 1, x[1], &end)
+        state.q, state.fext, state.moved = NULL, x[8], False
+        state.v = self.expanded(lanes, 1, x[1], &end)
         self.solve_motion(m, lanes, x[0], state.v, x[2], x[8], a, failed, &solver, &end, work)
         if lanes == 1 and failed[0] != FACTORIZED:
             return
         state.a = self.expanded(lanes, 1, a, &end)
         d.q, d.v, d.a, d.fext = x[4], x[5], NULL, NULL
         self.derive(m, lanes, &state, &d, da, end, work)
+        state.moved = True
         for k in range(n):
             da[k] = (0.0 if x[6] == NULL else x[6][k]) - da[k]
             weights[k] = x[3][k]
@@ -233,7 +235,7 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
 
     cdef void derive(self, const Mechanism *m, int lanes, const State *state, const Directions *d,
                      double *dtau, double *end, double *work) noexcept nogil:
-        """dtau <- derivative of inverse dynamics along dq and dv; work holds the placements of the bodies."""
+        """dtau <- derivative of inverse dynamics along dq and dv; work holds the turns of the bodies."""
         cdef Directions along
         cdef double *rates = self.target(lanes, 1, dtau, &end)
         along.q, along.v = self.expanded(lanes, 1, d.q, &end), self.expanded(lanes, 1, d.v, &end)
@@ -243,7 +245,7 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
 
     cdef void weigh(self, const Mechanism *m, int lanes, const State *state, const double *w, double *y,
                     double *end, double *work) noexcept nogil:
-        """y <- gradients of w . (inverse dynamics) by q and by v; work holds the placements of the bodies."""
+        """y <- gradients of w . (inverse dynamics) by q and by v; work holds motions and forces."""
         cdef Gradients g
         cdef Py_ssize_t n = self.bodies.nv * lanes
         g.q, g.v = self.target(lanes, 1, y, &end), self.target(lanes, 1, y + n, &end)

@@ -27,7 +27,7 @@ static void ISA(vjp_all)(const Mechanism *m, const State *x, ptrdiff_t vectors, 
                          const Gradients *g, double *workspace)
 {
     PASSES {
-        State state = {FROM(x->q), x->v + l, x->a + l, FROM(x->fext)};
+        State state = {FROM(x->q), x->v + l, x->a + l, FROM(x->fext), x->moved};
         Gradients found = {g->q + l, g->v + l, FROM(g->a), FROM(g->fext), FROM(g->inertia)};
         CALL(vjp, &state, vectors, w + l, FROM(tau), &found,
                   x->q ? workspace : workspace + l / WIDTH * NAME(products_size)(m));
@@ -38,7 +38,7 @@ static void ISA(jvp_all)(const Mechanism *m, const State *x, ptrdiff_t vectors, 
                          double *dtau, double *workspace)
 {
     PASSES {
-        State state = {FROM(x->q), x->v + l, x->a + l, FROM(x->fext)};
+        State state = {FROM(x->q), x->v + l, x->a + l, FROM(x->fext), x->moved};
         Directions along = {FROM(d->q), FROM(d->v), FROM(d->a), FROM(d->fext)};
         CALL(jvp, &state, vectors, &along, FROM(tau), dtau + l,
                   x->q ? workspace : workspace + l / WIDTH * NAME(products_size)(m));
@@ -49,7 +49,7 @@ static void ISA(hvp_all)(const Mechanism *m, const State *x, const double *w, co
                          int symmetric, double *y_q, double *y_v, double *y_a, double *workspace)
 {
     PASSES {
-        State state = {FROM(x->q), x->v + l, x->a + l, FROM(x->fext)};
+        State state = {FROM(x->q), x->v + l, x->a + l, FROM(x->fext), x->moved};
         Directions along = {FROM(d->q), FROM(d->v), FROM(d->a), FROM(d->fext)};
         CALL(hvp, &state, w + l, &along, FROM(dw), symmetric, y_q + l, y_v + l, y_a + l,
                   x->q ? workspace : workspace + l / WIDTH * NAME(products_size)(m));

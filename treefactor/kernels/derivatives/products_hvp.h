@@ -70,7 +70,7 @@ INLINE void NAME(differentiate_body)(const Mechanism *m, ptrdiff_t i, const Work
     }
 }
 
-/* Write the results of a hinge, whose gradient is that of write_joint_gradient. */
+/* Write the results of a hinge, whose gradient write_joint_gradient has. */
 INLINE void NAME(differentiate_hinge_gradient)(const Body *b, const Motion *X, const real *F, const Curvature *y,
                                                double *by_q, double *by_v)
 {
@@ -82,6 +82,17 @@ INLINE void NAME(differentiate_hinge_gradient)(const Body *b, const Motion *X, c
                      + ((dP[0] * a[1] - dP[1] * a[0]) + (dQ[0] * w[1] - dQ[1] * w[0]))
                      + ((P[0] * da[1] - P[1] * da[0]) + (Q[0] * dw[1] - Q[1] * dw[0]))
                      + (dP[3] * K[6] + dP[4] * K[7] + dP[5] * K[8]) + (P[3] * dK[6] + P[4] * dK[7] + P[5] * dK[8]);
+}
+
+/* Write the results of a joint that slides along z. */
+INLINE void NAME(differentiate_slide_gradient)(const Body *b, const Motion *X, const real *F, const Curvature *y,
+                                               double *by_q, double *by_v)
+{
+    const real *w = X->w, *K = X->K, *dw = y->motion.w, *dK = y->motion.K;
+    const real *W = y->W, *dW = y->dW, *P = y->P, *dP = y->dP, *dF = y->dF;
+    AT(by_v, b->v) = 2.0 * ((dP[0] * w[1] - dP[1] * w[0]) + (P[0] * dw[1] - P[1] * dw[0]));
+    AT(by_q, b->v) = (dP[0] * K[6] + dP[1] * K[7] + dP[2] * K[8]) + (P[0] * dK[6] + P[1] * dK[7] + P[2] * dK[8])
+                     + ((dF[0] * W[4] - dF[1] * W[3]) + (F[0] * dW[4] - F[1] * dW[3]));
 }
 
 /* Return where coordinate e of a joint that turns stands in a rigid motion. */
@@ -215,8 +226,10 @@ INLINE void NAME(hand_derivatives)(const Mechanism *m, ptrdiff_t i, const Worksp
             ADD_CROSS(x + 3, Q, dQ);
         }
     }
-    NAME(carry_force)(b, T, F);
-    NAME(hand_force)(m, i, w, F);
+    if (!state->moved) {
+        NAME(carry_force)(b, T, F);
+        NAME(hand_force)(m, i, w, F);
+    }
     NAME(turn_out)(b, T, 8, own, turned);
     NAME(differentiate_approach)(m, i, w, state, d, y, x, u, du);
     EACH(k, 3) ADD_CROSS(T->p, turned + 6 * k, turned + 6 * k + 3);
@@ -243,8 +256,10 @@ static void NAME(hvp)(const Mechanism *m, const State *state, const double *weig
     if (state->q) NAME(compute_angles)(m, state->q, &w.angles);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         if (state->q) NAME(place)(m, m->body + i, state->q, &w.angles, 1, w.turn + i);
-        NAME(move_body)(m, i, &w, state->v, state->a, 1, w.motion + i);
-        NAME(write_own_force)(m, i, &w, w.motion + i, state->fext);
+        if (!state->moved) {
+            NAME(move_body)(m, i, &w, state->v, state->a, 1, w.motion + i);
+            NAME(write_own_force)(m, i, &w, w.motion + i, state->fext);
+        }
         NAME(differentiate_body)(m, i, &w, state, weights, d, dw, y);
     }
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
@@ -252,6 +267,7 @@ static void NAME(hvp)(const Mechanism *m, const State *state, const double *weig
         const Motion *X = w.motion + i;
         const real *F = w.F[i].e;
         if (NAME(is_hinge)(b)) NAME(differentiate_hinge_gradient)(b, X, F, y + i, by_q, by_v);
+        else if (b->kind == PRISMATIC) NAME(differentiate_slide_gradient)(b, X, F, y + i, by_q, by_v);
         else NAME(differentiate_joint_gradient)(b, X, F, state, weights, d, dw, symmetric, y + i, by_q, by_v);
         NAME(joint_force)(b, y[i].dP, by_a + b->v * LANES);
         if (dw)

@@ -22,7 +22,8 @@ typedef struct {
     void (*equation_of_motion)(const Mechanism *, const double *q, const double *v, const double *fext, double *H,
                                double *bias, double *workspace);
     /* gradients of w . tau for the inverse dynamics tau, which is written too unless it is NULL. q = NULL: that of the
-     * last call of equation_of_motion, whose workspace this is */
+     * last call of equation_of_motion, whose workspace this is; moved: the whole state is that of the last of the
+     * other kernels, and tau NULL */
     void (*vjp)(const Mechanism *, const State *, ptrdiff_t vectors, const double *w, double *tau, const Gradients *,
                 double *workspace);
     /* dtau <- derivative of the inverse dynamics along directions; the rest as for vjp */

@@ -82,6 +82,11 @@ INLINE void NAME(write_joint_gradient)(const Mechanism *m, ptrdiff_t i, const Wo
                          + (P[3] * K[6] + P[4] * K[7] + P[5] * K[8]);
         return;
     }
+    if (b->kind == PRISMATIC) {      /* those of write_slide_entry */
+        AT(by_v, b->v) = 2.0 * (P[0] * w[1] - P[1] * w[0]);
+        AT(by_q, b->v) = (P[0] * K[6] + P[1] * K[7] + P[2] * K[8]) + (F[0] * W[4] - F[1] * W[3]);
+        return;
+    }
     real V[6], A[6], rest[6], g[6], h[6];
     NAME(write_parent_motions)(b, X, state->v, state->a, V, A);
     NAME(joint_motion)(b, x + b->v * LANES, rest);
