@@ -35,7 +35,7 @@ def new_joint(rng, kind, parent, number, turn, **options):
     if kind == "helical":
         axis, pitch = random_axis(kind, rng), rng.uniform(0.2, 0.4)
     elif kind == "universal":
-        axis = [[1.0, 0, 0], [0, 1.0, 0]]
+        axis = [[0, 0, 1.0], [0, 1.0, 0]]
     elif kind in WITHOUT_AXIS:
         axis = None
     body = random_inertia(rng), rng.uniform()

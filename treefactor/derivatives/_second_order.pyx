@@ -123,12 +123,12 @@ cdef class RneaHvp(Product):
             self.add_result((self.bodies.nv,))
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
-        return self.kernels(lanes).workspace_size(&self.bodies.m) + lanes * self.expanded_size(10)
+        return self.kernels(lanes).hvp_size(&self.bodies.m) + lanes * self.expanded_size(10)
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef const Mechanism *m = <const Mechanism *> model
-        cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
+        cdef double *end = work + self.kernels(lanes).hvp_size(&self.bodies.m)
         cdef State state
         cdef Directions d
         state.q, state.fext, state.moved = x[0], x[8], False
@@ -189,7 +189,7 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
             self.add_result((self.bodies.nv,))
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
-        return (self.kernels(lanes).workspace_size(&self.bodies.m) + self.solver_size(lanes)
+        return (self.kernels(lanes).hvp_size(&self.bodies.m) + self.solver_size(lanes)
                 + lanes * (5 * self.bodies.nv + self.expanded_size(10)))
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
@@ -199,7 +199,7 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
         The weights change by dw, which y[2] receives: H dw is their given change less that of H along dq.
         """
         cdef const Mechanism *m = <const Mechanism *> model
-        cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
+        cdef double *end = work + self.kernels(lanes).hvp_size(&self.bodies.m)
         cdef Py_ssize_t k, n = self.bodies.nv * lanes
         cdef Solver solver
         cdef State state

@@ -197,7 +197,8 @@ INLINE void NAME(hand_derivatives)(const Mechanism *m, ptrdiff_t i, const Worksp
     const Body *b = m->body + i;
     const Turn *T = w->turn + i;
     Curvature *to = y + b->parent;
-    real x[6], F[6], own[24], turned[24], u[3], du[3], *dF = own, *P = own + 6, *dP = own + 12, *Q = own + 18, *dQ = own + 21;
+    real x[6], F[6], own[24], turned[24], u[3], du[3];
+    real *dF = own, *P = own + 6, *dP = own + 12, *Q = own + 18, *dQ = own + 21;
     NAME(displacement)(b, d->q, x);
     EACH(r, 6) {
         F[r] = w->F[i].e[r];
@@ -247,12 +248,14 @@ INLINE void NAME(hand_derivatives)(const Mechanism *m, ptrdiff_t i, const Worksp
     }
 }
 
-/* by_q, by_v, by_a <- second derivatives along the direction; see products_table.h */
+/* by_q, by_v, by_a <- second derivatives along the direction; see products_table.h. curvatures: memory beyond the
+ * workspace */
 static void NAME(hvp)(const Mechanism *m, const State *state, const double *weights, const Directions *d,
-                      const double *dw, int symmetric, double *by_q, double *by_v, double *by_a, double *workspace)
+                      const double *dw, int symmetric, double *by_q, double *by_v, double *by_a, double *workspace,
+                      double *curvatures)
 {
     const Workspace w = NAME(carve_workspace)(m, workspace);
-    Curvature *y = (Curvature *)(workspace + NAME(workspace_size)(m));
+    Curvature *y = (Curvature *)curvatures;
     if (state->q) NAME(compute_angles)(m, state->q, &w.angles);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         if (state->q) NAME(place)(m, m->body + i, state->q, &w.angles, 1, w.turn + i);

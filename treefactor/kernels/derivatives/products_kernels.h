@@ -14,7 +14,8 @@
 #include "motion_and_forces.h"
 
 /* V, A <- velocity and acceleration of the parent of a body with the motion X, at the body's origin and in its axes */
-INLINE void NAME(write_parent_motions)(const Body *b, const Motion *X, const double *v, const double *a, real *V, real *A)
+INLINE void NAME(write_parent_motions)(const Body *b, const Motion *X, const double *v, const double *a, real *V,
+                                       real *A)
 {
     real s[6], rate[6], turned[3];
     NAME(joint_motion)(b, v + b->v * LANES, s);
@@ -34,10 +35,17 @@ INLINE void NAME(write_parent_motions)(const Body *b, const Motion *X, const dou
 #include "products_jvp.h"
 #include "products_hvp.h"
 
-/* doubles of workspace: of the recursions, then of what hvp, which keeps most, keeps of every body */
+/* doubles of workspace: of the recursions, then of what vjp or jvp keep of every body */
 static ptrdiff_t NAME(products_size)(const Mechanism *m)
 {
-    return NAME(workspace_size)(m) + m->bodies * (ptrdiff_t)sizeof(Curvature) / 8;
+    ptrdiff_t body = sizeof(Adjoint) > sizeof(BodyDerivative) ? sizeof(Adjoint) : sizeof(BodyDerivative);
+    return NAME(workspace_size)(m) + m->bodies * body / 8;
+}
+
+/* doubles of what hvp keeps of every body */
+static ptrdiff_t NAME(curvatures_size)(const Mechanism *m)
+{
+    return m->bodies * (ptrdiff_t)sizeof(Curvature) / 8;
 }
 
 #undef Angles

@@ -29,6 +29,8 @@ typedef struct {
     /* dtau <- derivative of the inverse dynamics along directions; the rest as for vjp */
     void (*jvp)(const Mechanism *, const State *, ptrdiff_t vectors, const Directions *, double *tau, double *dtau,
                 double *workspace);
+    /* doubles of workspace of hvp: that of the others, and more */
+    ptrdiff_t (*hvp_size)(const Mechanism *);
     /* y_q, y_v, y_a <- derivatives along a direction of the gradient of w . tau, where w changes by dw (NULL: zero);
      * `symmetric`: second derivatives of w . tau at integrate(q, d) by d along it. q = NULL as for vjp */
     void (*hvp)(const Mechanism *, const State *, const double *w, const Directions *, const double *dw, int symmetric,
