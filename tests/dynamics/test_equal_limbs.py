@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.bundled_robots import bundled_robot
 from helpers.dynamics_cases import arguments
-from helpers.model_cases import random_inertia
+from helpers.model_cases import random_axis, random_inertia
 
 import treefactor as tf
 from treefactor.dynamics._body_structs import TREE_TURNS
@@ -20,6 +20,43 @@ WHEELS = ("continuous",) * 5
 WITHOUT_AXIS = "freeflyer", "spherical", "planar", "translation"
 
 
+ALMOST_EQUAL = {  # limbs, each of kinds of joints, whose bodies differ in one thing only
+    "wheels and flaps": [("revolute", "continuous")] * 2 + [("revolute", "revolute")] * 2,
+    "three freedoms": [("revolute", "planar")] * 2 + [("revolute", "translation")] * 2,
+    "joints of two bodies": [("universal", "revolute")] * 2 + [("revolute", "revolute", "revolute")] * 2,
+    "followers of cosines": [("continuous", "follower")] * 2 + [("continuous", "revolute")] * 2,
+    "screws": [("revolute", "helical")] * 2,
+}
+
+
+def new_joint(rng, kind, parent, number, turn, **options):
+    """Return a random joint in turned axes of its parent; a helical one has any axis and pitch."""
+    axis, pitch = [0, 0, 1.0], 0.0
+    if kind == "helical":
+        axis, pitch = random_axis(kind, rng), rng.uniform(0.2, 0.4)
+    elif kind == "universal":
+        axis = [[0, 0, 1.0], [0, 1.0, 0]]
+    elif kind in WITHOUT_AXIS:
+        axis = None
+    body = random_inertia(rng), rng.uniform()
+    return tf.Joint(f"{kind} {number}", kind, parent, turn, rng.normal(size=3), axis, pitch, *body, **options)
+
+
+def with_limbs(limbs, trunk):
+    """Return a model of limbs on a trunk or the base; a "follower" follows the first joint of its limb."""
+    rng = np.random.default_rng(7)
+    joints = [new_joint(rng, "freeflyer", -1, 0, np.eye(3))] if trunk else []
+    for limb in limbs:
+        parent, first = 0 if trunk else -1, len(joints)
+        for turn, kind in zip(TREE_TURNS, limb, strict=False):
+            options = {}
+            if kind == "follower":
+                kind, options["mimic"] = "revolute", tf.Mimic(first, *rng.normal(size=2))
+            joints.append(new_joint(rng, kind, parent, len(joints), turn, **options))
+            parent = len(joints) - 1
+    return tf.Model(joints)
+
+
 def humanoid(mimic=None):
     """Return a model with arms whose hands differ in kind and order of fingers, five wheels, legs, flaps.
 
@@ -31,18 +68,8 @@ def humanoid(mimic=None):
 
     def add(kind, parent, place, **options):
         turn = np.linalg.qr(rng.normal(size=(3, 3)))[0] if place % 3 == 2 else TREE_TURNS[place % 6]
-        axis = (
-            None
-            if kind in WITHOUT_AXIS
-            else [[1.0, 0, 0], [0, 1.0, 0]]
-            if kind == "universal"
-            else [0, 0, 1.0]
-        )
-        pitch = 0.3 if kind == "helical" else 0.0
         turn = turn * np.linalg.det(turn)
-        name = f"{kind} {len(joints)}"
-        body = random_inertia(rng), rng.uniform()
-        joints.append(tf.Joint(name, kind, parent, turn, rng.normal(size=3), axis, pitch, *body, **options))
+        joints.append(new_joint(rng, kind, parent, len(joints), turn, **options))
         return len(joints) - 1
 
     def chain(kinds, parent):
@@ -72,8 +99,8 @@ MODEL = humanoid()
 FOLLOWERS = humanoid(tf.Mimic(1, 0.7, 0.2))
 
 
-@pytest.mark.parametrize("model", [MODEL, FOLLOWERS], ids=["free", "followers"])
-def test_one_configuration_has_the_bits_of_a_batch(model):
+def assert_bits_of_a_batch(model):
+    """Assert that one configuration, its limbs in lanes, has the bits of a batch."""
     assert model.bodies.limb_lanes
     q, v, x, fext = arguments(model, size=(3,))
     calls = [
@@ -84,13 +111,28 @@ def test_one_configuration_has_the_bits_of_a_batch(model):
         lambda k: tf.crba(model, q[k]),
         lambda k: equation_of_motion(model, q[k], v[k], x[k], fext=fext[k]),
     ]
-    if model is MODEL:
+    if not any(joint.mimic for joint in model.joints):
         calls.append(lambda k: tf.aba(model, q[k], v[k], x[k]))
         calls.append(lambda k: tf.aba(model, q[k], v[k], x[k], fext=fext[k]))
     for call in calls:
         batch = call(slice(None))
         for k in range(3):
             np.testing.assert_array_equal(call(k), batch[k])
+
+
+@pytest.mark.parametrize("model", [MODEL, FOLLOWERS], ids=["free", "followers"])
+def test_one_configuration_has_the_bits_of_a_batch(model):
+    assert_bits_of_a_batch(model)
+
+
+@pytest.mark.parametrize("name", ALMOST_EQUAL)
+def test_almost_equal_limbs_have_the_bits_of_a_batch(name):
+    model = with_limbs(ALMOST_EQUAL[name], trunk=True)
+    assert_bits_of_a_batch(model)
+
+
+def test_limbs_of_the_base_have_the_bits_of_a_batch():
+    assert_bits_of_a_batch(with_limbs([("revolute", "prismatic")] * 5, trunk=False))
 
 
 def test_robots_whose_limbs_are_equal():

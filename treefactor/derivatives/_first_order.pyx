@@ -19,6 +19,7 @@ cdef extern from "kernels/derivatives/first_order_table.h" nogil:
         const double *v
         const double *a
         const double *fext
+        int moved
 
     ctypedef struct FirstOrderKernels:
         Py_ssize_t (*workspace_size)(const Mechanism *) noexcept nogil
@@ -85,7 +86,7 @@ cdef void write_rnea(Bodies bodies, const Mechanism *m, int lanes, const double 
     cdef double *full_dq = full_H + lanes * nnz
     cdef double *full_dv = full_dq + lanes * (2 * nnz - n)
     cdef State state
-    state.q, state.v, state.a, state.fext = q, v, a, fext
+    state.q, state.v, state.a, state.fext, state.moved = q, v, a, fext, False
     if not bodies.coupled:
         kernels.rnea_derivatives(m, &state, tau, H, dq, dv, work)
         return

@@ -9,6 +9,7 @@ cdef extern from "kernels/derivatives/products_table.h" nogil:
         const double *v
         const double *a
         const double *fext
+        int moved
 
     ctypedef struct Directions:
         const double *q
@@ -31,6 +32,9 @@ cdef extern from "kernels/derivatives/products_table.h" nogil:
                     const Gradients *, double *workspace) noexcept nogil
         void (*jvp)(const Mechanism *, const State *, Py_ssize_t vectors, const Directions *, double *tau,
                     double *dtau, double *workspace) noexcept nogil
+        Py_ssize_t (*hvp_size)(const Mechanism *) noexcept nogil
+        void (*hvp)(const Mechanism *, const State *, const double *w, const Directions *, const double *dw,
+                    int symmetric, double *y_q, double *y_v, double *y_a, double *workspace) noexcept nogil
 
     ctypedef struct Products:
         const char *name

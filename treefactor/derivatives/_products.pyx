@@ -164,7 +164,7 @@ cdef class RneaVjp(Product):
         cdef double *value = y[self.results - 1] if self.value else NULL
         cdef double *tau = self.target(lanes, 1, value, &end)
         cdef const double *w = self.expanded(lanes, self.vectors, x[3], &end)
-        state.q, state.fext = x[0], x[4]
+        state.q, state.fext, state.moved = x[0], x[4], False
         state.v, state.a = self.expanded(lanes, 1, x[1], &end), self.expanded(lanes, 1, x[2], &end)
         g.q = self.target(lanes, self.vectors, y[0], &end)
         g.v = self.target(lanes, self.vectors, y[1], &end)
@@ -203,7 +203,8 @@ cdef class ForwardDynamicsVjp(SolvingProduct):
         cdef double *a = end
         cdef double *minus = a + self.bodies.nv * lanes    # -H^-1 w
         end = minus + n
-        state.q, state.v, state.fext = NULL, self.expanded(lanes, 1, x[1], &end), x[4]
+        state.q, state.fext, state.moved = NULL, x[4], False
+        state.v = self.expanded(lanes, 1, x[1], &end)
         self.solve_motion(m, lanes, x[0], state.v, x[2], x[4], a, failed, &solver, &end, work)
         if lanes == 1 and failed[0] != FACTORIZED:
             return
@@ -248,7 +249,7 @@ cdef class RneaJvp(Product):
         cdef double *value = y[1] if self.value else NULL
         cdef double *tau = self.target(lanes, 1, value, &end)
         cdef double *dtau = self.target(lanes, self.vectors, y[0], &end)
-        state.q, state.fext, d.fext = x[0], x[6], x[7]
+        state.q, state.fext, state.moved, d.fext = x[0], x[6], False, x[7]
         state.v, state.a = self.expanded(lanes, 1, x[1], &end), self.expanded(lanes, 1, x[2], &end)
         d.q = self.expanded(lanes, self.vectors, x[3], &end)
         d.v = self.expanded(lanes, self.vectors, x[4], &end)
@@ -282,7 +283,8 @@ cdef class ForwardDynamicsJvp(SolvingProduct):
         cdef double *a = end
         cdef double *dtau
         end += self.bodies.nv * lanes
-        state.q, state.v, state.fext = NULL, self.expanded(lanes, 1, x[1], &end), x[6]
+        state.q, state.fext, state.moved = NULL, x[6], False
+        state.v = self.expanded(lanes, 1, x[1], &end)
         self.solve_motion(m, lanes, x[0], state.v, x[2], x[6], a, failed, &solver, &end, work)
         if lanes == 1 and failed[0] != FACTORIZED:
             return

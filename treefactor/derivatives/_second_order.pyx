@@ -2,10 +2,10 @@
 
 from libc.string cimport memset
 
-from ..dynamics._coupling cimport expand, reduce_coriolis, reduce_forces, reduce_inertia
+from ..dynamics._coupling cimport reduce_coriolis, reduce_inertia
 from ..dynamics._recursions cimport Bodies, Mechanism
 from ..tree._pattern cimport FACTORIZED, active
-from ._products cimport Directions, Gradients, Solver, SolvingProduct, State
+from ._products cimport Directions, Gradients, Product, Solver, SolvingProduct, State
 from .._functions._compiled_function cimport PAIR, SYMMETRIC
 from ..dynamics._model_function cimport ModelFunction
 
@@ -15,17 +15,6 @@ from .second_order_results import (
     RneaHessian as RneaBlocks, RneaHvp as RneaVectors)
 
 cdef extern from "kernels/derivatives/second_order_table.h" nogil:
-    ctypedef struct Weighted:
-        const double *q
-        const double *v
-        const double *a
-        const double *fext
-        const double *w
-        const double *dq
-        const double *dv
-        const double *da
-        const double *dw
-
     ctypedef struct PackedHessian:
         Py_ssize_t n
         const Py_ssize_t *start
@@ -37,10 +26,8 @@ cdef extern from "kernels/derivatives/second_order_table.h" nogil:
 
     ctypedef struct SecondOrderKernels:
         Py_ssize_t (*workspace_size)(const Mechanism *) noexcept nogil
-        void (*hvp)(const Mechanism *, const Weighted *, int symmetric, double *y_q, double *y_v, double *y_a,
-                    double *workspace) noexcept nogil
-        void (*hessian)(const Mechanism *, const Weighted *, int symmetric, double *qq, double *qv,
-                        double *vv, double *qa, double *workspace) noexcept nogil
+        void (*hessian)(const Mechanism *, const State *, const double *w, int symmetric, double *qq,
+                        double *qv, double *vv, double *qa, double *workspace) noexcept nogil
         void (*forward_hessian)(const PackedHessian *, int symmetric, const double *a_q, const double *a_v,
                                 const double *a_tau, double *qq, double *qv, double *vv,
                                 double *qtau) noexcept nogil
@@ -61,98 +48,63 @@ cdef extern from *:
 cdef const SecondOrder *second_order = second_order_for(active.name)
 
 
-cdef const double *expanded(Bodies bodies, int lanes, const double *x, double **work) noexcept nogil:
-    """Return the entries of all freedoms of a vector, mimic joints included, and advance work; keep NULL."""
-    cdef double *full = work[0]
-    if x == NULL:
-        return NULL
-    expand(&bodies.coupling, lanes, x, full)
-    work[0] += lanes * bodies.m.n
-    return full
+cdef void write_hvp(Product f, const Mechanism *m, int lanes, const State *full, const double *w,
+                    const Directions *d, const double *dw, int symmetric, double **y, double *end,
+                    double *work) noexcept nogil:
+    """y <- second derivatives of w . (inverse dynamics) along a direction; v and a are those of all freedoms.
 
-
-cdef double *expand_state(Bodies bodies, int lanes, Weighted *x, double *work) noexcept nogil:
-    """x <- vectors of all freedoms, stored at work; return the first address behind them."""
-    x.v = expanded(bodies, lanes, x.v, &work)
-    x.a = expanded(bodies, lanes, x.a, &work)
-    x.w = expanded(bodies, lanes, x.w, &work)
-    x.dq = expanded(bodies, lanes, x.dq, &work)
-    x.dv = expanded(bodies, lanes, x.dv, &work)
-    x.da = expanded(bodies, lanes, x.da, &work)
-    x.dw = expanded(bodies, lanes, x.dw, &work)
-    return work
-
-
-cdef Py_ssize_t second_order_size(Bodies bodies, int lanes, Py_ssize_t coupled) noexcept nogil:
-    """Return the doubles of workspace of a kernel, and so many more per lane if joints are coupled."""
-    cdef const SecondOrderKernels *kernels = &second_order.one if lanes == 1 else &second_order.lanes
-    return kernels.workspace_size(&bodies.m) + (lanes * coupled if bodies.coupled else 0)
-
-
-cdef Py_ssize_t hvp_size(Bodies bodies, int lanes) noexcept nogil:
-    """Return the doubles that `write_hvp` needs."""
-    return second_order_size(bodies, lanes, 10 * bodies.m.n)
-
-
-cdef void write_hvp(Bodies bodies, const Mechanism *m, int lanes, const Weighted *given, int symmetric,
-                    double *y_q, double *y_v, double *y_a, double *work) noexcept nogil:
-    """y_q, y_v, y_a <- second derivatives of w . (inverse dynamics) along a direction."""
-    cdef const SecondOrderKernels *kernels = &second_order.one if lanes == 1 else &second_order.lanes
-    cdef Py_ssize_t n = lanes * bodies.m.n
-    cdef Weighted x = given[0]
-    cdef double *full
-    if not bodies.coupled:
-        kernels.hvp(m, &x, symmetric, y_q, y_v, y_a, work)
-        return
-    full = expand_state(bodies, lanes, &x, work)
-    kernels.hvp(m, &x, symmetric, full, full + n, full + 2 * n, full + 3 * n)
-    reduce_forces(&bodies.coupling, lanes, full, y_q)
-    reduce_forces(&bodies.coupling, lanes, full + n, y_v)
-    reduce_forces(&bodies.coupling, lanes, full + 2 * n, y_a)
+    A state that has moved is the one whose motions and forces work holds.
+    """
+    cdef Directions along
+    cdef double *y_q = f.target(lanes, 1, y[0], &end)
+    cdef double *y_v = f.target(lanes, 1, y[1], &end)
+    cdef double *y_a = f.target(lanes, 1, y[2], &end)
+    along.q, along.v = f.expanded(lanes, 1, d.q, &end), f.expanded(lanes, 1, d.v, &end)
+    along.a, along.fext = f.expanded(lanes, 1, d.a, &end), NULL
+    w, dw = f.expanded(lanes, 1, w, &end), f.expanded(lanes, 1, dw, &end)
+    f.kernels(lanes).hvp(m, full, w, &along, dw, symmetric, y_q, y_v, y_a, work)
+    f.reduce(lanes, 1, y_q, y[0])
+    f.reduce(lanes, 1, y_v, y[1])
+    f.reduce(lanes, 1, y_a, y[2])
 
 
 cdef Py_ssize_t hessian_size(Bodies bodies, int lanes) noexcept nogil:
     """Return the doubles that `write_hessian` needs."""
-    return second_order_size(bodies, lanes, 7 * bodies.m.start[bodies.m.n])
+    cdef const SecondOrderKernels *kernels = &second_order.one if lanes == 1 else &second_order.lanes
+    cdef Py_ssize_t coupled = 3 * bodies.m.n + 7 * bodies.m.start[bodies.m.n] if bodies.coupled else 0
+    return kernels.workspace_size(&bodies.m) + lanes * coupled
 
 
-cdef void write_hessian(Bodies bodies, const Mechanism *m, int lanes, const Weighted *given, int symmetric,
-                        double *qq, double *qv, double *vv, double *qa, double *work) noexcept nogil:
+cdef void write_hessian(ModelFunction f, const Mechanism *m, int lanes, const State *given, const double *w,
+                        int symmetric, double *qq, double *qv, double *vv, double *qa,
+                        double *work) noexcept nogil:
     """qq, qv, vv, qa <- second derivatives of w . (inverse dynamics), packed."""
     cdef const SecondOrderKernels *kernels = &second_order.one if lanes == 1 else &second_order.lanes
-    cdef Py_ssize_t n = bodies.m.n, nnz = bodies.m.start[n], pair = lanes * (2 * nnz - n)
-    cdef Weighted x = given[0]
+    cdef Py_ssize_t n = f.bodies.m.n, nnz = f.bodies.m.start[n], pair = lanes * (2 * nnz - n)
+    cdef State x = given[0]
     cdef double *full
     cdef double *full_vv
-    if not bodies.coupled:
-        kernels.hessian(m, &x, symmetric, qq, qv, vv, qa, work)
+    x.v, x.a = f.expanded(lanes, 1, x.v, &work), f.expanded(lanes, 1, x.a, &work)
+    w = f.expanded(lanes, 1, w, &work)
+    if not f.bodies.coupled:
+        kernels.hessian(m, &x, w, symmetric, qq, qv, vv, qa, work)
         return
-    full = expand_state(bodies, lanes, &x, work)
+    full = work
     full_vv = full + 3 * pair
-    kernels.hessian(m, &x, symmetric, full, full + pair, full_vv, full + 2 * pair,
-                    full_vv + lanes * nnz)
+    kernels.hessian(m, &x, w, symmetric, full, full + pair, full_vv, full + 2 * pair, full_vv + lanes * nnz)
     if symmetric:
-        reduce_inertia(&bodies.coupling, lanes, full, qq)
+        reduce_inertia(&f.bodies.coupling, lanes, full, qq)
     else:
-        reduce_coriolis(&bodies.coupling, lanes, full, qq)
-    reduce_coriolis(&bodies.coupling, lanes, full + pair, qv)
-    reduce_inertia(&bodies.coupling, lanes, full_vv, vv)
-    reduce_coriolis(&bodies.coupling, lanes, full + 2 * pair, qa)
-
-
-cdef void find_state(Weighted *state, const double **x, bint direction) noexcept nogil:
-    """state <- the arguments q, v, a or tau, w, then those of a direction if there is one, then fext."""
-    state.q, state.v, state.a, state.w = x[0], x[1], x[2], x[3]
-    state.dq = state.dv = state.da = state.dw = NULL
-    state.fext = x[8 if direction else 4]
-    if direction:
-        state.dq, state.dv, state.da, state.dw = x[4], x[5], x[6], x[7]
+        reduce_coriolis(&f.bodies.coupling, lanes, full, qq)
+    reduce_coriolis(&f.bodies.coupling, lanes, full + pair, qv)
+    reduce_inertia(&f.bodies.coupling, lanes, full_vv, vv)
+    reduce_coriolis(&f.bodies.coupling, lanes, full + 2 * pair, qa)
 
 
 cdef tuple OPTIONAL = ("dq", "dv", "da", "dtau", "dw", "fext")
 
 
-cdef class RneaHvp(ModelFunction):
+cdef class RneaHvp(Product):
     """Compute second derivatives of w . (inverse dynamics) along a direction.
 
     Parameters
@@ -164,20 +116,25 @@ cdef class RneaHvp(ModelFunction):
     cdef bint symmetric
 
     def __init__(self, model, bint symmetric=True):
+        self.set_vectors(-1)
         self.add_arguments(("q", "v", "a", "w", "dq", "dv", "da", "dw", "fext"), OPTIONAL)
         self.symmetric, self.gather = symmetric, RneaVectors
         for _ in range(3):
             self.add_result((self.bodies.nv,))
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
-        return hvp_size(self.bodies, lanes)
+        return self.kernels(lanes).hvp_size(&self.bodies.m) + lanes * self.expanded_size(10)
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef const Mechanism *m = <const Mechanism *> model
-        cdef Weighted state
-        find_state(&state, x, True)
-        write_hvp(self.bodies, m, lanes, &state, self.symmetric, y[0], y[1], y[2], work)
+        cdef double *end = work + self.kernels(lanes).hvp_size(&self.bodies.m)
+        cdef State state
+        cdef Directions d
+        state.q, state.fext, state.moved = x[0], x[8], False
+        state.v, state.a = self.expanded(lanes, 1, x[1], &end), self.expanded(lanes, 1, x[2], &end)
+        d.q, d.v, d.a, d.fext = x[4], x[5], x[6], NULL
+        write_hvp(self, m, lanes, &state, x[3], &d, x[7], self.symmetric, y, end, work)
 
 
 cdef class RneaHessian(ModelFunction):
@@ -208,9 +165,9 @@ cdef class RneaHessian(ModelFunction):
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef const Mechanism *m = <const Mechanism *> model
-        cdef Weighted state
-        find_state(&state, x, False)
-        write_hessian(self.bodies, m, lanes, &state, self.symmetric, y[0], y[1], y[2], y[3], work)
+        cdef State state
+        state.q, state.v, state.a, state.fext = x[0], x[1], x[2], x[4]
+        write_hessian(self, m, lanes, &state, x[3], self.symmetric, y[0], y[1], y[2], y[3], work)
 
 
 cdef class ForwardDynamicsHvp(SolvingProduct):
@@ -232,8 +189,8 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
             self.add_result((self.bodies.nv,))
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
-        return (self.kernels(lanes).workspace_size(&self.bodies.m) + self.solver_size(lanes)
-                + lanes * (5 * self.bodies.nv + self.expanded_size(8)) + hvp_size(self.bodies, lanes))
+        return (self.kernels(lanes).hvp_size(&self.bodies.m) + self.solver_size(lanes)
+                + lanes * (5 * self.bodies.nv + self.expanded_size(10)))
 
     cdef void compute(self, const void *model, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
@@ -242,60 +199,58 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
         The weights change by dw, which y[2] receives: H dw is their given change less that of H along dq.
         """
         cdef const Mechanism *m = <const Mechanism *> model
-        cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
+        cdef double *end = work + self.kernels(lanes).hvp_size(&self.bodies.m)
         cdef Py_ssize_t k, n = self.bodies.nv * lanes
-        cdef Weighted given, full
         cdef Solver solver
+        cdef State state
+        cdef Directions d
         cdef double *a = end
         cdef double *da = a + n
         cdef double *weights = da + n
         cdef double *by_w = weights + n                    # by q, and by v
         end = by_w + 2 * n
-        find_state(&given, x, True)
-        full = given
-        full.v = self.expanded(lanes, 1, given.v, &end)
-        self.solve_motion(m, lanes, given.q, full.v, given.a, given.fext, a, failed, &solver, &end, work)
+        state.q, state.fext, state.moved = NULL, x[8], False
+        state.v = self.expanded(lanes, 1, x[1], &end)
+        self.solve_motion(m, lanes, x[0], state.v, x[2], x[8], a, failed, &solver, &end, work)
         if lanes == 1 and failed[0] != FACTORIZED:
             return
-        full.a = self.expanded(lanes, 1, a, &end)
-        self.derive(m, lanes, &full, da, end, work)
+        state.a = self.expanded(lanes, 1, a, &end)
+        d.q, d.v, d.a, d.fext = x[4], x[5], NULL, NULL
+        self.derive(m, lanes, &state, &d, da, end, work)
+        state.moved = True
         for k in range(n):
             da[k] = (0.0 if x[6] == NULL else x[6][k]) - da[k]
-            weights[k] = given.w[k]
+            weights[k] = x[3][k]
         self.solve(lanes, &solver, da)
         self.solve(lanes, &solver, weights)
-        given.a, given.da, given.w, given.dw = a, da, weights, NULL
-        write_hvp(self.bodies, m, lanes, &given, self.symmetric, y[0], y[1], y[2], end)
+        d.a = da
+        write_hvp(self, m, lanes, &state, weights, &d, NULL, self.symmetric, y, end, work)
         for k in range(n):
             y[2][k] = (0.0 if x[7] == NULL else x[7][k]) - y[2][k]
         self.solve(lanes, &solver, y[2])
-        self.weigh(m, lanes, &full, y[2], by_w, end, work)
+        self.weigh(m, lanes, &state, y[2], by_w, end, work)
         for k in range(n):
             y[0][k] = -y[0][k] - by_w[k]
             y[1][k] = -y[1][k] - by_w[n + k]
 
-    cdef void derive(self, const Mechanism *m, int lanes, const Weighted *full, double *dtau, double *end,
-                     double *work) noexcept nogil:
-        """dtau <- derivative of inverse dynamics along dq and dv; work holds the placements of the bodies."""
-        cdef State state
-        cdef Directions d
+    cdef void derive(self, const Mechanism *m, int lanes, const State *state, const Directions *d,
+                     double *dtau, double *end, double *work) noexcept nogil:
+        """dtau <- derivative of inverse dynamics along dq and dv; work holds the turns of the bodies."""
+        cdef Directions along
         cdef double *rates = self.target(lanes, 1, dtau, &end)
-        state.q, state.v, state.a, state.fext = NULL, full.v, full.a, full.fext
-        d.q, d.v = self.expanded(lanes, 1, full.dq, &end), self.expanded(lanes, 1, full.dv, &end)
-        d.a = d.fext = NULL
-        self.kernels(lanes).jvp(m, &state, 1, &d, NULL, rates, work)
+        along.q, along.v = self.expanded(lanes, 1, d.q, &end), self.expanded(lanes, 1, d.v, &end)
+        along.a = along.fext = NULL
+        self.kernels(lanes).jvp(m, state, 1, &along, NULL, rates, work)
         self.reduce(lanes, 1, rates, dtau)
 
-    cdef void weigh(self, const Mechanism *m, int lanes, const Weighted *full, const double *w, double *y,
+    cdef void weigh(self, const Mechanism *m, int lanes, const State *state, const double *w, double *y,
                     double *end, double *work) noexcept nogil:
-        """y <- gradients of w . (inverse dynamics) by q and by v; work holds the placements of the bodies."""
-        cdef State state
+        """y <- gradients of w . (inverse dynamics) by q and by v; work holds motions and forces."""
         cdef Gradients g
         cdef Py_ssize_t n = self.bodies.nv * lanes
-        state.q, state.v, state.a, state.fext = NULL, full.v, full.a, full.fext
         g.q, g.v = self.target(lanes, 1, y, &end), self.target(lanes, 1, y + n, &end)
         g.a = g.fext = g.inertia = NULL
-        self.kernels(lanes).vjp(m, &state, 1, self.expanded(lanes, 1, w, &end), NULL, &g, work)
+        self.kernels(lanes).vjp(m, state, 1, self.expanded(lanes, 1, w, &end), NULL, &g, work)
         self.reduce(lanes, 1, g.q, y)
         self.reduce(lanes, 1, g.v, y + n)
 
@@ -336,19 +291,18 @@ cdef class ForwardDynamicsHessian(ModelFunction):
         cdef double *packed = work + 3 * square + 2 * lanes * n
         cdef double *weights = packed - lanes * n
         cdef double *rest = packed + 4 * pair
-        cdef Weighted state
+        cdef State state
         cdef PackedHessian phi
         for k in range(4):
             derivatives[k] = work + k * square
-        find_state(&state, x, False)
         arguments[0], arguments[1], arguments[2], arguments[3] = x[0], x[1], x[2], x[4]
         self.first.compute(m, lanes, arguments, derivatives, failed, rest)
         if lanes == 1 and failed[0] != FACTORIZED:
             return
-        multiply(n, lanes, derivatives[2], state.w, weights)
-        state.a, state.w = derivatives[3], weights
-        write_hessian(self.bodies, m, lanes, &state, self.symmetric, packed, packed + pair, packed + 2 * pair,
-                      packed + 3 * pair, rest)
+        multiply(n, lanes, derivatives[2], x[3], weights)
+        state.q, state.v, state.a, state.fext = x[0], x[1], derivatives[3], x[4]
+        write_hessian(self, m, lanes, &state, weights, self.symmetric, packed, packed + pair,
+                      packed + 2 * pair, packed + 3 * pair, rest)
         phi.n = n
         phi.start, phi.column = self.bodies.pattern.shape.start, self.bodies.pattern.shape.column
         phi.qq, phi.qv, phi.vv, phi.qa = packed, packed + pair, packed + 2 * pair, packed + 3 * pair

@@ -52,21 +52,6 @@ static ptrdiff_t NAME(first_order_size)(const Mechanism *m)
            + (ptrdiff_t)(m->bodies * (sizeof(Vector) + sizeof(Flow)) + m->n * sizeof(Rates)) / 8;
 }
 
-/* x <- twice the velocity of the origin of body i about that of its parent, in the axes of the parent */
-INLINE void NAME(write_approach)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const double *v, real *x)
-{
-    const Body *b = m->body + i;
-    real u[3];
-    CROSS(w->motion[b->parent].w, w->turn[i].p, u);
-    if (!NAME(is_hinge)(b)) {
-        real joint[6], turned[3];
-        NAME(joint_motion)(b, v + b->v * LANES, joint);
-        NAME(turn_out)(b, w->turn + i, 1, joint, turned);
-        EACH(r, 3) u[r] += turned[r];
-    }
-    EACH(r, 3) x[r] = 2.0 * u[r];
-}
-
 /* Return whether the rates of a body's freedoms are not simple enough to be computed where they are needed. */
 INLINE int NAME(needs_rates)(const Body *b)
 {

@@ -1,7 +1,7 @@
 /* Second derivatives of phi = w . (inverse dynamics) as matrices, in O(n depth): contraction of the second-order
  * derivatives of Singh, Russell, Wensing (2022) with w before any of their entries is formed.
  *
- * With the parent l of body i, for every freedom k of i, and the weights W of the bodies (hvp.h)
+ * With the parent l of body i, for every freedom k of i, and the weights W of the bodies (products_vjp.h)
  *
  *     d = V_l x S_k,   dd = A_l x S_k + V_l x d,   rate = (V_l + V_i) x S_k,   turned = W_l x S_k
  *
@@ -30,6 +30,30 @@ typedef struct { real f1[6], f3[6], f4[6], c2[6], c3[6], c4[6], twice[3]; } NAME
 /* Where the row of a freedom begins in the results, and its column above the diagonal */
 typedef struct { double *qq, *qv, *vv, *qa, *qq_above, *qv_above, *qa_above; } NAME(Targets);
 #define Targets NAME(Targets)
+
+/* y <- a motion of the parent of body i at the local origin of that body */
+INLINE void NAME(motion_of_parent)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const real *x, real *y)
+{
+    const real zero = {0};
+    EACH(r, 6) y[r] = m->body[i].parent < 0 ? zero : x[r];
+    if (NAME(is_shifted)(m, i)) ADD_CROSS(y + 3, w->X[i].d, y);
+}
+
+/* V, A <- velocity and acceleration of the parent at the local origin of body i; A of the base is that of gravity */
+INLINE void NAME(write_parent_motions)(const Mechanism *m, ptrdiff_t i, const Workspace *w, real *V, real *A)
+{
+    const ptrdiff_t l = m->body[i].parent;
+    NAME(motion_of_parent)(m, i, w, w->V[l < 0 ? 0 : l].e, V);
+    NAME(motion_of_parent)(m, i, w, w->A[l < 0 ? 0 : l].e, A);
+    if (l < 0) EACH(r, 3) A[r] = -w->X[i].g[r];
+}
+
+/* y <- y + S x, of the freedoms of a body; x = NULL is zero */
+INLINE void NAME(add_joint_motion)(const Body *b, const Workspace *w, const double *x, real *y)
+{
+    if (!x) return;
+    for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) EACH(r, 6) y[r] += w->S[k].e[r] * READ(x, k);
+}
 
 /* Fill the rates of the freedoms of body i, its weights and momenta. */
 INLINE void NAME(prepare_body)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const double *weights,
@@ -201,8 +225,8 @@ INLINE Targets NAME(targets_of)(const Mechanism *m, ptrdiff_t k, double *qq, dou
 }
 
 /* qq, qv, vv, qa <- second derivatives; see second_order_table.h */
-static void NAME(hessian)(const Mechanism *m, const Weighted *x, int symmetric, double *qq, double *qv, double *vv,
-                          double *qa, double *workspace)
+static void NAME(hessian)(const Mechanism *m, const State *x, const double *weights, int symmetric, double *qq,
+                          double *qv, double *vv, double *qa, double *workspace)
 {
     const Workspace w = NAME(carve_workspace)(m, workspace);
     Adjoint *adjoint = (Adjoint *)(workspace + NAME(workspace_size)(m));
@@ -211,7 +235,7 @@ static void NAME(hessian)(const Mechanism *m, const Weighted *x, int symmetric, 
     NAME(place_bodies)(m, x->q, &w);
     NAME(move_inertias)(m, &w);
     NAME(body_forces)(m, &w, x->v, x->a, x->fext, 1);
-    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(prepare_body)(m, i, &w, x->w, adjoint, rates);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(prepare_body)(m, i, &w, weights, adjoint, rates);
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
         for (int k = 0; k < b->freedoms; k++)

@@ -22,12 +22,19 @@ typedef struct {
     void (*equation_of_motion)(const Mechanism *, const double *q, const double *v, const double *fext, double *H,
                                double *bias, double *workspace);
     /* gradients of w . tau for the inverse dynamics tau, which is written too unless it is NULL. q = NULL: that of the
-     * last call of equation_of_motion, whose workspace this is */
+     * last call of equation_of_motion, whose workspace this is; moved: the whole state is that of the last of the
+     * other kernels, and tau NULL */
     void (*vjp)(const Mechanism *, const State *, ptrdiff_t vectors, const double *w, double *tau, const Gradients *,
                 double *workspace);
     /* dtau <- derivative of the inverse dynamics along directions; the rest as for vjp */
     void (*jvp)(const Mechanism *, const State *, ptrdiff_t vectors, const Directions *, double *tau, double *dtau,
                 double *workspace);
+    /* doubles of workspace of hvp: that of the others, and more */
+    ptrdiff_t (*hvp_size)(const Mechanism *);
+    /* y_q, y_v, y_a <- derivatives along a direction of the gradient of w . tau, where w changes by dw (NULL: zero);
+     * `symmetric`: second derivatives of w . tau at integrate(q, d) by d along it. q = NULL as for vjp */
+    void (*hvp)(const Mechanism *, const State *, const double *w, const Directions *, const double *dw, int symmetric,
+                double *y_q, double *y_v, double *y_a, double *workspace);
 } ProductKernels;
 
 typedef struct {

@@ -8,29 +8,12 @@
 #define CONSTANTS_TOO
 #include "../common/one_and_lanes.h"
 
-#define FROM(x) ((x) ? (x) + l : NULL)
-
-static Weighted ISA(second_from)(const Weighted *x, int l)
-{
-    return (Weighted){x->q + l, x->v + l, x->a + l, FROM(x->fext), x->w + l,
-                    FROM(x->dq), FROM(x->dv), FROM(x->da), FROM(x->dw)};
-}
-
-static void ISA(hvp_all)(const Mechanism *m, const Weighted *x, int symmetric, double *y_q, double *y_v, double *y_a,
-                         double *workspace)
+static void ISA(hessian_all)(const Mechanism *m, const State *x, const double *w, int symmetric, double *qq, double *qv,
+                             double *vv, double *qa, double *workspace)
 {
     PASSES {
-        const Weighted from = ISA(second_from)(x, l);
-        CALL(hvp, &from, symmetric, y_q + l, y_v + l, y_a + l, workspace);
-    }
-}
-
-static void ISA(hessian_all)(const Mechanism *m, const Weighted *x, int symmetric, double *qq, double *qv, double *vv,
-                             double *qa, double *workspace)
-{
-    PASSES {
-        const Weighted from = ISA(second_from)(x, l);
-        CALL(hessian, &from, symmetric, qq + l, qv + l, vv + l, qa + l, workspace);
+        const State state = {x->q + l, x->v + l, x->a + l, x->fext ? x->fext + l : NULL};
+        CALL(hessian, &state, w + l, symmetric, qq + l, qv + l, vv + l, qa + l, workspace);
     }
 }
 
@@ -45,10 +28,9 @@ static void ISA(forward_hessian_all)(const PackedHessian *x, int symmetric, cons
 
 const SecondOrder ISA(second_order) = {
     ISA_NAME,
-    {ISA(second_order_size_one), ISA(hvp_one), ISA(hessian_one), ISA(forward_hessian_one)},
-    {NAME(second_order_size), ISA(hvp_all), ISA(hessian_all), ISA(forward_hessian_all)},
+    {ISA(second_order_size_one), ISA(hessian_one), ISA(forward_hessian_one)},
+    {NAME(second_order_size), ISA(hessian_all), ISA(forward_hessian_all)},
 };
 #undef WIDTH
 #undef KERNELS
 #undef CONSTANTS_TOO
-#undef FROM

@@ -1,5 +1,5 @@
-/* Second derivatives of phi = w . (inverse dynamics), for one kind of number: along a direction (hvp.h), and as
- * matrices (hessian.h). */
+/* Second derivatives of phi = w . (inverse dynamics) as matrices, and those of forward dynamics, for one kind of number.
+ * products_hvp.h computes their products with vectors. */
 #include "../dynamics/workspace.h"
 #include "../common/motion_cross.h"
 #include "../dynamics/placements.h"
@@ -14,14 +14,12 @@ static void NAME(body_forces)(const Mechanism *m, const Workspace *w, const doub
     for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(write_force)(m, i, w, v, a, fext, gravity);
 }
 
-#include "hvp.h"
 #include "hessian.h"
 #include "forward_hessian.h"
 
 static ptrdiff_t NAME(second_order_size)(const Mechanism *m)
 {
-    ptrdiff_t hvp = m->bodies * sizeof(Derivative), hessian = m->bodies * sizeof(Adjoint) + m->n * sizeof(Rates);
-    return NAME(workspace_size)(m) + (hvp > hessian ? hvp : hessian) / 8;
+    return NAME(workspace_size)(m) + (ptrdiff_t)(m->bodies * sizeof(Adjoint) + m->n * sizeof(Rates)) / 8;
 }
 
 #undef Angles
@@ -31,10 +29,8 @@ static ptrdiff_t NAME(second_order_size)(const Mechanism *m)
 #undef Articulated
 #undef Workspace
 #undef Momentum
-#undef Derivative
 #undef Adjoint
 #undef Rates
 #undef Wrenches
-#undef Weighted
 #undef Targets
 #undef LOWER

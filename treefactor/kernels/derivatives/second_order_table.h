@@ -3,12 +3,7 @@
 #define TREEFACTOR_SECOND_ORDER_TABLE_H
 
 #include "../dynamics/bodies.h"
-
-/* State, weights w of the generalized forces, and a direction; NULL for fext or for a part of the direction means
- * zero. All freedoms, mimic joints included. */
-typedef struct {
-    const double *q, *v, *a, *fext, *w, *dq, *dv, *da, *dw;
-} Weighted;
+#include "state.h"
 
 /* Second derivatives of inverse dynamics as `hessian` writes them, weighted by H^-1 w, in the pattern of H */
 typedef struct {
@@ -21,15 +16,12 @@ typedef struct {
  * aligned to 64 bytes, the workspace too. phi = w . (inverse dynamics); derivatives by q are along `integrate`.
  * `symmetric`: they are of phi at integrate(q, d) by d; otherwise derivatives of the gradient of phi. */
 typedef struct {
-    /* doubles of workspace of either kernel */
+    /* doubles of workspace of hessian */
     ptrdiff_t (*workspace_size)(const Mechanism *);
-    /* y_q, y_v, y_a <- second derivatives of phi along the direction */
-    void (*hvp)(const Mechanism *, const Weighted *, int symmetric, double *y_q, double *y_v, double *y_a,
-                double *workspace);
     /* qq, qv, vv, qa <- second derivatives of phi; the first letter is the row. Packed rows of the lower triangle,
      * then, for qv and qa, and for qq unless symmetric, the entries above the diagonal in the same order, transposed */
-    void (*hessian)(const Mechanism *, const Weighted *, int symmetric, double *qq, double *qv, double *vv, double *qa,
-                    double *workspace);
+    void (*hessian)(const Mechanism *, const State *, const double *w, int symmetric, double *qq, double *qv, double *vv,
+                    double *qa, double *workspace);
     /* qq, qv, vv, qtau <- second derivatives of w . (forward dynamics), dense */
     void (*forward_hessian)(const PackedHessian *, int symmetric, const double *a_q, const double *a_v,
                             const double *a_tau, double *qq, double *qv, double *vv, double *qtau);

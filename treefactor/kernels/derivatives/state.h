@@ -2,6 +2,9 @@
 #ifndef TREEFACTOR_STATE_H
 #define TREEFACTOR_STATE_H
 
-typedef struct { const double *q, *v, *a, *fext; } State;     /* fext: 6 per joint, in its axes; NULL: zero */
+typedef struct {
+    const double *q, *v, *a, *fext;  /* fext: 6 per joint, in its axes; NULL: zero */
+    int moved;                       /* 1: the workspace holds motions and forces of this state, from an earlier call */
+} State;
 
 #endif

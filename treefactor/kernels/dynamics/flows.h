@@ -61,3 +61,18 @@ INLINE void NAME(flow_couple)(const Flow *B, const real *x, real *y)
     EACH(r, 3) y[r] = trace * x[3 + r] - turned[r];
     ADD_CROSS(B->p, x, y);
 }
+
+/* x <- twice the velocity of the origin of body i about that of its parent, in the axes of the parent */
+INLINE void NAME(write_approach)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const double *v, real *x)
+{
+    const Body *b = m->body + i;
+    real u[3];
+    CROSS(w->motion[b->parent].w, w->turn[i].p, u);
+    if (!NAME(is_hinge)(b)) {
+        real joint[6], turned[3];
+        NAME(joint_motion)(b, v + b->v * LANES, joint);
+        NAME(turn_out)(b, w->turn + i, 1, joint, turned);
+        EACH(r, 3) u[r] += turned[r];
+    }
+    EACH(r, 3) x[r] = 2.0 * u[r];
+}

@@ -67,7 +67,7 @@ INLINE void NAME(turn_in)(const Body *b, const Turn *T, int count, const real *x
 /* y <- E x, of `count` vectors */
 INLINE void NAME(turn_out)(const Body *b, const Turn *T, int count, const real *x, real *y)
 {
-    real t[9];
+    real t[30];
     if (b->turn == ANY_TURN) {
         EACH(k, count) ROTATE(T->E, x + 3 * k, y + 3 * k);
         return;
@@ -176,7 +176,8 @@ INLINE void NAME(joint_motion)(const Body *b, const double *x, real *s)
     if (b->kind == FREEFLYER) EACH(r, 3) s[3 + r] = READ(x, 3 + r);
 }
 
-/* V <- the motion of a body at joint velocities x, in its own axes; P: that of its parent, NULL for the base */
+/* V <- the motion of a body at joint velocities x, in its own axes; P: that of its parent, NULL for the base. x = NULL
+ * is zero. */
 INLINE void NAME(carry_velocity)(const Body *b, const Turn *T, const real *P, const double *x, real *V)
 {
     const real zero = {0};
@@ -187,6 +188,7 @@ INLINE void NAME(carry_velocity)(const Body *b, const Turn *T, const real *P, co
         ADD_CROSS(P + 3, T->p, at_body);
         NAME(turn_in)(b, T, 2, at_body, V);
     }
+    if (!x) return;
     if (NAME(is_hinge)(b)) V[5] += READ(x, b->v);
     else {
         real s[6];
