@@ -15,6 +15,7 @@ from ..exceptions import ShapeError, StepError, TreefactorError
 from ..mlcp.problem import SYSTEMS, TARGET
 from ..model._states import states
 from ._compiled_steps import CompiledSteps
+from ._step_records import TOUCHING
 from .trajectory import Step, Trajectory
 
 STEP = 2**12  # least cost of a step, in the entries of matrices that `spread` counts
@@ -30,7 +31,9 @@ def run(stepper, q, v, steps, tau, num_threads, keep_steps: bool) -> Trajectory:
         q, v = as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v")
         qs, vs = _states((), steps, q), _states((), steps, v)
         made: list[Step] = []
-        _take_steps(stepper, qs, vs, t, _controls(tau, (), steps, model.nv)[0], made if keep_steps else None)
+        controls = _controls(tau, (), steps, model.nv)
+        compiled = None if keep_steps else compiled_steps(stepper, controls)
+        _take_steps(stepper, compiled, qs, vs, t, controls[0], made if keep_steps else None)
         return Trajectory(t, qs, vs, made)
     arrays, batch = states({"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)}, None)
     qs, vs = _states(batch, steps, arrays["q"]), _states(batch, steps, arrays["v"])
@@ -65,10 +68,14 @@ class Worlds:
 
     def take_steps(self, first: int, stop: int) -> None:
         """Take all steps of the worlds first .. stop - 1; keep their errors."""
+        stepper = copy.copy(self.stepper)
+        compiled = None if self.keep_steps else compiled_steps(stepper, self.controls)
+        before = stepper._last, stepper._pressed
         for k in range(first, stop):
             made = self.made[k] if self.keep_steps else None
+            vars(stepper).update(_last=before[0], _pressed=before[1])
             try:
-                _take_steps(copy.copy(self.stepper), self.q[k], self.v[k], self.t, self.controls[k], made)
+                _take_steps(stepper, compiled, self.q[k], self.v[k], self.t, self.controls[k], made)
             except TreefactorError as error:
                 self.failures[k] = error
 
@@ -82,16 +89,18 @@ class Worlds:
         raise error
 
 
-def _take_steps(stepper, q: np.ndarray, v: np.ndarray, t: np.ndarray, control, made) -> None:
+def _take_steps(stepper, compiled: CompiledSteps | None, q, v, t: np.ndarray, control, made) -> None:
     """Fill the rows of q and v after the first one, and the list of steps unless that is None.
 
-    Steps that nobody sees are compiled while the near contacts stay the same.
+    Compiled steps leave those that fail to `Stepper.step`.
     """
-    k, stop, compiled = 0, len(t) - 1, made is None and control.function is None
-    compiled = compiled and not stepper.model.loops and not stepper.drives
-    compiled = compiled and stepper._contacts.shapes is None and stepper.correction == "velocity"
+    k, stop = 0, len(t) - 1
     while k < stop:
-        before = stepper._last
+        if compiled is not None:
+            last = min(stop, k + STRETCH)
+            k = advance(stepper, compiled, q, v, control.forces, k, last)
+            if k == last:
+                continue
         try:
             step = stepper.step(q[k], v[k], control(k, t[k], q[k], v[k]), t[k])
         except StepError as error:
@@ -100,25 +109,23 @@ def _take_steps(stepper, q: np.ndarray, v: np.ndarray, t: np.ndarray, control, m
         q[k], v[k] = step.q, step.v
         if made is not None:
             made.append(step)
-        if compiled and before is not None and np.array_equal(before.key, stepper._last.key):
-            k = advance(stepper, q, v, control.forces, k, min(stop, k + STRETCH))
 
 
-def advance(stepper, q: np.ndarray, v: np.ndarray, tau: np.ndarray, first: int, stop: int) -> int:
-    """Compute states after row `first`, at most to row `stop`, by compiled steps; return the last row.
+def compiled_steps(stepper, controls: list[Control]) -> CompiledSteps | None:
+    """Return compiled steps; None where Python computes forces, and for models with loops or drives."""
+    model, contacts = stepper.model, stepper._contacts
+    if model.loops or stepper.drives or any(control.function for control in controls):
+        return None
+    kernels = model.bodies, model.tree, contacts.kernel, contacts.shapes, stepper._rows, stepper._correction
+    sizes = stepper.h, stepper.margin, TOUCHING, TARGET, SYSTEMS
+    return CompiledSteps(*kernels, stepper._integrator, *sizes, stepper._is_implicit)
 
-    They end before a step that has other near contacts or fails.
-    """
-    last, model, pressed = stepper._last, stepper.model, stepper._pressed.copy()
-    gamma, on, problem = last.gamma.copy(), last.active.copy(), last.solution.problem
-    workspace, near = problem._workspace(), (last.touch.which, last.touch.start, last.touch.column)
-    kernels = model.bodies, model.tree.pattern, stepper._contacts.kernel, stepper._rows, stepper._integrator
-    size, implicit = len(problem._rows[1]), stepper._motion is not None
-    numbers = stepper.h, stepper.margin, TARGET, SYSTEMS
-    steps = CompiledSteps(*kernels, workspace[1], near, size, *numbers, implicit)
-    row = steps.advance(q, v, tau, first, stop, gamma, on, pressed)
-    problem._symbolic.idle.append(workspace)
-    vars(stepper).update(_last=last._replace(gamma=gamma, active=on), _pressed=pressed)
+
+def advance(stepper, compiled: CompiledSteps, q, v, tau: np.ndarray, first: int, stop: int) -> int:
+    """Compute states after row `first`, at most to row `stop`, by compiled steps; return the last row."""
+    state = stepper._last, stepper._pressed, stepper._contacts.no_points
+    row, last, pressed = compiled.advance(q, v, tau, first, stop, *state)
+    vars(stepper).update(_last=last, _pressed=pressed)
     return row
 
 

@@ -29,6 +29,7 @@ cdef class UnilateralRows:
     cdef double h, stabilization, noise
     cdef object kept
 
+    cdef Py_ssize_t measure(self, const Near *x, Py_ssize_t *size) noexcept nogil
     cdef void combine(self, const Near *x, const double *q, const double *pressed,
                       RowResults *r) noexcept nogil
     cdef Py_ssize_t forms_of(self, Py_ssize_t contact) noexcept nogil
@@ -41,3 +42,9 @@ cdef class UnilateralRows:
 cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along, const double *gamma,
                       Py_ssize_t near, const Py_ssize_t *which, const Py_ssize_t *start,
                       const Py_ssize_t *column, const double *g, double noise, double *normal) noexcept nogil
+
+cdef void keep_open(const RowResults *rows, const double *v, double *d) noexcept nogil
+
+cdef void match_rows(Py_ssize_t rows, const Py_ssize_t *key, Py_ssize_t known, const Py_ssize_t *before,
+                     const double *gamma, const unsigned char *active, double *impulse,
+                     unsigned char *on) noexcept nogil

@@ -1,7 +1,7 @@
 """Compute the unilateral rows of a time step, of near contacts and joint limits, and sum their impulses."""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, fabs, fmax
+from libc.math cimport INFINITY, fabs, fmax, fmin
 from libc.string cimport memcpy
 
 import numpy as np
@@ -73,7 +73,7 @@ cdef class UnilateralRows:
         gap : ndarray
             Gaps of all rows.
         """
-        cdef Py_ssize_t k, count, rows = 0, size = 0, limits = self.limited.shape[0]
+        cdef Py_ssize_t count, rows, size
         cdef const double *configuration = <const double *> q.data
         cdef const double *normal = <const double *> pressed.data
         cdef RowResults r
@@ -81,11 +81,8 @@ cdef class UnilateralRows:
         x.count, x.size, x.number, x.gap = which.shape[0], data.shape[1], numbers(which), doubles(near)
         x.start, x.column, x.data = numbers(start), numbers(column), doubles(data)
         x.errors = doubles(errors)
-        for k in range(x.count):
-            count = self.forms_of(x.number[k])
-            rows += count
-            size += count * (x.start[k + 1] - x.start[k])
-        count, size = rows + limits, size + limits
+        count = self.measure(&x, &size)
+        rows = count - self.limited.shape[0]
         starts, columns, entries = np.empty(count + 1, np.intp), np.empty(size, np.intp), np.empty(size)
         d, upper, gap = np.empty(count), np.empty(count) if self.boxed else None, np.empty(count)
         key, of, along = np.empty(count, np.intp), np.empty(rows, np.intp), np.empty((rows, 3))
@@ -95,6 +92,16 @@ cdef class UnilateralRows:
         with nogil:
             self.combine(&x, configuration, normal, &r)
         return starts, columns, entries, d, upper, key, of, along, gap
+
+    cdef Py_ssize_t measure(self, const Near *x, Py_ssize_t *size) noexcept nogil:
+        """Return the number of rows; size <- their entries."""
+        cdef Py_ssize_t k, forms, rows = self.limited.shape[0]
+        size[0] = rows
+        for k in range(x.count):
+            forms = self.forms_of(x.number[k])
+            rows += forms
+            size[0] += forms * (x.start[k + 1] - x.start[k])
+        return rows
 
     cdef void combine(self, const Near *x, const double *q, const double *pressed,
                       RowResults *r) noexcept nogil:
@@ -212,22 +219,52 @@ def all_gaps(Py_ssize_t contacts, const Py_ssize_t[::1] which not None, const do
     return gaps
 
 
-def match_warm_start(const Py_ssize_t[::1] key not None, const Py_ssize_t[::1] before not None,
-                     const double[::1] gamma_c not None, const double[::1] gamma not None, active not None):
+cdef void keep_open(const RowResults *rows, const double *v, double *d) noexcept nogil:
+    """Let rows without overlap close, by a motion that is added to v, no more than v leaves them open."""
+    cdef Py_ssize_t k, e
+    cdef double rate
+    for k in range(rows.row):
+        if rows.gap[k] < 0.0:
+            continue
+        rate = 0.0
+        for e in range(rows.start[k], rows.start[k + 1]):
+            rate += rows.entries[e] * v[rows.column[e]]
+        d[k] = fmin(d[k] - rate, 0.0)
+
+
+def bounds_of_removal(cnp.ndarray start not None, cnp.ndarray column not None, cnp.ndarray entries not None,
+                      cnp.ndarray d not None, cnp.ndarray gap not None, cnp.ndarray v not None):
+    """Return d for the motion that, added to v, removes overlaps; other rows stay open."""
+    cdef RowResults rows
+    bounds = d.copy()
+    rows.row, rows.start, rows.column = len(d), numbers(start), numbers(column)
+    rows.entries, rows.gap = doubles(entries), doubles(gap)
+    keep_open(&rows, doubles(v), doubles(bounds))
+    return bounds
+
+
+cdef void match_rows(Py_ssize_t rows, const Py_ssize_t *key, Py_ssize_t known, const Py_ssize_t *before,
+                     const double *gamma, const unsigned char *active, double *impulse,
+                     unsigned char *on) noexcept nogil:
+    """Write impulses and row status that rows with these ascending keys had before; zeros for new ones."""
+    cdef Py_ssize_t i, j = 0
+    for i in range(rows):
+        while j < known and before[j] < key[i]:
+            j += 1
+        impulse[i], on[i] = 0.0, False
+        if j < known and before[j] == key[i]:
+            impulse[i], on[i] = gamma[j], active[j]
+
+
+def match_warm_start(cnp.ndarray key not None, cnp.ndarray before not None, cnp.ndarray gamma_c not None,
+                     cnp.ndarray gamma not None, cnp.ndarray active not None):
     """Match rows to those of the last step by their ascending keys; return their impulses and row status.
 
     Bilateral rows, which have gamma_c, are the same in every step and come first.
     """
-    cdef Py_ssize_t i, j = 0, p = gamma_c.shape[0]
-    cdef const unsigned char[::1] on = active.view(np.uint8)
-    impulses, rows = np.zeros(p + key.shape[0]), np.zeros(p + key.shape[0], np.uint8)
-    cdef double[::1] x = impulses
-    cdef unsigned char[::1] y = rows
-    for i in range(p):
-        x[i], y[i] = gamma_c[i], 1
-    for i in range(key.shape[0]):
-        while j < before.shape[0] and before[j] < key[i]:
-            j += 1
-        if j < before.shape[0] and before[j] == key[i]:
-            x[p + i], y[p + i] = gamma[j], on[j]
-    return impulses, rows.view(bool)
+    cdef Py_ssize_t p = len(gamma_c), m = len(key)
+    cdef cnp.ndarray impulses = np.empty(p + m), rows = np.ones(p + m, bool)
+    impulses[:p] = gamma_c
+    match_rows(m, numbers(key), len(before), numbers(before), doubles(gamma),
+               <const unsigned char *> active.data, doubles(impulses) + p, <unsigned char *> rows.data + p)
+    return impulses, rows

@@ -42,8 +42,8 @@ from ._contradictions import contradiction
 from ._joint_integration import JointIntegrator
 from ._runs import run
 from ._step_derivatives import StepDerivatives, step_derivatives
-from ._step_records import LastStep, Solved, Unilateral
-from ._unilateral_rows import UnilateralRows, all_gaps, match_warm_start
+from ._step_records import TOUCHING, LastStep, Solved, Unilateral
+from ._unilateral_rows import UnilateralRows, all_gaps, bounds_of_removal, match_warm_start
 from .contacts import Contacts, Touch, limits_of
 from .drives import Drive, steps_at
 from .free_motion import FreeMotion, is_steady, joint_integrator
@@ -52,7 +52,6 @@ from .trajectory import Step, Trajectory
 
 FACETS, FRICTION, GYROSCOPIC = (4, 8), ("pyramid", "box"), ("implicit", "explicit")
 CORRECTIONS = ("velocity", "split")
-TOUCHING = 1e-10  # m; smaller overlaps are left as they are by the split correction
 NOISE = 1e-9  # relative to momenta; a smaller normal impulse gives friction the bound zero
 FORCES = "add external forces to tau of step or run, as J.T @ force with the Jacobian J of where they act"
 STEP = "the step is h, in s, of the Stepper: Stepper(model, contacts, h=...)"
@@ -129,7 +128,8 @@ class Stepper(Sealed):
     _contacts: Contacts
     _loops: Loops
     _integrator: JointIntegrator
-    _motion: FreeMotion | None
+    _is_implicit: bool
+    _motion: FreeMotion | None  # made when it is first needed
     _limits: tuple[np.ndarray, ...]
     _rows: UnilateralRows
     _correction: UnilateralRows | None  # rows of the motion that removes overlaps, without friction
@@ -166,13 +166,13 @@ class Stepper(Sealed):
         check_choice("correction", correction, CORRECTIONS)
         if friction == "box" and facets != 4:
             raise ValueError(f"a box of friction has 4 facets, got {facets}")
-        own, implicit = vars(self), gyroscopic == "implicit" and not is_steady(model)
+        own = vars(self)
         own.update(model=model, h=h, stabilization=stabilization, margin=as_size(margin, "margin"))
         own.update(friction=friction, correction=correction)
         own.update(_contacts=Contacts(model, as_tuple(contacts, "contacts"), h))
         own["drives"], own["_loops"] = driven_loops(model, drives)
         own.update(gyroscopic=gyroscopic, _integrator=joint_integrator(model), _last=None)
-        own["_motion"] = FreeMotion(model, self._integrator, h) if implicit else None
+        own.update(_is_implicit=gyroscopic == "implicit" and not is_steady(model), _motion=None)
         own["_limits"] = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         forms, boxed = _forms(friction, facets), friction == "box"
         mu, split = self._contacts.mu, correction == "split"
@@ -214,7 +214,8 @@ class Stepper(Sealed):
         if find_not_finite(q_new) >= 0 or find_not_finite(v_new) >= 0:
             raise StepError("no step from here: numbers overflow", solution)
         own = vars(self)
-        own["_last"] = LastStep(touch, rows.key, solution, solution.gamma, solution.active)
+        symbolic, impulses = solution.problem._symbolic, (solution.gamma_c, solution.gamma)
+        own["_last"] = LastStep(touch.identities, rows.key, *impulses, solution.active, symbolic)
         if self.friction == "box":
             near, made_of = (touch.which, touch.start, touch.column), (rows.of, rows.along)
             own["_pressed"] = self._rows.normal_impulses(*near, *made_of, solution.gamma, solution.problem.g)
@@ -312,9 +313,7 @@ class Stepper(Sealed):
     def __copy__(self) -> Stepper:
         """Return a stepper with the same last step that shares no workspace with this one."""
         made = object.__new__(type(self))
-        vars(made).update(vars(self))
-        if self._motion is not None:
-            vars(made)["_motion"] = FreeMotion(self.model, self._integrator, self.h)
+        vars(made).update(vars(self), _motion=None)
         return made
 
     def _state(self, q, v, tau) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -326,7 +325,7 @@ class Stepper(Sealed):
     def _solved(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> Solved:
         """State and solve the problem of a step."""
         at = BodyMotions(self.model, q, v)
-        before = None if self._last is None else self._last.touch.identities
+        before = None if self._last is None else self._last.identities
         touch = self._contacts.near(at, self.margin, before)
         rows = self._unilateral(q, touch, self._rows)
         C, c = self._bilateral(at, q, t)
@@ -341,22 +340,18 @@ class Stepper(Sealed):
             if solution.certificate is not None:
                 message += f": {contradiction(self, touch, rows, solution.certificate)}"
             raise StepError(message, solution)
-        moved = None if self._correction is None else self._removing(q, touch, H, C, solution.v)
+        moved = None
+        if self._correction is not None and rows.gap.min(initial=0.0) < -TOUCHING:
+            moved = self._removing(q, touch, H, C, solution.v)
         return Solved(touch, rows, H, solution, moved)
 
     def _removing(self, q: np.ndarray, touch: Touch, H: np.ndarray, C, v: np.ndarray) -> np.ndarray | None:
-        """Compute the velocity that, added to v, removes a share of overlaps; None if there are none.
+        """Compute the velocity that, added to v, removes a share of overlaps; None if no motion does.
 
         Gaps that v leaves open stay open.
         """
         rows = self._unilateral(q, touch, self._correction)
-        if not rows.gap.size or rows.gap.min() >= -TOUCHING:
-            return None
-        start, column, entries, _ = rows.D
-        kept = np.bincount(
-            np.repeat(np.arange(len(rows.d)), np.diff(start)), entries * v[column], len(rows.d)
-        )
-        d = np.where(rows.gap < 0.0, rows.d, np.minimum(rows.d - kept, 0.0))
+        d = bounds_of_removal(*rows.D[:3], rows.d, rows.gap, v)
         rest, c = np.zeros(self.model.nv), None if C is None else np.zeros(len(C.start) - 1)
         problem = mlcp.Problem(H, self.model.tree, rest, C, c, rows.D, d, layout="packed")
         solution = mlcp.solve(problem)
@@ -365,10 +360,17 @@ class Stepper(Sealed):
     def _free(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute the momentum after the step without impulses, and the packed rows of H."""
         force, H = motion(self.model, q, v, tau)
-        if self._motion is not None:
-            return self._motion.momentum(H, q, v, tau - force) + self.h * tau, H
+        if self._is_implicit:
+            return self._midpoint().momentum(H, q, v, tau - force) + self.h * tau, H
         turned = v + self.h * self._integrator.velocity_rates(v)
         return multiply(H, self.model.tree, turned, layout="packed") + self.h * force, H
+
+    def _midpoint(self) -> FreeMotion:
+        """Return the free motion by the midpoint rule, made when it is first needed."""
+        motion = self._motion
+        if motion is None:
+            vars(self)["_motion"] = motion = FreeMotion(self.model, self._integrator, self.h)
+        return motion
 
     def _bilateral(
         self, at: BodyMotions, q: np.ndarray, t: float
@@ -393,7 +395,7 @@ class Stepper(Sealed):
             *(touch.which, touch.gap, touch.start, touch.column, touch.data, touch.errors),
             *(q, pressed),
         )
-        known = None if self._last is None else self._last.solution.problem._symbolic
+        known = None if self._last is None else self._last.symbolic
         return Unilateral(SortedRows(start, column, entries, known), d, upper, key, of, along, gap)
 
     def _guess(self, key: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -401,7 +403,7 @@ class Stepper(Sealed):
         if self._last is None:
             return None
         last = self._last
-        impulse, on = match_warm_start(key, last.key, last.solution.gamma_c, last.gamma, last.active)
+        impulse, on = match_warm_start(key, last.key, last.gamma_c, last.gamma, last.active)
         return None if find_not_finite(impulse) >= 0 else (impulse, on)
 
 
