@@ -208,6 +208,37 @@ def test_forces_that_are_not_finite_are_refused_in_compiled_steps():
         stepper.run(q[0], v[0], STEPS, tau, keep_steps=False)
 
 
+def test_functions_of_forces_are_called_once_for_every_step(compiled_steps, monkeypatch):
+    stepper, q, v = falling(1)
+    calls = []
+
+    def brake(t, q, v):
+        calls.append(t)
+        return -0.3 * v
+
+    expected = copy.copy(stepper).run(q[0], v[0], STEPS, brake)
+    other = copy.copy(stepper)
+    assert equal(other.run(q[0], v[0], STEPS, brake, keep_steps=False), expected)
+    assert sum(compiled_steps) == STEPS
+    assert calls == 2 * expected.t[:-1].tolist()
+    calls.clear()
+    monkeypatch.setattr(_runs, "SYSTEMS", 0)  # no compiled step is solved
+    assert equal(copy.copy(stepper).run(q[0], v[0], STEPS, brake, keep_steps=False), expected)
+    assert calls == expected.t[:-1].tolist()
+
+    def fails(t, q, v):
+        return brake(t, q, v) if t < 0.095 else 1 / 0
+
+    for keep_steps in (True, False):
+        one = copy.copy(stepper)
+        with pytest.raises(ZeroDivisionError):
+            one.run(q[0], v[0], STEPS, fails, keep_steps=keep_steps)
+        state = expected.q[10], expected.v[10]
+        np.testing.assert_array_equal(one.step(*state, -0.3 * state[1]).v, expected.v[11])
+    with pytest.raises(ShapeError, match="tau must have shape"):
+        stepper.run(q[0], v[0], STEPS, lambda t, q, v: v[:3], keep_steps=False)
+
+
 def test_long_runs_can_be_interrupted(monkeypatch, compiled_steps):
     """Compiled steps end after a while, and go on from where they ended."""
     stepper, q, v = falling(1)

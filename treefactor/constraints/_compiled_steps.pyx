@@ -22,6 +22,7 @@ from ._unilateral_rows cimport Near, RowResults, UnilateralRows, keep_open, matc
 import numpy as np
 
 from .._util.validation import aligned
+from ..mlcp._stacked_rows import vector
 from ..mlcp.symbolic_kkt import analyse
 from ._step_records import LastStep
 
@@ -253,50 +254,52 @@ cdef class CompiledSteps:
         self.kept[name] = made
         return made.data
 
-    def advance(self, cnp.ndarray q not None, cnp.ndarray v not None, cnp.ndarray tau not None,
-                Py_ssize_t first, Py_ssize_t stop, last, cnp.ndarray pressed not None,
-                identities):
-        """Compute the states after row `first` of q and v, at most to row `stop`.
-
-        Rows of tau are contiguous, all other arrays are.
+    def advance(self, cnp.ndarray q not None, cnp.ndarray v not None, t, control, Py_ssize_t first,
+                Py_ssize_t stop):
+        """Compute the states after row `first` of q and v, at most to row `stop`; return the last row.
 
         Parameters
         ----------
-        q, v, tau : ndarray
+        q, v : ndarray
+            Contiguous.
+        t : ndarray
+        control : Control
+            Rows of its forces are contiguous; a function is called with the GIL.
         first, stop : int
+        """
+        cdef cnp.ndarray tau = control.forces
+        cdef Py_ssize_t k = first, nq = self.bodies.nq, n = self.n, apart = tau.strides[0]
+        cdef double *x = <double *> q.data
+        cdef double *y = <double *> v.data
+        cdef const double *forces
+        cdef bint computed = control.function is not None
+        try:
+            with nogil:
+                while k < stop:
+                    forces = <const double *> (<const char *> tau.data + apart * k)
+                    if computed:
+                        with gil:
+                            tau = vector(control(k, t[k], q[k], v[k]), n, "tau")
+                        forces = <const double *> tau.data
+                    if not self.step(x + nq * k, y + n * k, forces, x + nq * (k + 1), y + n * (k + 1)):
+                        break
+                    k += 1
+        finally:
+            self.solver.end()
+            self.remover.end()
+        return k
+
+    def begin(self, last, cnp.ndarray pressed not None, cnp.ndarray identities not None):
+        """Load what the first step starts from.
+
+        Parameters
+        ----------
         last : LastStep or None
         pressed : ndarray
             Normal impulses of the last step, by slots.
         identities : ndarray
-            Of points of shapes before the first step.
-
-        Returns
-        -------
-        row : int
-            The last row that was computed.
-        last, pressed
-            For the next step.
+            Of points of shapes, where there is no last step.
         """
-        cdef Py_ssize_t k = first, nq = self.bodies.nq, apart = tau.strides[0]
-        cdef double *x = <double *> q.data
-        cdef double *y = <double *> v.data
-        cdef const char *forces = <const char *> tau.data
-        self.begin(last, pressed, identities)
-        try:
-            with nogil:
-                while k < stop and self.step(x + nq * k, y + self.n * k,
-                                             <const double *> (forces + apart * k), x + nq * (k + 1),
-                                             y + self.n * (k + 1)):
-                    k += 1
-            if k > first:
-                last, pressed = self.last_step(), self.kept["last pressed"].copy()
-        finally:
-            self.solver.end()
-            self.remover.end()
-        return k, last, pressed
-
-    cdef begin(self, last, cnp.ndarray pressed, cnp.ndarray identities):
-        """Load what the first step starts from."""
         cdef Py_ssize_t m = -1 if last is None else len(last.key)
         self.known = m
         self.solver.begin(None if last is None else last.symbolic)
@@ -308,16 +311,19 @@ cdef class CompiledSteps:
         if self.shapes is not None:
             memcpy(self.last_identity, identities.data, self.pairs * sizeof(int64_t))
 
-    cdef last_step(self):
-        """Return what the next step starts from."""
+    def last_step(self):
+        """Return what the next step starts from, a LastStep or None, and normal impulses by slots."""
         cdef Py_ssize_t m = self.known
         cdef cnp.ndarray identities = None
+        pressed = self.kept["last pressed"].copy()
+        if m < 0:
+            return None, pressed
         if self.shapes is not None:
             identities = np.empty((self.shapes.count, MOST_POINTS), np.int64)
             memcpy(identities.data, self.last_identity, self.pairs * sizeof(int64_t))
         key, gamma = self.kept["last key"][:m].copy(), self.kept["last gamma"][:m].copy()
         on = self.kept["last active"][:m].astype(bool)
-        return LastStep(identities, key, np.zeros(0), gamma, on, self.solver.symbolic)
+        return LastStep(identities, key, np.zeros(0), gamma, on, self.solver.symbolic), pressed
 
     cdef int step(self, const double *q, const double *v, const double *tau, double *q_new,
                   double *v_new) except -1 nogil:

@@ -32,7 +32,7 @@ def run(stepper, q, v, steps, tau, num_threads, keep_steps: bool) -> Trajectory:
         qs, vs = _states((), steps, q), _states((), steps, v)
         made: list[Step] = []
         controls = _controls(tau, (), steps, model.nv)
-        compiled = None if keep_steps else compiled_steps(stepper, controls)
+        compiled = None if keep_steps else compiled_steps(stepper)
         _take_steps(stepper, compiled, qs, vs, t, controls[0], made if keep_steps else None)
         return Trajectory(t, qs, vs, made)
     arrays, batch = states({"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)}, None)
@@ -69,7 +69,7 @@ class Worlds:
     def take_steps(self, first: int, stop: int) -> None:
         """Take all steps of the worlds first .. stop - 1; keep their errors."""
         stepper = copy.copy(self.stepper)
-        compiled = None if self.keep_steps else compiled_steps(stepper, self.controls)
+        compiled = None if self.keep_steps else compiled_steps(stepper)
         before = stepper._last, stepper._pressed
         for k in range(first, stop):
             made = self.made[k] if self.keep_steps else None
@@ -98,7 +98,7 @@ def _take_steps(stepper, compiled: CompiledSteps | None, q, v, t: np.ndarray, co
     while k < stop:
         if compiled is not None:
             last = min(stop, k + STRETCH)
-            k = advance(stepper, compiled, q, v, control.forces, k, last)
+            k = advance(stepper, compiled, q, v, t, control, k, last)
             if k == last:
                 continue
         try:
@@ -111,22 +111,24 @@ def _take_steps(stepper, compiled: CompiledSteps | None, q, v, t: np.ndarray, co
             made.append(step)
 
 
-def compiled_steps(stepper, controls: list[Control]) -> CompiledSteps | None:
-    """Return compiled steps; None where Python computes forces, and for models with loops or drives."""
+def compiled_steps(stepper) -> CompiledSteps | None:
+    """Return compiled steps of a stepper; None for models with loops or drives, which have none."""
     model, contacts = stepper.model, stepper._contacts
-    if model.loops or stepper.drives or any(control.function for control in controls):
+    if model.loops or stepper.drives:
         return None
     kernels = model.bodies, model.tree, contacts.kernel, contacts.shapes, stepper._rows, stepper._correction
     sizes = stepper.h, stepper.margin, TOUCHING, TARGET, SYSTEMS
     return CompiledSteps(*kernels, stepper._integrator, *sizes, stepper._is_implicit)
 
 
-def advance(stepper, compiled: CompiledSteps, q, v, tau: np.ndarray, first: int, stop: int) -> int:
+def advance(stepper, compiled: CompiledSteps, q, v, t, control: Control, first: int, stop: int) -> int:
     """Compute states after row `first`, at most to row `stop`, by compiled steps; return the last row."""
-    state = stepper._last, stepper._pressed, stepper._contacts.no_points
-    row, last, pressed = compiled.advance(q, v, tau, first, stop, *state)
-    vars(stepper).update(_last=last, _pressed=pressed)
-    return row
+    compiled.begin(stepper._last, stepper._pressed, stepper._contacts.no_points)
+    try:
+        return compiled.advance(q, v, t, control, first, stop)
+    finally:
+        last, pressed = compiled.last_step()
+        vars(stepper).update(_last=last, _pressed=pressed)
 
 
 def _states(batch: tuple[int, ...], steps: int, start: np.ndarray) -> np.ndarray:
@@ -138,21 +140,27 @@ def _states(batch: tuple[int, ...], steps: int, start: np.ndarray) -> np.ndarray
 
 @dataclass
 class Control:
-    """Forces of one world: of every step, (steps, nv), or by a function."""
+    """Forces of one world: of every step, (steps, nv), or by a function, called once for every step."""
 
     forces: np.ndarray
     function: Callable | None = None
+    row: int = -1  # of the step whose forces are the latest
+    latest: object = None
 
     def __call__(self, k: int, t: float, q: np.ndarray, v: np.ndarray):
         """Return the forces of step k."""
-        return self.forces[k] if self.function is None else self.function(t, q, v)
+        if self.function is None:
+            return self.forces[k]
+        if k != self.row:
+            self.row, self.latest = k, self.function(t, q, v)
+        return self.latest
 
 
 def _controls(tau, batch: tuple[int, ...], steps: int, nv: int) -> list[Control]:
     """Return the forces of every world."""
     count = math.prod(batch)
     if callable(tau):
-        return [Control(np.empty((0, nv)), tau)] * count
+        return [Control(np.empty((0, nv)), tau) for _ in range(count)]
     forces = np.zeros(nv) if tau is None else as_real(tau, "tau")
     expected = {(nv,), (steps, nv), (*batch, steps, nv)}
     if forces.shape not in expected:
