@@ -158,25 +158,6 @@ cdef class UnilateralRows:
         """Return the number of rows of a contact."""
         return self.forms.shape[0] if self.mu[contact] > 0.0 else 1
 
-    def impulses(self, const Py_ssize_t[::1] which not None, const double[:, :, ::1] axes not None,
-                 const Py_ssize_t[::1] of not None, const double[:, ::1] along not None,
-                 const double[::1] gamma not None):
-        """Sum the impulses of all contacts in axes of the base: (contacts, 3), zero for those not near."""
-        cdef Py_ssize_t row, r
-        impulses = np.zeros((self.mu.shape[0], 3))
-        cdef double[:, ::1] impulse = impulses
-        cdef const double *n
-        cdef double x, y, z
-        with nogil:
-            for row in range(of.shape[0]):
-                if gamma[row] == 0.0:
-                    continue
-                n = &axes[of[row], 0, 0]
-                x, y, z = gamma[row] * along[row, 0], gamma[row] * along[row, 1], gamma[row] * along[row, 2]
-                for r in range(3):
-                    impulse[which[of[row]], r] += x * n[r] + y * n[3 + r] + z * n[6 + r]
-        return impulses
-
     def normal_impulses(self, const Py_ssize_t[::1] which not None, const Py_ssize_t[::1] start not None,
                         const Py_ssize_t[::1] column not None, const Py_ssize_t[::1] of not None,
                         const double[:, ::1] along not None, const double[::1] gamma not None,
@@ -206,17 +187,42 @@ cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along
             normal[which[k]] = 0.0
 
 
-def all_gaps(Py_ssize_t contacts, const Py_ssize_t[::1] which not None, const double[::1] near not None):
-    """Return the gaps of all contacts, infinite for those not near."""
-    cdef Py_ssize_t k
-    gaps = np.empty(contacts)
+def impulses_of(const double[:, :, ::1] axes not None, const Py_ssize_t[::1] of not None,
+                const double[:, ::1] along not None, const double[::1] gamma not None):
+    """Sum the impulses of all near contacts in axes of the base: (near, 3)."""
+    cdef Py_ssize_t row, r
+    impulses = np.zeros((axes.shape[0], 3))
+    cdef double[:, ::1] impulse = impulses
+    cdef const double *n
+    cdef double x, y, z
+    with nogil:
+        for row in range(of.shape[0]):
+            if gamma[row] == 0.0:
+                continue
+            n = &axes[of[row], 0, 0]
+            x, y, z = gamma[row] * along[row, 0], gamma[row] * along[row, 1], gamma[row] * along[row, 2]
+            for r in range(3):
+                impulse[of[row], r] += x * n[r] + y * n[3 + r] + z * n[6 + r]
+    return impulses
+
+
+def by_contacts(Py_ssize_t contacts, const Py_ssize_t[::1] owner not None,
+                const Py_ssize_t[::1] which not None, const double[::1] near not None,
+                const double[:, ::1] impulse not None):
+    """Return least gaps and sums of impulses by contacts, of those of near slots; inf and 0 without any."""
+    cdef Py_ssize_t i, k, r
+    gaps, impulses = np.empty(contacts), np.zeros((contacts, 3))
     cdef double[::1] gap = gaps
+    cdef double[:, ::1] total = impulses
     with nogil:
         for k in range(contacts):
             gap[k] = INFINITY
-        for k in range(which.shape[0]):
-            gap[which[k]] = near[k]
-    return gaps
+        for i in range(which.shape[0]):
+            k = owner[which[i]]
+            gap[k] = fmin(gap[k], near[i])
+            for r in range(3):
+                total[k, r] += impulse[i, r]
+    return gaps, impulses
 
 
 cdef void keep_open(const RowResults *rows, const double *v, double *d) noexcept nogil:

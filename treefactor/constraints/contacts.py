@@ -243,20 +243,12 @@ class Contacts(Sealed):
         return Touch(*self.kernel.near(at.frames, margin)).joined(first, points) if first else points
 
     def points(self, touch: Touch, impulse: np.ndarray) -> StepPoints:
-        """Return the points of shapes, with their share of the impulses of all slots."""
+        """Return the points of shapes, with their share of the impulses of near slots."""
         if self.shapes is None:
             return NO_POINTS
         first = len(touch.which) - len(touch.places)
-        slots = touch.which[first:]
         normals, gaps = touch.axes[first:, 0], touch.gap[first:]
-        return StepPoints(self.owner[slots], touch.places, normals, gaps, impulse[slots])
-
-    def by_contact(self, gap: np.ndarray, impulse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return least gaps and sums of impulses by contacts, of those by slots."""
-        gaps, impulses = np.full(len(self.structs), np.inf), np.zeros((len(self.structs), 3))
-        np.minimum.at(gaps, self.owner, gap)
-        np.add.at(impulses, self.owner, impulse)
-        return gaps, impulses
+        return StepPoints(self.owner[touch.which[first:]], touch.places, normals, gaps, impulse[first:])
 
 
 def _is_of_spheres(contact: Contact) -> bool:

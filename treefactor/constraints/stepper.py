@@ -43,7 +43,13 @@ from ._joint_integration import JointIntegrator
 from ._runs import run
 from ._step_derivatives import StepDerivatives, step_derivatives
 from ._step_records import TOUCHING, LastStep, Solved, Unilateral
-from ._unilateral_rows import UnilateralRows, all_gaps, bounds_of_removal, match_warm_start
+from ._unilateral_rows import (
+    UnilateralRows,
+    bounds_of_removal,
+    by_contacts,
+    impulses_of,
+    match_warm_start,
+)
 from .contacts import Contacts, Touch, limits_of
 from .drives import Drive, steps_at
 from .free_motion import FreeMotion, is_steady, joint_integrator
@@ -219,12 +225,11 @@ class Stepper(Sealed):
         if self.friction == "box":
             near, made_of = (touch.which, touch.start, touch.column), (rows.of, rows.along)
             own["_pressed"] = self._rows.normal_impulses(*near, *made_of, solution.gamma, solution.problem.g)
-        gap, bilateral = all_gaps(len(self._contacts.mu), touch.which, touch.gap), solution.gamma_c
-        impulse = self._rows.impulses(touch.which, touch.axes, rows.of, rows.along, solution.gamma)
+        contacts, bilateral = self._contacts, solution.gamma_c
+        impulses = impulses_of(touch.axes, rows.of, rows.along, solution.gamma)
+        gap, impulse = by_contacts(len(contacts.structs), contacts.owner, touch.which, touch.gap, impulses)
         of_loops, of_drives = bilateral[: len(self._loops.of)], bilateral[self._loops.driven]
-        points = self._contacts.points(touch, impulse)
-        if self._contacts.shapes is not None:
-            gap, impulse = self._contacts.by_contact(gap, impulse)
+        points = contacts.points(touch, impulses)
         return Step(q_new, v_new, gap, impulse, of_loops, solution, of_drives, points)
 
     def derivatives(self, q, v, tau=None, t: float = 0.0) -> StepDerivatives:
