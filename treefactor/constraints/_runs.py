@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._util.threads import spread
-from .._util.validation import as_count, as_real, as_vector, thread_count
+from .._util.validation import as_count, as_real, require_finite, thread_count
+from ..dynamics.inertias import checked_inertias
 from ..exceptions import ShapeError, StepError, TreefactorError
 from ..mlcp.problem import SYSTEMS, TARGET
 from ..model._states import states
@@ -22,22 +22,28 @@ STEP = 2**12  # least cost of a step, in the entries of matrices that `spread` c
 STRETCH = 1000  # most compiled steps in a row, after which Python may take an interrupt
 
 
-def run(stepper, q, v, steps, tau, num_threads, keep_steps: bool) -> Trajectory:
+def run(stepper, q, v, steps, tau, num_threads, keep_steps: bool, inertias, mu) -> Trajectory:
     """Validate the arguments of `Stepper.run`, and take the steps."""
     model, steps, threads = stepper.model, as_count(steps, "steps"), thread_count(num_threads)
     t = stepper.h * np.arange(steps + 1)
-    q, v = as_real(q, "q"), as_real(v, "v")
-    if q.ndim < 2 and v.ndim < 2:
-        q, v = as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v")
-        qs, vs = _states((), steps, q), _states((), steps, v)
-        made: list[Step] = []
-        controls = _controls(tau, (), steps, model.nv)
-        compiled = None if keep_steps else compiled_steps(stepper)
-        _take_steps(stepper, compiled, qs, vs, t, controls[0], made if keep_steps else None)
-        return Trajectory(t, qs, vs, made)
-    arrays, batch = states({"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)}, None)
+    inertias = None if inertias is None else checked_inertias(model, inertias)
+    arguments, tails = {"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)}
+    if mu is not None:
+        arguments, tails = arguments | {"mu": mu}, tails | {"mu": (len(stepper._contacts.structs),)}
+    arrays, batch = states(arguments, tails, None, () if inertias is None else inertias.batch)
+    mu = None if mu is None else _friction(arrays["mu"])
     qs, vs = _states(batch, steps, arrays["q"]), _states(batch, steps, arrays["v"])
-    worlds = Worlds(stepper, batch, qs, vs, t, _controls(tau, batch, steps, model.nv), keep_steps)
+    controls = _controls(tau, batch, steps, model.nv)
+    if not batch:
+        made: list[Step] = []
+        one = stepper._changed(inertias, mu)
+        compiled = None if keep_steps else compiled_steps(one)
+        try:
+            _take_steps(one, compiled, qs, vs, t, controls[0], made if keep_steps else None)
+        finally:
+            vars(stepper).update(_last=one._last, _pressed=one._pressed)
+        return Trajectory(t, qs, vs, made)
+    worlds = Worlds(stepper, batch, qs, vs, t, controls, keep_steps, inertias, mu)
     count = math.prod(batch)
     spread(worlds.take_steps, count, threads, count * steps * max(STEP, model.tree.nnz))
     worlds.require_no_failure()
@@ -57,10 +63,17 @@ class Worlds:
     t : ndarray
     controls : list of Control
     keep_steps : bool
+    inertias : Inertias or None
+        One set, or one for every world.
+    mu : ndarray or None, shape (contacts,) or (*batch, contacts)
     """
 
-    def __init__(self, stepper, batch, q, v, t, controls, keep_steps: bool):
-        self.stepper, self.batch, self.t, self.controls = stepper, batch, t, controls
+    def __init__(self, stepper, batch, q, v, t, controls, keep_steps: bool, inertias, mu):
+        self.batch, self.t, self.controls = batch, t, controls
+        self.inertias = inertias if inertias is not None and inertias.batch else None
+        self.mu = mu if mu is not None and mu.ndim > 1 else None
+        shared = inertias if self.inertias is None else None, mu if self.mu is None else None
+        self.stepper = stepper._changed(*shared)
         count = math.prod(batch)
         self.q, self.v = (x.reshape(count, *x.shape[len(batch) :]) for x in (q, v))
         self.made: list[list[Step]] = [[] for _ in range(count)]
@@ -68,16 +81,23 @@ class Worlds:
 
     def take_steps(self, first: int, stop: int) -> None:
         """Take all steps of the worlds first .. stop - 1; keep their errors."""
-        stepper = copy.copy(self.stepper)
-        compiled = None if self.keep_steps else compiled_steps(stepper)
-        before = stepper._last, stepper._pressed
+        stepper = compiled = None
         for k in range(first, stop):
             made = self.made[k] if self.keep_steps else None
-            vars(stepper).update(_last=before[0], _pressed=before[1])
             try:
+                if stepper is None or self.inertias is not None or self.mu is not None:
+                    stepper = self.world(k)
+                    compiled = None if self.keep_steps else compiled_steps(stepper)
+                vars(stepper).update(_last=self.stepper._last, _pressed=self.stepper._pressed)
                 _take_steps(stepper, compiled, self.q[k], self.v[k], self.t, self.controls[k], made)
             except TreefactorError as error:
                 self.failures[k] = error
+
+    def world(self, k: int):
+        """Return a stepper for world k, with its inertias and coefficients of friction."""
+        at = np.unravel_index(k, self.batch)
+        inertias = None if self.inertias is None else self.inertias.part(at)
+        return self.stepper._changed(inertias, None if self.mu is None else self.mu[at])
 
     def require_no_failure(self) -> None:
         """Raise the error of the first world that failed, with its index."""
@@ -129,6 +149,14 @@ def advance(stepper, compiled: CompiledSteps, q, v, t, control: Control, first: 
     finally:
         last, pressed = compiled.last_step()
         vars(stepper).update(_last=last, _pressed=pressed)
+
+
+def _friction(mu: np.ndarray) -> np.ndarray:
+    """Return coefficients of friction, or raise NonFiniteError or ValueError."""
+    require_finite(mu, "mu")
+    if (mu < 0.0).any():
+        raise ValueError(f"mu must not be negative, got {mu.min()}")
+    return mu
 
 
 def _states(batch: tuple[int, ...], steps: int, start: np.ndarray) -> np.ndarray:

@@ -46,6 +46,10 @@ cdef class UnilateralRows:
     def __reduce__(self):
         return UnilateralRows, self.kept
 
+    def with_friction(self, mu):
+        """Return these rows with other coefficients of friction."""
+        return UnilateralRows(mu, *self.kept[1:])
+
     def rows(self, cnp.ndarray which not None, cnp.ndarray near not None, cnp.ndarray start not None,
              cnp.ndarray column not None, cnp.ndarray data not None, cnp.ndarray errors not None,
              cnp.ndarray q not None, cnp.ndarray pressed not None):

@@ -16,6 +16,7 @@ lifts nothing, but lags by a step: what lands slides for one, and is held too fi
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from .._util.validation import (
     as_tuple,
     check_choice,
 )
-from ..dynamics.inertias import changed_model
+from ..dynamics.inertias import Inertias, changed_model
 from ..dynamics.recursions import motion
 from ..exceptions import NonFiniteError, StepError
 from ..kinematics.jacobians import BodyMotions
@@ -173,12 +174,12 @@ class Stepper(Sealed):
         if friction == "box" and facets != 4:
             raise ValueError(f"a box of friction has 4 facets, got {facets}")
         own = vars(self)
-        own.update(model=model, h=h, stabilization=stabilization, margin=as_size(margin, "margin"))
+        own.update(h=h, stabilization=stabilization, margin=as_size(margin, "margin"))
         own.update(friction=friction, correction=correction)
         own.update(_contacts=Contacts(model, as_tuple(contacts, "contacts"), h))
         own["drives"], own["_loops"] = driven_loops(model, drives)
-        own.update(gyroscopic=gyroscopic, _integrator=joint_integrator(model), _last=None)
-        own.update(_is_implicit=gyroscopic == "implicit" and not is_steady(model), _motion=None)
+        own.update(gyroscopic=gyroscopic, _last=None)
+        self._take_inertias(model)
         own["_limits"] = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         forms, boxed = _forms(friction, facets), friction == "box"
         mu, split = self._contacts.mu, correction == "split"
@@ -282,6 +283,8 @@ class Stepper(Sealed):
         tau: Callable | np.ndarray | None = None,
         num_threads: int = 1,
         keep_steps: bool = True,
+        inertias=None,
+        mu=None,
     ) -> Trajectory:
         """Take many steps, from one state or from those of a batch of worlds.
 
@@ -300,6 +303,10 @@ class Stepper(Sealed):
         keep_steps : bool
             False leaves ``Trajectory.steps`` empty. That saves memory, because every step keeps its problem,
             and time: steps without loops and drives are compiled as a whole.
+        inertias : Inertias or array_like, shape (njoints, 10) or (..., njoints, 10), optional
+            In the place of the model's: one set for all worlds, or one for each.
+        mu : array_like, shape (contacts,) or (..., contacts), optional
+            Coefficients of friction in the place of those of the contacts.
 
         Returns
         -------
@@ -308,18 +315,33 @@ class Stepper(Sealed):
         Raises
         ------
         ValueError
-            If steps is negative.
+            If steps is negative, mu is negative, or inertias belong to other joints.
         StepError
             With the time of the step that failed. Of a batch, all other worlds take their steps, then the
             error of the first one that failed is raised, with its index; so are the errors below.
         NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
         """
-        return run(self, q, v, steps, tau, num_threads, keep_steps)
+        return run(self, q, v, steps, tau, num_threads, keep_steps, inertias, mu)
 
     def __copy__(self) -> Stepper:
         """Return a stepper with the same last step that shares no workspace with this one."""
         made = object.__new__(type(self))
         vars(made).update(vars(self), _motion=None)
+        return made
+
+    def _take_inertias(self, model: Model) -> None:
+        """Take a model of the same joints, and what depends on the inertias of its bodies."""
+        is_implicit = self.gyroscopic == "implicit" and not is_steady(model)
+        vars(self).update(model=model, _integrator=joint_integrator(model))
+        vars(self).update(_is_implicit=is_implicit, _motion=None)
+
+    def _changed(self, inertias: Inertias | None, mu: np.ndarray | None) -> Stepper:
+        """Return a copy with other inertias and coefficients of friction; None leaves them as they are."""
+        made = copy(self)
+        if inertias is not None:
+            made._take_inertias(changed_model(self.model, inertias))
+        if mu is not None:
+            vars(made)["_rows"] = self._rows.with_friction(mu[self._contacts.owner])
         return made
 
     def _state(self, q, v, tau) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
