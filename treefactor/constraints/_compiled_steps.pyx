@@ -335,7 +335,7 @@ cdef class CompiledSteps:
         x[0], x[1], x[2], x[3] = q, v, tau, NULL
         if not self.find_frames.run_one(x, &self.frames):
             return 0
-        self.find_rows(q)
+        self.find_rows(q, v)
         if not (self.find_motion.run_one(x, &self.motion)
                 and all_finite(self.pattern.shape.start[self.n], H)):
             return 0
@@ -357,7 +357,7 @@ cdef class CompiledSteps:
         memcpy(self.middle, v_new, self.n * sizeof(double))
         self.integrator.advance_state(q_new, v_new, self.h)
         if self.removal is not None and self.overlaps():
-            if not self.remove_overlaps(q, H):
+            if not self.remove_overlaps(q, v, H):
                 return 0
             memcpy(q_new, q, self.bodies.nq * sizeof(double))
             for k in range(self.n):
@@ -368,7 +368,7 @@ cdef class CompiledSteps:
         self.keep_impulses()
         return 1
 
-    cdef int find_rows(self, const double *q) except -1 nogil:
+    cdef int find_rows(self, const double *q, const double *v) except -1 nogil:
         """Find near contacts, and compute the rows of these and of limits."""
         cdef Py_ssize_t size, alone = self.find_near()
         self.rows.measure(&self.near, &size)
@@ -385,7 +385,7 @@ cdef class CompiledSteps:
             self.shapes.rows.fill_all(self.frames, self.near.count - alone, self.points.pair,
                                       self.start + alone, self.points.axes, self.points.point,
                                       self.points.gap, self.data, self.near.size)
-        self.rows.combine(&self.near, q, self.pressed, &self.results)
+        self.rows.combine(&self.near, q, v, self.pressed, &self.results)
         return 0
 
     cdef Py_ssize_t find_near(self) noexcept nogil:
@@ -420,9 +420,9 @@ cdef class CompiledSteps:
             least = fmin(least, self.results.gap[k])
         return least < -self.touching
 
-    cdef int remove_overlaps(self, const double *q, const double *H) except -1 nogil:
+    cdef int remove_overlaps(self, const double *q, const double *v, const double *H) except -1 nogil:
         """Solve for the velocity that, added to that after the step, removes overlaps."""
-        self.removal.combine(&self.near, q, self.pressed, &self.removing)
+        self.removal.combine(&self.near, q, v, self.pressed, &self.removing)
         keep_open(&self.removing, self.solver.solver.v, self.removing.d)
         self.solve_h(self.still, self.free)
         self.remover.fit(&self.removing)

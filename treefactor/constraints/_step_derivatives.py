@@ -136,6 +136,8 @@ def step_derivatives(stepper, made, q: np.ndarray, v: np.ndarray) -> StepDerivat
         raise InvalidModelError(
             "derivatives of a step need contacts of spheres with spheres or planes, and correction='velocity'"
         )
+    if stepper._contacts.restitution.any():
+        raise InvalidModelError("derivatives of a step need contacts without restitution")
     sensitivity = mlcp.sensitivity(made.solution)
     v_new = made.solution.v
     pushed = momentum_derivatives(stepper, made.H, q, v, v_new)

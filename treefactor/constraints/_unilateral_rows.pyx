@@ -34,12 +34,17 @@ cdef class UnilateralRows:
     h, stabilization : float
     noise : float
         Relative to momenta; a smaller normal impulse gives friction the bound zero.
+    restitution : ndarray, shape (contacts,)
+        Share of the speed of approach with which bodies part.
+    slow : float
+        Speed of approach up to which they do not, m/s.
     """
 
     def __init__(self, mu, forms, bint boxed, limits, double h, double stabilization,
-                 double noise):
-        self.kept = mu, forms, boxed, limits, h, stabilization, noise
+                 double noise, restitution, double slow):
+        self.kept = mu, forms, boxed, limits, h, stabilization, noise, restitution, slow
         self.mu, self.forms, self.boxed = mu, forms, boxed
+        self.restitution, self.slow = restitution, slow
         self.limited, self.column, self.sign, self.bound = limits
         self.h, self.stabilization, self.noise = h, stabilization, noise
 
@@ -52,14 +57,14 @@ cdef class UnilateralRows:
 
     def rows(self, cnp.ndarray which not None, cnp.ndarray near not None, cnp.ndarray start not None,
              cnp.ndarray column not None, cnp.ndarray data not None, cnp.ndarray errors not None,
-             cnp.ndarray q not None, cnp.ndarray pressed not None):
+             cnp.ndarray q not None, cnp.ndarray v not None, cnp.ndarray pressed not None):
         """Combine normals and tangents of near contacts by the forms to rows; rows of limits follow.
 
         Parameters
         ----------
         which, near, start, column, data, errors
             Numbers, gaps and rows of the contacts, from `ContactKernel.near`.
-        q : (nq,)
+        q, v : (nq,), (nv,)
         pressed : (contacts,)
             Normal impulses of the last step.
 
@@ -79,6 +84,7 @@ cdef class UnilateralRows:
         """
         cdef Py_ssize_t count, rows, size
         cdef const double *configuration = <const double *> q.data
+        cdef const double *velocity = <const double *> v.data
         cdef const double *normal = <const double *> pressed.data
         cdef RowResults r
         cdef Near x
@@ -94,7 +100,7 @@ cdef class UnilateralRows:
         r.d, r.gap, r.upper = doubles(d), doubles(gap), doubles(upper) if self.boxed else NULL
         r.key, r.of, r.along = numbers(key), numbers(of), doubles(along)
         with nogil:
-            self.combine(&x, configuration, normal, &r)
+            self.combine(&x, configuration, velocity, normal, &r)
         return starts, columns, entries, d, upper, key, of, along, gap
 
     cdef Py_ssize_t measure(self, const Near *x, Py_ssize_t *size) noexcept nogil:
@@ -107,10 +113,11 @@ cdef class UnilateralRows:
             size[0] += forms * (x.start[k + 1] - x.start[k])
         return rows
 
-    cdef void combine(self, const Near *x, const double *q, const double *pressed,
+    cdef void combine(self, const Near *x, const double *q, const double *v, const double *pressed,
                       RowResults *r) noexcept nogil:
         """Compute all results of `rows`."""
-        cdef Py_ssize_t k
+        cdef Py_ssize_t k, i, row = 0
+        cdef double speed
         r.row = r.entry = r.start[0] = 0
         for k in range(x.count):
             self.add_contact(r, k, x.number[k], x.gap[k], x.start[k + 1] - x.start[k], pressed[x.number[k]],
@@ -119,6 +126,23 @@ cdef class UnilateralRows:
             self.add_limit(r, k, q[self.limited[k]])
         for k in range(r.row):
             r.d[k] = -(1.0 if r.gap[k] > 0.0 else self.stabilization) / self.h * r.gap[k]
+        for k in range(x.count):
+            speed = self.rebound(x, k, v) if self.restitution[x.number[k]] > 0.0 else 0.0
+            for i in range(self.forms_of(x.number[k])):
+                if speed > 0.0 and self.forms[i, 0] > 0.0:
+                    r.d[row] = fmax(r.d[row], speed)
+                row += 1
+
+    cdef double rebound(self, const Near *x, Py_ssize_t k, const double *v) noexcept nogil:
+        """Return the speed with which near contact k opens after it closes in this step; 0 if it does not."""
+        #   Newton: n . v_new >= -e n . v
+        cdef double approach = 0.0
+        cdef Py_ssize_t e
+        for e in range(x.start[k], x.start[k + 1]):
+            approach -= x.data[e] * v[x.column[e]]
+        if approach > self.slow and x.gap[k] <= self.h * approach:
+            return self.restitution[x.number[k]] * approach
+        return 0.0
 
     cdef void add_contact(self, RowResults *r, Py_ssize_t k, Py_ssize_t contact, double gap, Py_ssize_t size,
                           double pressed, const Py_ssize_t *column, const double *data,
