@@ -155,6 +155,13 @@ class A2A8Contacts(_Target):
         return self.measured()
 
 
+class ContactsOfShapes(_Target):
+    studies = ("steps",)
+
+    def setup_cache(self):
+        return self.measured()
+
+
 class ClosedLoops(_Target):
     studies = ("loops",)
 

@@ -24,6 +24,7 @@ from treefactor.bench.comparisons import loops as loops_times
 from treefactor.bench.comparisons import mlcp as mlcp_times
 from treefactor.bench.comparisons import mlcp_peers
 from treefactor.bench.comparisons import rollouts as rollouts_times
+from treefactor.bench.comparisons import stepping as stepping_times
 from treefactor.bench.comparisons.mlcp_peers import DAQP, MOBY, PEERS, PeerInput, reported_status
 from treefactor.mlcp import families as mlcp_families
 
@@ -155,6 +156,39 @@ def test_bench_of_closed_loops(tmp_path, capsys, monkeypatch):
     assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio"))
     assert all(float(row["note"].split()[-1]) < 1e-9 for row in rows)
     assert "constraintDynamics" in capsys.readouterr().out
+
+
+def test_bench_of_contacts(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("mujoco", reason="a peer")
+    file = tmp_path / "bench.json"
+    absent = lambda name: None if name == "pybullet" else find_spec(name)  # noqa: E731
+    monkeypatch.setattr(stepping_times, "find_spec", absent)
+    assert cli.main(["bench", "contacts", "--json", str(file)]) == 0
+    rows = json.loads(file.read_text())["results"]
+    assert [(row["model"], row["peer"]) for row in rows] == [
+        (name, "MuJoCo") for name in stepping_times.SCENES
+    ]
+    shown = capsys.readouterr()
+    assert "the worlds by its rollout" in " ".join(shown.out.split())
+    assert "pybullet is left out" in shown.err
+
+
+def test_scenes_of_the_bench_stand_and_fall_alike():
+    mujoco = pytest.importorskip("mujoco", reason="a peer")
+    for name, scene in stepping_times.SCENES.items():
+        stepper, q, v = scene.stepper()
+        model = mujoco.MjModel.from_xml_string(scene.xml)
+        data = mujoco.MjData(model)
+        data.qvel[:6] = scene.first
+        height = data.qpos.reshape(-1, 7)[:, 2].copy()
+        np.testing.assert_allclose(height, q.reshape(-1, 7)[:, 2])
+        for _ in range(200):
+            mujoco.mj_step(model, data)
+        run = stepper.run(q, v, 200)
+        ours = run.q[-1].reshape(-1, 7)[:, 2]
+        np.testing.assert_allclose(ours, data.qpos.reshape(-1, 7)[:, 2], atol=5e-4)
+        assert (np.abs(ours - height).max() > 5e-3) == (name == "ten dominoes")
+        assert all(step.solution.residual() <= 1e-9 for step in run.steps[::20])
 
 
 def test_bench_of_control(tmp_path, capsys, monkeypatch):

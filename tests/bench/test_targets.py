@@ -99,6 +99,7 @@ TARGETS = (
     "Frameworks",
     "Chain",
     "A2A8Contacts",
+    "ContactsOfShapes",
     "ClosedLoops",
     "Control",
     "S10SparseSolvers",

@@ -8,8 +8,9 @@ from helpers.scenes import random_scene
 from test_stepper import at, bodies, squeezed
 
 import treefactor as tf
-from treefactor.constraints import Contact, Plane, Sphere, Stepper, _runs, box
+from treefactor.constraints import Box, Capsule, Contact, Mesh, Plane, Sphere, Stepper, _runs, box
 from treefactor.exceptions import ConfigurationError, NonFiniteError, ShapeError, StepError
+from treefactor.model._hulls import SIGNS
 
 STEPS = 30
 FLOOR = Plane(point=[0, 0, -2.97])
@@ -75,6 +76,45 @@ def test_explicit_steps_and_limits_are_compiled_too(compiled_steps):
         assert equal(stepper.run(*state, 2 * STEPS, keep_steps=False), expected)
         assert np.abs(expected.q).max() > 0.29
     assert sum(compiled_steps) > 2 * STEPS
+
+
+def tumbling(friction, correction):
+    """Return the stepper of boxes, a hull, a capsule and a sphere on a hinge, and states with overlaps."""
+    inertia = tf.Inertia(0.5, tensor=np.diag([1e-3, 2e-3, 2.5e-3]))
+    joints = [tf.Joint(f"body {k}", "freeflyer", inertia=inertia) for k in range(4)]
+    hinge = {"kind": "revolute", "axis": [0, 1, 0], "lower": -0.2, "upper": 0.2}
+    joints.append(tf.Joint("arm", parent=3, p=[0, 0, 0.05], inertia=inertia, **hinge))
+    shapes = [
+        *(Box(0, [0.1, 0.2, 0.1]), Box(1, [0.2, 0.1, 0.1]), Mesh(2, 0.05 * SIGNS[:7])),
+        *(Capsule(3, 0.04, 0.1), Sphere(4, [0.0, 0.0, 0.15], 0.03)),
+    ]
+    contacts = [Contact(shape, mu=0.4) for shape in shapes]
+    contacts += [Contact(shapes[k], shapes[j], mu=0.3) for k in range(4) for j in range(k)]
+    stepper = Stepper(tf.Model(joints), contacts, h=4e-3, friction=friction, correction=correction)
+    q, rng = tf.neutral(stepper.model), np.random.default_rng(2)
+    q[:28].reshape(4, 7)[:, :3] = rng.uniform([-0.1, -0.1, 0.03], [0.1, 0.1, 0.5], (4, 3))
+    return stepper, q, rng.normal(size=25)
+
+
+@pytest.mark.parametrize("correction", ["velocity", "split"])
+@pytest.mark.parametrize("friction", ["pyramid", "box"])
+def test_compiled_steps_of_shapes_whose_points_come_and_go(friction, correction, compiled_steps):
+    stepper, q, v = tumbling(friction, correction)
+    other, tau = copy.copy(stepper), np.random.default_rng(3).normal(size=(150, 25))
+    expected = stepper.run(q, v, 150, tau)
+    assert equal(other.run(q, v, 150, tau, keep_steps=False), expected)
+    points = [len(step.points.gaps) for step in expected.steps]
+    assert np.count_nonzero(np.diff(points)) > 30
+    assert min(points) < 5 < max(points)
+    assert min(step.gap.min() for step in expected.steps) < -1e-3
+    assert sum(compiled_steps) == 150
+    assert all(step.solution.residual() <= 1e-9 for step in expected.steps)
+    for one in (stepper, other):
+        np.testing.assert_array_equal(one._last.identities, stepper._last.identities)
+        np.testing.assert_array_equal(one._pressed, stepper._pressed)
+    again = [one.step(expected.q[-1], expected.v[-1]).v for one in (stepper, other, copy.deepcopy(other))]
+    np.testing.assert_array_equal(again[0], again[1])
+    np.testing.assert_array_equal(again[0], again[2])
 
 
 @pytest.mark.parametrize("friction", ["pyramid", "box"])
@@ -166,6 +206,37 @@ def test_forces_that_are_not_finite_are_refused_in_compiled_steps():
     tau[20, 3] = np.inf
     with pytest.raises(NonFiniteError, match="tau"):
         stepper.run(q[0], v[0], STEPS, tau, keep_steps=False)
+
+
+def test_functions_of_forces_are_called_once_for_every_step(compiled_steps, monkeypatch):
+    stepper, q, v = falling(1)
+    calls = []
+
+    def brake(t, q, v):
+        calls.append(t)
+        return -0.3 * v
+
+    expected = copy.copy(stepper).run(q[0], v[0], STEPS, brake)
+    other = copy.copy(stepper)
+    assert equal(other.run(q[0], v[0], STEPS, brake, keep_steps=False), expected)
+    assert sum(compiled_steps) == STEPS
+    assert calls == 2 * expected.t[:-1].tolist()
+    calls.clear()
+    monkeypatch.setattr(_runs, "SYSTEMS", 0)  # no compiled step is solved
+    assert equal(copy.copy(stepper).run(q[0], v[0], STEPS, brake, keep_steps=False), expected)
+    assert calls == expected.t[:-1].tolist()
+
+    def fails(t, q, v):
+        return brake(t, q, v) if t < 0.095 else 1 / 0
+
+    for keep_steps in (True, False):
+        one = copy.copy(stepper)
+        with pytest.raises(ZeroDivisionError):
+            one.run(q[0], v[0], STEPS, fails, keep_steps=keep_steps)
+        state = expected.q[10], expected.v[10]
+        np.testing.assert_array_equal(one.step(*state, -0.3 * state[1]).v, expected.v[11])
+    with pytest.raises(ShapeError, match="tau must have shape"):
+        stepper.run(q[0], v[0], STEPS, lambda t, q, v: v[:3], keep_steps=False)
 
 
 def test_long_runs_can_be_interrupted(monkeypatch, compiled_steps):

@@ -148,7 +148,7 @@ def test_nearest_velocities_add_no_kinetic_energy(kinds, seed, turn):
     q, v = tf.random_configuration(model, rng), rng.normal(size=model.nv)
     v *= turn / h / np.linalg.norm(v)
     stepper = Stepper(model, h=h)
-    momentum = stepper._motion._projected(q, v)
+    momentum = stepper._midpoint()._projected(q, v)
     after = momentum @ tf.solve(tf.crba(model, q, layout="packed"), model.tree, momentum, layout="packed") / 2
     q, v = stepper._integrator.advanced(q, v, -h)
     before = v @ tf.h_times(model, q, v) / 2
@@ -188,7 +188,7 @@ def test_steps_that_turn_too_far_for_the_midpoint_rule_agree_with_it_to_first_or
     H = tf.crba(model, q, layout="packed")
     errors = []
     for h in (1e-3, 5e-4):
-        motion = Stepper(model, h=h)._motion
+        motion = Stepper(model, h=h)._midpoint()
         u = tf.solve(H, model.tree, motion._projected(q, v), layout="packed")
         errors.append(np.abs(u - motion.midpoint(H, q, v, tf.bias(model, q, v))).max() / h)
     assert errors[1] < 0.6 * errors[0]

@@ -87,3 +87,50 @@ def test_loops_of_changed_models_have_the_new_inertias():
     force = tf.rnea(model, q, v, a, inertias=pi) - tau
     np.testing.assert_allclose(force - J.T @ np.linalg.lstsq(J.T, force, rcond=None)[0], 0.0, atol=1e-8)
     assert np.abs(a - constraints.forward_dynamics(model, q, v, tau)[0]).max() > 1e-3
+
+
+@pytest.mark.parametrize("keep_steps", [True, False])
+@pytest.mark.parametrize("friction", ["pyramid", "box"])
+def test_worlds_have_their_own_inertias_and_friction(friction, keep_steps):
+    model, count, steps, rng = lamp(), 4, 40, np.random.default_rng(0)
+    corners = box(0, [1.0, 1.0, 1.0])
+    pi = np.stack([model.parameters] * count) * rng.uniform(0.5, 2.0, (count, 1, 1))
+    inertias = tf.Inertias(model, pi, armature=np.abs(rng.normal(size=(count, 1))) * ARMATURE)
+    mu = rng.uniform(0.1, 0.8, (count, 8)) * [[1], [1], [0], [1]]
+    q, v = np.array([0, 0, 0.55, 0, 0, 0, 1, 0.4]), np.array([0.5, 0, 0, 0.3, 0.2, 1.0, 1.0])
+    stepper = Stepper(model, [Contact(corner, mu=0.4) for corner in corners], h=5e-3, friction=friction)
+    options = {"keep_steps": keep_steps, "num_threads": 2}
+    together = stepper.run(q, v, steps, inertias=inertias, mu=mu, **options)
+    assert together.q.shape == (count, steps + 1, 8)
+    for k in range(count):
+        contacts = [Contact(corner, mu=x) for corner, x in zip(corners, mu[k], strict=True)]
+        alone = Stepper(model, contacts, h=5e-3, friction=friction, inertias=inertias.part(k))
+        expected = alone.run(q, v, steps)
+        np.testing.assert_array_equal(together.q[k], expected.q)
+        np.testing.assert_array_equal(together.v[k], expected.v)
+        one = stepper.run(q, v, steps, inertias=inertias.part(k), mu=mu[k], keep_steps=keep_steps)
+        np.testing.assert_array_equal(one.q, expected.q)
+        vars(stepper).update(_last=None, _pressed=np.zeros(8))
+    assert len({x.tobytes() for x in together.q[:, -1]}) == count
+    slippery = stepper.run(q.reshape(1, 1, 8), v, steps, mu=np.zeros(8), **options)
+    np.testing.assert_array_equal(
+        slippery.q[0, 0], Stepper(model, [Contact(c) for c in corners], h=5e-3).run(q, v, steps).q
+    )
+    grid = stepper.run(q, v, 3, inertias=pi.reshape(2, 2, 2, 10), **options)
+    np.testing.assert_array_equal(grid.q[1, 0], stepper.run(q, v, 3, inertias=pi[2:], **options).q[0])
+
+
+def test_inertias_and_friction_of_worlds_must_fit():
+    model = lamp()
+    stepper = Stepper(model, [Contact(corner, mu=0.4) for corner in box(0, [1.0, 1.0, 1.0])])
+    q, v = np.tile([0, 0, 0.55, 0, 0, 0, 1, 0.4], (3, 1)), np.zeros(7)
+    with pytest.raises(ShapeError, match=r"mu must have shape \(3, 8\), got \(8, 3\)"):
+        stepper.run(q, v, 1, mu=np.zeros((8, 3)))
+    with pytest.raises(ValueError, match=r"mu must not be negative, got -0\.1"):
+        stepper.run(q, v, 1, mu=np.full(8, -0.1))
+    with pytest.raises(ShapeError, match=r"inertias have leading axes \(2,\), the other arguments \(3,\)"):
+        stepper.run(q, v, 1, inertias=np.stack([model.parameters] * 2))
+    with pytest.raises(ShapeError, match=r"inertias must have shape \(\.\.\., 2, 10\)"):
+        stepper.run(q, v, 1, inertias=np.zeros((3, 10)))
+    with pytest.raises(ValueError, match=r"belong to .* of other joints"):
+        stepper.run(q, v, 1, inertias=tf.Inertias(tf.Model([]), np.zeros((0, 10))))

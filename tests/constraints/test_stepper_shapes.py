@@ -22,6 +22,7 @@ from treefactor.constraints import (
     contacts_of,
 )
 from treefactor.exceptions import InvalidModelError, StepError
+from treefactor.kinematics.jacobians import BodyMotions
 from treefactor.model._hulls import SIGNS
 
 G, H = 9.81, 2e-3
@@ -181,9 +182,11 @@ def test_points_keep_their_slots_where_others_come_and_go():
     slots: dict[int, int] = {}
     changes = 0
     for _ in range(400):
+        before = None if stepper._last is None else stepper._last.identities
+        touch = stepper._contacts.near(BodyMotions(stepper.model, q, v), stepper.margin, before)
         step = stepper.step(q, v)
         q, v = step.q, step.v
-        touch = stepper._last.touch
+        np.testing.assert_array_equal(stepper._last.identities, touch.identities)
         now = {int(identity): slot for slot, identity in enumerate(touch.identities[0]) if identity >= 0}
         assert sorted(now.values()) == touch.which.tolist()
         assert all(slots[identity] == slot for identity, slot in now.items() if identity in slots)

@@ -2,7 +2,16 @@
 
 from treefactor import bench
 from treefactor.bench import case
-from treefactor.bench.comparisons import all_robots, control, derivatives, factor, frameworks, mlcp, rollouts
+from treefactor.bench.comparisons import (
+    all_robots,
+    control,
+    derivatives,
+    factor,
+    frameworks,
+    mlcp,
+    rollouts,
+    stepping,
+)
 
 TURNS = {bench.timing: {"RUN": 1e-6, "TURNS": 2, "FEWEST": 2, "PATIENCE": 0.0}}
 ROWS = {mlcp.LARGE: 60, mlcp.MIDDLE: 40, mlcp.SMALL: 10}
@@ -12,6 +21,7 @@ SIZES = {
     derivatives: {"COUNTS": (8, 16)},
     case: {"COUNT": 16, "MATRICES": 40},
     factor: {"SMALL": 20},
+    stepping: {"STEPS": 3},
     frameworks: {"STEPS": 5},
     mlcp: {
         name: {(family, ROWS[m]): value for (family, m), value in getattr(mlcp, name).items()}

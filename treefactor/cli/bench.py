@@ -14,7 +14,7 @@ from ..bench.comparisons import all_robots
 from ..check import robots
 from ..exceptions import TreefactorError
 from .common import on_floating_base, progress
-from .options import CONTACTS, CONTROL, LOOPS
+from .options import CONTACTS, CONTROL, LOOPS, PROBLEMS
 
 NO_PEER = (
     "Pinocchio cannot be imported: the comparisons with it are left out (pip install 'treefactor[pinocchio]')"
@@ -27,7 +27,9 @@ def run_bench(options: argparse.Namespace) -> int:
         return _all_robots(options)
     if options.robot is None:
         raise TreefactorError("expected a robot, or --all: `treefactor info --list` prints bundled robots")
-    prepare = {CONTACTS: _contacts, LOOPS: _loops, CONTROL: _control}.get(options.robot, _robot)
+    prepare = {PROBLEMS: _problems, CONTACTS: _contacts, LOOPS: _loops, CONTROL: _control}.get(
+        options.robot, _robot
+    )
     title, caption, subject, comparisons = prepare(options)
     results: list[bench.Result] = []
     with replacing(options.json) as file:
@@ -93,14 +95,24 @@ def _robot(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[
     return title, caption, subject, registry.robot_comparisons(case)
 
 
-def _contacts(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Comparison]]:
+def _problems(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Comparison]]:
     """Return title, caption, subject and comparisons of contact problems; print missing solvers."""
     from ..bench import registry
     from ..bench.comparisons import mlcp
 
     _print_missing(mlcp.missing())
     comparisons = registry.study_comparisons("contacts")
-    return "contact problems", report.CONTACTS_CAPTION, {"problems": CONTACTS}, comparisons
+    return "contact problems", report.PROBLEMS_CAPTION, {"problems": PROBLEMS}, comparisons
+
+
+def _contacts(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Comparison]]:
+    """Return title, caption, subject and comparisons of time steps; print missing engines."""
+    from ..bench import registry
+    from ..bench.comparisons import stepping
+
+    _print_missing(stepping.missing())
+    comparisons = registry.study_comparisons("steps")
+    return "time steps with contacts", report.CONTACTS_CAPTION, {"scenes": CONTACTS}, comparisons
 
 
 def _loops(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Comparison]]:

@@ -13,7 +13,8 @@ from ..identification.columns import KINDS
 from ..model.mechanisms import MECHANISMS
 from ..papers import tables
 
-CONTACTS, LOOPS, CONTROL = "mlcp", "loops", "control"  # in place of a robot
+# in place of a robot
+PROBLEMS, CONTACTS, LOOPS, CONTROL = "mlcp", "contacts", "loops", "control"
 ROBOT = "a URDF or MJCF file, or the name of a bundled robot"
 BASES = {"choices": ("fixed", "floating"), "help": "default: what the robot is meant for"}
 REPORTS = {
@@ -132,7 +133,8 @@ def _bench(commands) -> None:
     command.add_argument(
         "robot",
         nargs="?",
-        help=f"{ROBOT}; {CONTACTS} for solvers of contact problems; {LOOPS} for mechanisms with closed "
+        help=f"{ROBOT}; {PROBLEMS} for solvers of contact problems; {CONTACTS} for time steps of "
+        f"bodies with shapes; {LOOPS} for mechanisms with closed "
         f"loops; {CONTROL} for inverse kinematics and iterative LQR",
     )
     command.add_argument(

@@ -1,7 +1,8 @@
-"""Take time steps of one world in compiled code, without the GIL, while its near contacts stay the same."""
+"""Take time steps of one world in compiled code, without the GIL."""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, fmin
+from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from .._util._fast_arrays cimport all_finite
@@ -14,35 +15,92 @@ from ..mlcp._iterate cimport FULL, ON, SOLVED_
 from ..tree._pattern cimport MULTIPLY, SOLVE, Pattern, Workspace, active, carve_workspace, workspace_size
 from ._contacts cimport ContactKernel
 from ._joint_integration cimport CONVERGED, IMPROVES, ROUNDS, JointIntegrator, midpoint_status
-from ._unilateral_rows cimport Near, RowResults, UnilateralRows, sum_normals
+from ._shape_contacts cimport PlacedShape, ShapeContactKernel, ShapePoints
+from ._touching cimport MOST_POINTS
+from ._unilateral_rows cimport Near, RowResults, UnilateralRows, keep_open, match_rows, sum_normals
 
 import numpy as np
 
 from .._util.validation import aligned
+from ..mlcp._stacked_rows import vector
+from ..mlcp.symbolic_kkt import analyse
+from ._step_records import LastStep
 
 cnp.import_array()
 
 
-cdef class CompiledSteps:
-    """Steps of a model without loops and drives, whose near contacts are those of its last step.
+cdef class RowSolver:
+    """Solver for the pattern of the present rows, which is replaced where that changes.
 
-    Each has the bits of `Stepper.step`. A step that needs other rows or fails is left to `Stepper.step`.
+    Parameters
+    ----------
+    tree : Tree
+    symbolic : SymbolicKkt or None
+        Probably fits the first rows.
+    """
+
+    cdef object tree, symbolic, workspace
+    cdef ActiveSetSolver solver
+    cdef Py_ssize_t m            # rows of the pattern, -1 before the first one
+
+    def __cinit__(self, tree not None):
+        self.tree, self.m = tree, -1
+
+    cdef void begin(self, symbolic):
+        """Begin with an analysis, or None, that probably fits."""
+        self.symbolic = symbolic
+
+    cdef void end(self):
+        """Leave the workspace to others."""
+        if self.workspace is not None:
+            self.symbolic.idle.append(self.workspace)
+        self.workspace, self.m = None, -1
+
+    cdef int fit(self, const RowResults *r) except -1 nogil:
+        """Take a solver for the pattern of these rows, unless it is the present one's."""
+        cdef size_t width = sizeof(Py_ssize_t)
+        if (r.row == self.m and memcmp(r.start, self.solver.rows.start, (r.row + 1) * width) == 0
+                and memcmp(r.column, self.solver.rows.column, r.entry * width) == 0):
+            return 0
+        with gil:
+            self.replace(r)
+        return 0
+
+    cdef replace(self, const RowResults *r):
+        """Take a solver for the pattern of these rows."""
+        cdef cnp.ndarray start = np.empty(r.row + 1, np.intp), column = np.empty(r.entry, np.intp)
+        memcpy(start.data, r.start, (r.row + 1) * sizeof(Py_ssize_t))
+        memcpy(column.data, r.column, r.entry * sizeof(Py_ssize_t))
+        self.end()
+        self.symbolic = analyse(self.tree, start, column, self.symbolic)
+        self.workspace = self.symbolic.workspace(self.tree)
+        self.solver, self.m = self.workspace[1], r.row
+
+    cdef bint solve(self, const double *H, const double *g, const double *free, const RowResults *r,
+                    const double *gamma, const unsigned char *on, double target,
+                    Py_ssize_t limit) noexcept nogil:
+        """Solve from impulses and rows that are on, or NULL; return whether that succeeds."""
+        self.solver.load_values(H, g, free, r.entries, r.d, r.upper, 0)
+        return self.solver.solve(gamma, on, False, target, limit) == SOLVED_
+
+
+cdef class CompiledSteps:
+    """Steps of a model without loops and drives.
+
+    Each has the bits of `Stepper.step`. A step that fails is left to `Stepper.step`.
 
     Parameters
     ----------
     bodies : Bodies
-    pattern : Pattern
+    tree : Tree
     contacts : ContactKernel
+    shapes : ShapeContactKernel or None
     rows : UnilateralRows
+    removal : UnilateralRows or None
+        Of the motion that removes overlaps.
     integrator : JointIntegrator
-    solver : ActiveSetSolver
-        For the rows of the last step.
-    near : tuple of ndarray
-        Numbers of near contacts, the starts and columns of their rows.
-    size : int
-        Entries of all rows of the last step.
-    h, margin, target : float
-        Step; margin of contacts; residual at which the solver stops.
+    h, margin, touching, target : float
+        Step; margin of contacts; overlap that is not removed; residual at which the solver stops.
     limit : int
         Linear systems that the solver may solve in a step.
     implicit : bool
@@ -55,150 +113,321 @@ cdef class CompiledSteps:
     cdef Bias find_bias
     cdef Pattern pattern
     cdef ContactKernel contacts
-    cdef UnilateralRows rows
+    cdef ShapeContactKernel shapes
+    cdef UnilateralRows rows, removal
     cdef JointIntegrator integrator
-    cdef ActiveSetSolver solver
+    cdef RowSolver solver, remover
     cdef SingleKernel factor
     cdef InputMatrix packed_H
     cdef Workspace padded
-    cdef double h, margin, target
-    cdef Py_ssize_t limit, n
+    cdef double h, margin, touching, target
+    cdef Py_ssize_t limit, n, slots, pairs
     cdef bint implicit
     cdef Near near
-    cdef RowResults results
+    cdef ShapePoints points      # of shapes, behind the contacts of spheres
+    cdef RowResults results, removing
+    cdef Py_ssize_t entries      # of all rows that there is memory for
+    cdef Py_ssize_t near_entries     # of normals that there is memory for
     cdef Py_ssize_t *number      # of near contacts of this step
+    cdef Py_ssize_t *start       # of their rows
+    cdef Py_ssize_t *column
     cdef double *gap
     cdef double *axes
-    cdef double *points
+    cdef double *point
     cdef double *data
     cdef double *places
     cdef double *frames
+    cdef PlacedShape *placed
     cdef double *motion          # forces, then packed rows of H
     cdef double *momentum
     cdef double *free
     cdef double *turned          # velocity without impulses
     cdef double *middle          # mean velocity of the step
     cdef double *a
-    cdef list kept
+    cdef double *still           # zeros
+    cdef double *impulse         # first guess, and which rows are on
+    cdef unsigned char *on
+    cdef double *pressed         # of this step
+    cdef int64_t *identity
+    cdef Py_ssize_t known        # rows of the last step, -1 before the first one
+    cdef Py_ssize_t *last_key
+    cdef double *last_gamma
+    cdef unsigned char *last_active
+    cdef double *last_pressed
+    cdef int64_t *last_identity
+    cdef dict kept
 
-    def __cinit__(self, Bodies bodies not None, Pattern pattern not None, ContactKernel contacts not None,
-                  UnilateralRows rows not None, JointIntegrator integrator not None,
-                  ActiveSetSolver solver not None, tuple near not None, Py_ssize_t size, double h,
-                  double margin, double target, Py_ssize_t limit, bint implicit):
-        self.bodies, self.pattern, self.contacts, self.rows = bodies, pattern, contacts, rows
-        self.integrator, self.solver, self.n = integrator, solver, bodies.nv
+    def __cinit__(self, Bodies bodies not None, tree not None, ContactKernel contacts not None,
+                  ShapeContactKernel shapes, UnilateralRows rows not None, UnilateralRows removal,
+                  JointIntegrator integrator not None, double h, double margin, double touching,
+                  double target, Py_ssize_t limit, bint implicit):
+        self.bodies, self.pattern, self.contacts, self.shapes = bodies, tree.pattern, contacts, shapes
+        self.rows, self.removal, self.integrator, self.n = rows, removal, integrator, bodies.nv
+        self.solver, self.remover = RowSolver(tree), RowSolver(tree)
         self.find_frames, self.find_motion = Frames(bodies), EquationOfMotion(bodies)
         self.find_bias = Bias(bodies)
         for function in (self.find_frames, self.find_motion, self.find_bias):
             function.close()
-        self.h, self.margin, self.target, self.limit = h, margin, target, limit
-        self.implicit = implicit
-        self.factor, self.kept = SingleKernel(pattern, True), [near]
-        which, start, column = near
-        self.near.count, self.near.size = len(which), len(column)
-        self.near.number, self.near.start = self.integers(which), self.integers(start)
-        self.near.column = self.integers(column)
+        self.h, self.margin, self.touching, self.target = h, margin, touching, target
+        self.limit, self.implicit = limit, implicit
+        self.factor, self.kept = SingleKernel(self.pattern, True), {}
         self.allocate_motion()
-        self.allocate_rows(solver.m, size)
+        self.allocate_contacts()
+        self.allocate_rows()
 
     cdef allocate_motion(self):
-        """Allocate kinematics, momenta and H, and gaps of all contacts."""
-        cdef Py_ssize_t count = self.contacts.count
-        self.frames = self.doubles(self.find_frames.result[0].computed)
-        self.motion = self.doubles(self.find_motion.result[0].computed)
-        self.momentum, self.free = self.doubles(self.n), self.doubles(self.n)
-        self.turned = self.doubles(self.n)
-        self.middle, self.a = self.doubles(self.n), self.doubles(self.n)
-        self.padded = carve_workspace(&self.pattern.shape, self.doubles(workspace_size(&self.pattern.shape)))
+        """Allocate kinematics, momenta and H."""
+        self.frames = self.doubles("frames", self.find_frames.result[0].computed)
+        self.motion = self.doubles("motion", self.find_motion.result[0].computed)
+        self.momentum, self.free = self.doubles("momentum", self.n), self.doubles("free", self.n)
+        self.turned, self.still = self.doubles("turned", self.n), self.doubles("still", self.n)
+        self.middle, self.a = self.doubles("middle", self.n), self.doubles("a", self.n)
+        self.padded = carve_workspace(&self.pattern.shape,
+                                      self.doubles("padded", workspace_size(&self.pattern.shape)))
         self.packed_H.data, self.packed_H.dense = <const char *> (self.motion + self.n), False
         self.packed_H.to_entry = sizeof(double)
-        self.number, self.gap = self.integers(np.empty(count, np.intp)), self.doubles(count)
-        self.axes, self.points = self.doubles(9 * count), self.doubles(10 * count)
-        self.places = self.doubles(8 * self.contacts.points)
-        self.near.gap = self.gap
 
-    cdef allocate_rows(self, Py_ssize_t rows, Py_ssize_t size):
-        """Allocate the rows of near contacts, and those of the problem."""
-        cdef RowResults *r = &self.results
-        self.data = self.doubles(4 * self.near.size)
-        self.near.data, self.near.errors = self.data, self.data + 3 * self.near.size
-        r.start, r.column = self.integers(np.empty(rows + 1, np.intp)), self.integers(np.empty(size, np.intp))
-        r.key, r.of = self.integers(np.empty(rows, np.intp)), self.integers(np.empty(rows, np.intp))
-        r.entries, r.d, r.gap = self.doubles(size), self.doubles(rows), self.doubles(rows)
-        r.along, r.upper = self.doubles(3 * rows), self.doubles(rows) if self.rows.boxed else NULL
+    cdef allocate_contacts(self):
+        """Allocate near contacts, in slots of which all may be near."""
+        cdef Py_ssize_t slots = self.rows.mu.shape[0]
+        cdef Py_ssize_t alone = self.contacts.count
+        self.slots, self.pairs = slots, slots - alone
+        self.number, self.start = self.integers("number", slots), self.integers("start", slots + 1)
+        self.gap, self.axes = self.doubles("gap", slots), self.doubles("axes", 9 * slots)
+        self.point = self.doubles("point", 10 * slots)
+        self.places = self.doubles("places", 8 * self.contacts.points)
+        self.pressed = self.doubles("pressed", slots)
+        self.last_pressed = self.doubles("last pressed", slots)
+        self.near.number, self.near.gap, self.near.start = self.number, self.gap, self.start
+        if self.shapes is None:
+            return
+        self.placed = <PlacedShape *> self.bytes("placed", self.shapes.shapes * sizeof(PlacedShape))
+        self.points.pair = self.integers("pair", self.pairs)
+        self.points.place = self.doubles("place", 3 * self.pairs)
+        self.points.is_new = self.bytes("is new", self.pairs)
+        self.identity = <int64_t *> self.bytes("identity", self.pairs * sizeof(int64_t))
+        self.last_identity = <int64_t *> self.bytes("last identity", self.pairs * sizeof(int64_t))
 
-    cdef double *doubles(self, Py_ssize_t size):
-        """Return memory for numbers, zeros, which this object keeps."""
-        cdef cnp.ndarray made = aligned((size,))
-        self.kept.append(made)
-        return <double *> made.data
+    cdef allocate_rows(self):
+        """Allocate what there is once for every row."""
+        cdef Py_ssize_t rows = self.slots * self.rows.forms.shape[0] + self.rows.limited.shape[0]
+        self.allocate_results("rows", &self.results, rows, self.rows.boxed)
+        if self.removal is not None:
+            self.allocate_results("removal", &self.removing, rows, False)
+        self.impulse, self.on = self.doubles("impulse", rows), self.bytes("on", rows)
+        self.last_key, self.last_gamma = self.integers("last key", rows), self.doubles("last gamma", rows)
+        self.last_active = self.bytes("last active", rows)
 
-    cdef Py_ssize_t *integers(self, cnp.ndarray made):
-        """Keep an array of integers; return its memory."""
-        self.kept.append(made)
-        return <Py_ssize_t *> made.data
+    cdef allocate_results(self, str name, RowResults *r, Py_ssize_t rows, bint boxed):
+        """Allocate rows without their entries."""
+        r.start, r.key = self.integers(f"start of {name}", rows + 1), self.integers(f"key of {name}", rows)
+        r.of, r.along = self.integers(f"of of {name}", rows), self.doubles(f"along of {name}", 3 * rows)
+        r.d, r.gap = self.doubles(f"d of {name}", rows), self.doubles(f"gap of {name}", rows)
+        r.upper = self.doubles(f"upper of {name}", rows) if boxed else NULL
 
-    def advance(self, cnp.ndarray q not None, cnp.ndarray v not None, cnp.ndarray tau not None,
-                Py_ssize_t first, Py_ssize_t stop, cnp.ndarray gamma not None, cnp.ndarray on not None,
-                cnp.ndarray pressed not None):
+    cdef allocate_entries(self, Py_ssize_t near, Py_ssize_t size):
+        """Allocate the entries of near contacts and of rows, with some to spare."""
+        near, size = near + near // 2, size + size // 2
+        self.near_entries, self.entries = near, size
+        self.data, self.column = self.doubles("data", 4 * near), self.integers("column", near)
+        self.near.data, self.near.column = self.data, self.column
+        self.results.column = self.integers("columns of rows", size)
+        self.results.entries = self.doubles("entries of rows", size)
+        if self.removal is not None:
+            self.removing.column = self.integers("columns of removal", size)
+            self.removing.entries = self.doubles("entries of removal", size)
+
+    cdef double *doubles(self, str name, Py_ssize_t size):
+        """Return memory for numbers, zeros, which this object keeps under a name."""
+        return <double *> self.keep(name, aligned((size,)))
+
+    cdef Py_ssize_t *integers(self, str name, Py_ssize_t size):
+        """Return memory for integers, which this object keeps under a name."""
+        return <Py_ssize_t *> self.keep(name, np.empty(size, np.intp))
+
+    cdef unsigned char *bytes(self, str name, Py_ssize_t size):
+        """Return memory, which this object keeps under a name."""
+        return <unsigned char *> self.keep(name, np.empty(size, np.uint8))
+
+    cdef char *keep(self, str name, cnp.ndarray made):
+        """Keep an array under a name; return its memory."""
+        self.kept[name] = made
+        return made.data
+
+    def advance(self, cnp.ndarray q not None, cnp.ndarray v not None, t, control, Py_ssize_t first,
+                Py_ssize_t stop):
         """Compute the states after row `first` of q and v, at most to row `stop`; return the last row.
 
-        Impulses `gamma`, row status `on` and normal impulses `pressed` of the last step are overwritten.
-        Rows of tau are contiguous, all other arrays are.
+        Parameters
+        ----------
+        q, v : ndarray
+            Contiguous.
+        t : ndarray
+        control : Control
+            Rows of its forces are contiguous; a function is called with the GIL.
+        first, stop : int
         """
-        cdef Py_ssize_t k = first, nq = self.bodies.nq, apart = tau.strides[0]
+        cdef cnp.ndarray tau = control.forces
+        cdef Py_ssize_t k = first, nq = self.bodies.nq, n = self.n, apart = tau.strides[0]
         cdef double *x = <double *> q.data
         cdef double *y = <double *> v.data
-        cdef const char *forces = <const char *> tau.data
-        cdef double *impulse = <double *> gamma.data
-        cdef unsigned char *status = <unsigned char *> on.data
-        cdef double *normal = <double *> pressed.data
-        with nogil:
-            while k < stop and self.step(x + nq * k, y + self.n * k, <const double *> (forces + apart * k),
-                                         impulse, status, normal, x + nq * (k + 1), y + self.n * (k + 1)):
-                k += 1
+        cdef const double *forces
+        cdef bint computed = control.function is not None
+        try:
+            with nogil:
+                while k < stop:
+                    forces = <const double *> (<const char *> tau.data + apart * k)
+                    if computed:
+                        with gil:
+                            tau = vector(control(k, t[k], q[k], v[k]), n, "tau")
+                        forces = <const double *> tau.data
+                    if not self.step(x + nq * k, y + n * k, forces, x + nq * (k + 1), y + n * (k + 1)):
+                        break
+                    k += 1
+        finally:
+            self.solver.end()
+            self.remover.end()
         return k
 
-    cdef bint step(self, const double *q, const double *v, const double *tau, double *gamma,
-                   unsigned char *on, double *pressed, double *q_new, double *v_new) noexcept nogil:
-        """Take one step; return False, with only q_new and v_new changed, where it is left to Python."""
+    def begin(self, last, cnp.ndarray pressed not None, cnp.ndarray identities not None):
+        """Load what the first step starts from.
+
+        Parameters
+        ----------
+        last : LastStep or None
+        pressed : ndarray
+            Normal impulses of the last step, by slots.
+        identities : ndarray
+            Of points of shapes, where there is no last step.
+        """
+        cdef Py_ssize_t m = -1 if last is None else len(last.key)
+        self.known = m
+        self.solver.begin(None if last is None else last.symbolic)
+        if last is not None:
+            self.kept["last key"][:m], self.kept["last gamma"][:m] = last.key, last.gamma
+            self.kept["last active"][:m] = last.active
+            identities = last.identities
+        self.kept["last pressed"][:] = pressed
+        if self.shapes is not None:
+            memcpy(self.last_identity, identities.data, self.pairs * sizeof(int64_t))
+
+    def last_step(self):
+        """Return what the next step starts from, a LastStep or None, and normal impulses by slots."""
+        cdef Py_ssize_t m = self.known
+        cdef cnp.ndarray identities = None
+        pressed = self.kept["last pressed"].copy()
+        if m < 0:
+            return None, pressed
+        if self.shapes is not None:
+            identities = np.empty((self.shapes.count, MOST_POINTS), np.int64)
+            memcpy(identities.data, self.last_identity, self.pairs * sizeof(int64_t))
+        key, gamma = self.kept["last key"][:m].copy(), self.kept["last gamma"][:m].copy()
+        on = self.kept["last active"][:m].astype(bool)
+        return LastStep(identities, key, np.zeros(0), gamma, on, self.solver.symbolic), pressed
+
+    cdef int step(self, const double *q, const double *v, const double *tau, double *q_new,
+                  double *v_new) except -1 nogil:
+        """Take one step; return 0, with only q_new and v_new changed, where it is left to Python."""
         cdef const double *x[4]
         cdef double *H = self.motion + self.n
+        cdef const double *gamma = NULL
+        cdef Py_ssize_t k
         x[0], x[1], x[2], x[3] = q, v, tau, NULL
-        if not (self.find_frames.run_one(x, &self.frames) and self.contacts_stay()):
-            return False
-        self.rows.combine(&self.near, q, pressed, &self.results)
+        if not self.find_frames.run_one(x, &self.frames):
+            return 0
+        self.find_rows(q, v)
         if not (self.find_motion.run_one(x, &self.motion)
                 and all_finite(self.pattern.shape.start[self.n], H)):
-            return False
+            return 0
         if self.factor.eliminate(&self.packed_H, NULL) >= 0 or not self.compute_momentum(q, v, tau):
-            return False
+            return 0
         self.solve_h(self.momentum, self.free)
-        self.solver.load_values(H, self.momentum, self.free, self.results.entries, self.results.d,
-                                self.results.upper, 0)
-        if not (all_finite(self.solver.m, gamma)
-                and self.solver.solve(gamma, on, False, self.target, self.limit) == SOLVED_):
-            return False
+        if self.known >= 0:
+            match_rows(self.results.row, self.results.key, self.known, self.last_key, self.last_gamma,
+                       self.last_active, self.impulse, self.on)
+            if not all_finite(self.results.row, self.impulse):
+                return 0
+            gamma = self.impulse
+        self.solver.fit(&self.results)
+        if not self.solver.solve(H, self.momentum, self.free, &self.results, gamma,
+                                 NULL if gamma == NULL else self.on, self.target, self.limit):
+            return 0
         memcpy(q_new, q, self.bodies.nq * sizeof(double))
-        memcpy(v_new, self.solver.v, self.n * sizeof(double))
+        memcpy(v_new, self.solver.solver.v, self.n * sizeof(double))
+        memcpy(self.middle, v_new, self.n * sizeof(double))
         self.integrator.advance_state(q_new, v_new, self.h)
+        if self.removal is not None and self.overlaps():
+            if not self.remove_overlaps(q, v, H):
+                return 0
+            memcpy(q_new, q, self.bodies.nq * sizeof(double))
+            for k in range(self.n):
+                self.middle[k] += self.remover.solver.v[k]
+            self.integrator.advance_state(q_new, self.middle, self.h)
         if not (all_finite(self.bodies.nq, q_new) and all_finite(self.n, v_new)):
-            return False
-        self.keep_impulses(gamma, on, pressed)
-        return True
+            return 0
+        self.keep_impulses()
+        return 1
 
-    cdef bint contacts_stay(self) noexcept nogil:
-        """Compute gaps and rows of near contacts; return False where these are not those of the last step."""
-        cdef Py_ssize_t near = 0
+    cdef int find_rows(self, const double *q, const double *v) except -1 nogil:
+        """Find near contacts, and compute the rows of these and of limits."""
+        cdef Py_ssize_t size, alone = self.find_near()
+        self.rows.measure(&self.near, &size)
+        if size > self.entries or self.near.size > self.near_entries or self.data == NULL:
+            with gil:
+                self.allocate_entries(self.near.size, size)
+        self.near.errors = self.data + 3 * self.near.size
+        self.contacts.list_columns(alone, self.number, self.start, self.column)
+        self.contacts.fill_all(self.frames, alone, self.number, self.start, self.axes, self.point, self.gap,
+                               self.data, self.near.size)
+        if self.shapes is not None:
+            self.shapes.rows.list_columns(self.near.count - alone, self.points.pair, self.start + alone,
+                                          self.column)
+            self.shapes.rows.fill_all(self.frames, self.near.count - alone, self.points.pair,
+                                      self.start + alone, self.points.axes, self.points.point,
+                                      self.points.gap, self.data, self.near.size)
+        self.rows.combine(&self.near, q, v, self.pressed, &self.results)
+        return 0
+
+    cdef Py_ssize_t find_near(self) noexcept nogil:
+        """Find near contacts and where their rows begin; return how many are not of shapes."""
+        cdef Py_ssize_t near = 0, k, count
+        cdef ShapePoints *to = &self.points
         if self.contacts.count:
             near = self.contacts.find_candidates(self.frames, self.margin, self.places, self.number)
             near = self.contacts.measure_candidates(self.frames, self.margin, near, self.number, self.gap,
-                                                    self.axes, self.points)
-        if near != self.near.count or memcmp(self.number, self.near.number, near * sizeof(Py_ssize_t)):
-            return False
-        self.contacts.fill_all(self.frames, near, self.number, self.near.start, self.axes, self.points,
-                               self.gap, self.data, self.near.size)
-        return True
+                                                    self.axes, self.point)
+        self.near.count, self.start[0] = near, 0
+        self.near.size = self.contacts.list_columns(near, self.number, self.start, NULL)
+        memcpy(self.pressed, self.last_pressed, self.slots * sizeof(double))
+        if self.shapes is None:
+            return near
+        to.slot, to.gap, to.axes = self.number + near, self.gap + near, self.axes + 9 * near
+        to.point = self.point + 10 * near
+        count = self.shapes.find(self.frames, self.margin, self.last_identity, self.identity, self.placed, to)
+        for k in range(count):
+            to.slot[k] += self.contacts.count
+            if to.is_new[k]:
+                self.pressed[to.slot[k]] = 0.0   # new points have no friction if it is a box
+        self.near.count += count
+        self.near.size = self.shapes.rows.list_columns(count, to.pair, self.start + near, NULL)
+        return near
+
+    cdef bint overlaps(self) noexcept nogil:
+        """Return whether there is an overlap to remove."""
+        cdef Py_ssize_t k
+        cdef double least = 0.0
+        for k in range(self.results.row):
+            least = fmin(least, self.results.gap[k])
+        return least < -self.touching
+
+    cdef int remove_overlaps(self, const double *q, const double *v, const double *H) except -1 nogil:
+        """Solve for the velocity that, added to that after the step, removes overlaps."""
+        self.removal.combine(&self.near, q, v, self.pressed, &self.removing)
+        keep_open(&self.removing, self.solver.solver.v, self.removing.d)
+        self.solve_h(self.still, self.free)
+        self.remover.fit(&self.removing)
+        return self.remover.solve(H, self.still, self.free, &self.removing, NULL, NULL, self.target,
+                                  self.limit)
 
     cdef bint compute_momentum(self, const double *q, const double *v, const double *tau) noexcept nogil:
         """Compute the momentum after the step without impulses; return whether it is finite."""
@@ -250,18 +479,21 @@ cdef class CompiledSteps:
             memcpy(x, b, self.n * sizeof(double))
         self.factor.apply_one(SOLVE, x, self.padded.path)
 
-    cdef void keep_impulses(self, double *gamma, unsigned char *on, double *pressed) noexcept nogil:
-        """Copy impulses and row status of the solution, and sum normal impulses if friction is a box."""
+    cdef void keep_impulses(self) noexcept nogil:
+        """Keep impulses and row status, and sum normal impulses if friction is a box, for the next step."""
         cdef const RowResults *r = &self.results
         cdef Py_ssize_t i
-        for i in range(self.solver.m):
-            gamma[i] = self.solver.impulse[i] * self.solver.scale[i]
-            if r.upper != NULL and (self.solver.status[i] == FULL or gamma[i] > r.upper[i]):
-                gamma[i] = r.upper[i]
-            on[i] = self.solver.status[i] == ON
+        self.known = r.row
+        memcpy(self.last_key, r.key, r.row * sizeof(Py_ssize_t))
+        memcpy(self.last_identity, self.identity, self.pairs * sizeof(int64_t))
+        for i in range(r.row):
+            self.last_gamma[i] = self.solver.solver.impulse[i] * self.solver.solver.scale[i]
+            if r.upper != NULL and (self.solver.solver.status[i] == FULL or self.last_gamma[i] > r.upper[i]):
+                self.last_gamma[i] = r.upper[i]
+            self.last_active[i] = self.solver.solver.status[i] == ON
         if r.upper == NULL:
             return
-        memset(pressed, 0, self.contacts.count * sizeof(double))
-        sum_normals(r.row - self.rows.limited.shape[0], r.of, r.along, gamma, self.near.count,
+        memset(self.last_pressed, 0, self.slots * sizeof(double))
+        sum_normals(r.row - self.rows.limited.shape[0], r.of, r.along, self.last_gamma, self.near.count,
                     self.near.number, self.near.start, self.near.column, self.momentum, self.rows.noise,
-                    pressed)
+                    self.last_pressed)

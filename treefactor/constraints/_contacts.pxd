@@ -36,6 +36,8 @@ cdef class ContactKernel:
     cdef Py_ssize_t measure_candidates(self, const double *frames, double margin, Py_ssize_t candidates,
                                        Py_ssize_t *number, double *gap, double *axes,
                                        double *points) noexcept nogil
+    cdef Py_ssize_t list_columns(self, Py_ssize_t near, const Py_ssize_t *number, Py_ssize_t *start,
+                                 Py_ssize_t *column) noexcept nogil
     cdef void fill_all(self, const double *frames, Py_ssize_t near, const Py_ssize_t *number,
                        const Py_ssize_t *start, double *axes, const double *points, double *gap,
                        double *rows, Py_ssize_t size) noexcept nogil

@@ -120,7 +120,7 @@ cdef class ContactKernel:
         Rows are given by the start of every contact, (k + 1,), their columns, entries (3, nnz), and the
         rounding errors (nnz,) of these; an entry within its rounding errors is zero.
         """
-        cdef Py_ssize_t i, candidates = 0, near = 0, size = 0
+        cdef Py_ssize_t candidates = 0, near = 0, size = 0
         which = np.empty(self.count, np.intp)
         cdef Py_ssize_t[::1] number = which
         places = np.empty((self.points, 8))
@@ -136,21 +136,15 @@ cdef class ContactKernel:
             if candidates:
                 near = self.measure_candidates(&frames[0], margin, candidates, &number[0], &far[0],
                                                &axis[0, 0, 0], &point[0, 0])
-            for i in range(near):
-                size += self.contact[number[i]].columns
+                size = self.list_columns(near, &number[0], NULL, NULL)
         start, column, data = np.zeros(near + 1, np.intp), np.empty(size, np.intp), np.empty((4, size))
         cdef Py_ssize_t[::1] begin = start, to = column
         cdef double[:, ::1] rows = data
-        cdef const Contact *c
         with nogil:
-            for i in range(near):
-                c = &self.contact[number[i]]
-                begin[i + 1] = begin[i] + c.columns
-                if c.columns:
-                    memcpy(&to[begin[i]], self.column + c.first, c.columns * sizeof(Py_ssize_t))
             if near:
+                self.list_columns(near, &number[0], &begin[0], &to[0] if size else NULL)
                 self.fill_all(&frames[0], near, &number[0], &begin[0], &axis[0, 0, 0], &point[0, 0],
-                              &far[0], &rows[0, 0], size)
+                              &far[0], &rows[0, 0] if size else NULL, size)
         return which[:near], gap[:near], axes[:near], start, column, data[:3], data[3]
 
     cdef Py_ssize_t find_candidates(self, const double *frames, double margin, double *places,
@@ -175,6 +169,23 @@ cdef class ContactKernel:
                 number[near] = k
                 near += 1
         return near
+
+    cdef Py_ssize_t list_columns(self, Py_ssize_t near, const Py_ssize_t *number, Py_ssize_t *start,
+                                 Py_ssize_t *column) noexcept nogil:
+        """Write where the rows of near contacts begin and their columns, unless NULL; return their size.
+
+        The rows begin at start[0]; columns are written from there.
+        """
+        cdef Py_ssize_t i, size = 0 if start == NULL else start[0]
+        cdef const Contact *c
+        for i in range(near):
+            c = self.contact + number[i]
+            if column != NULL and c.columns:
+                memcpy(column + size, self.column + c.first, c.columns * sizeof(Py_ssize_t))
+            size += c.columns
+            if start != NULL:
+                start[i + 1] = size
+        return size
 
     cdef void fill_all(self, const double *frames, Py_ssize_t near, const Py_ssize_t *number,
                        const Py_ssize_t *start, double *axes, const double *points, double *gap,

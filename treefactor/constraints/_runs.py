@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,31 +9,41 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._util.threads import spread
-from .._util.validation import as_count, as_real, as_vector, thread_count
+from .._util.validation import as_count, as_real, require_finite, thread_count
+from ..dynamics.inertias import checked_inertias
 from ..exceptions import ShapeError, StepError, TreefactorError
 from ..mlcp.problem import SYSTEMS, TARGET
 from ..model._states import states
 from ._compiled_steps import CompiledSteps
+from ._step_records import TOUCHING
 from .trajectory import Step, Trajectory
 
 STEP = 2**12  # least cost of a step, in the entries of matrices that `spread` counts
 STRETCH = 1000  # most compiled steps in a row, after which Python may take an interrupt
 
 
-def run(stepper, q, v, steps, tau, num_threads, keep_steps: bool) -> Trajectory:
+def run(stepper, q, v, steps, tau, num_threads, keep_steps: bool, inertias, mu) -> Trajectory:
     """Validate the arguments of `Stepper.run`, and take the steps."""
     model, steps, threads = stepper.model, as_count(steps, "steps"), thread_count(num_threads)
     t = stepper.h * np.arange(steps + 1)
-    q, v = as_real(q, "q"), as_real(v, "v")
-    if q.ndim < 2 and v.ndim < 2:
-        q, v = as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v")
-        qs, vs = _states((), steps, q), _states((), steps, v)
-        made: list[Step] = []
-        _take_steps(stepper, qs, vs, t, _controls(tau, (), steps, model.nv)[0], made if keep_steps else None)
-        return Trajectory(t, qs, vs, made)
-    arrays, batch = states({"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)}, None)
+    inertias = None if inertias is None else checked_inertias(model, inertias)
+    arguments, tails = {"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)}
+    if mu is not None:
+        arguments, tails = arguments | {"mu": mu}, tails | {"mu": (len(stepper._contacts.structs),)}
+    arrays, batch = states(arguments, tails, None, () if inertias is None else inertias.batch)
+    mu = None if mu is None else _friction(arrays["mu"])
     qs, vs = _states(batch, steps, arrays["q"]), _states(batch, steps, arrays["v"])
-    worlds = Worlds(stepper, batch, qs, vs, t, _controls(tau, batch, steps, model.nv), keep_steps)
+    controls = _controls(tau, batch, steps, model.nv)
+    if not batch:
+        made: list[Step] = []
+        one = stepper._changed(inertias, mu)
+        compiled = None if keep_steps else compiled_steps(one)
+        try:
+            _take_steps(one, compiled, qs, vs, t, controls[0], made if keep_steps else None)
+        finally:
+            vars(stepper).update(_last=one._last, _pressed=one._pressed)
+        return Trajectory(t, qs, vs, made)
+    worlds = Worlds(stepper, batch, qs, vs, t, controls, keep_steps, inertias, mu)
     count = math.prod(batch)
     spread(worlds.take_steps, count, threads, count * steps * max(STEP, model.tree.nnz))
     worlds.require_no_failure()
@@ -54,10 +63,17 @@ class Worlds:
     t : ndarray
     controls : list of Control
     keep_steps : bool
+    inertias : Inertias or None
+        One set, or one for every world.
+    mu : ndarray or None, shape (contacts,) or (*batch, contacts)
     """
 
-    def __init__(self, stepper, batch, q, v, t, controls, keep_steps: bool):
-        self.stepper, self.batch, self.t, self.controls = stepper, batch, t, controls
+    def __init__(self, stepper, batch, q, v, t, controls, keep_steps: bool, inertias, mu):
+        self.batch, self.t, self.controls = batch, t, controls
+        self.inertias = inertias if inertias is not None and inertias.batch else None
+        self.mu = mu if mu is not None and mu.ndim > 1 else None
+        shared = inertias if self.inertias is None else None, mu if self.mu is None else None
+        self.stepper = stepper._changed(*shared)
         count = math.prod(batch)
         self.q, self.v = (x.reshape(count, *x.shape[len(batch) :]) for x in (q, v))
         self.made: list[list[Step]] = [[] for _ in range(count)]
@@ -65,12 +81,23 @@ class Worlds:
 
     def take_steps(self, first: int, stop: int) -> None:
         """Take all steps of the worlds first .. stop - 1; keep their errors."""
+        stepper = compiled = None
         for k in range(first, stop):
             made = self.made[k] if self.keep_steps else None
             try:
-                _take_steps(copy.copy(self.stepper), self.q[k], self.v[k], self.t, self.controls[k], made)
+                if stepper is None or self.inertias is not None or self.mu is not None:
+                    stepper = self.world(k)
+                    compiled = None if self.keep_steps else compiled_steps(stepper)
+                vars(stepper).update(_last=self.stepper._last, _pressed=self.stepper._pressed)
+                _take_steps(stepper, compiled, self.q[k], self.v[k], self.t, self.controls[k], made)
             except TreefactorError as error:
                 self.failures[k] = error
+
+    def world(self, k: int):
+        """Return a stepper for world k, with its inertias and coefficients of friction."""
+        at = np.unravel_index(k, self.batch)
+        inertias = None if self.inertias is None else self.inertias.part(at)
+        return self.stepper._changed(inertias, None if self.mu is None else self.mu[at])
 
     def require_no_failure(self) -> None:
         """Raise the error of the first world that failed, with its index."""
@@ -82,16 +109,18 @@ class Worlds:
         raise error
 
 
-def _take_steps(stepper, q: np.ndarray, v: np.ndarray, t: np.ndarray, control, made) -> None:
+def _take_steps(stepper, compiled: CompiledSteps | None, q, v, t: np.ndarray, control, made) -> None:
     """Fill the rows of q and v after the first one, and the list of steps unless that is None.
 
-    Steps that nobody sees are compiled while the near contacts stay the same.
+    Compiled steps leave those that fail to `Stepper.step`.
     """
-    k, stop, compiled = 0, len(t) - 1, made is None and control.function is None
-    compiled = compiled and not stepper.model.loops and not stepper.drives
-    compiled = compiled and stepper._contacts.shapes is None and stepper.correction == "velocity"
+    k, stop = 0, len(t) - 1
     while k < stop:
-        before = stepper._last
+        if compiled is not None:
+            last = min(stop, k + STRETCH)
+            k = advance(stepper, compiled, q, v, t, control, k, last)
+            if k == last:
+                continue
         try:
             step = stepper.step(q[k], v[k], control(k, t[k], q[k], v[k]), t[k])
         except StepError as error:
@@ -100,26 +129,34 @@ def _take_steps(stepper, q: np.ndarray, v: np.ndarray, t: np.ndarray, control, m
         q[k], v[k] = step.q, step.v
         if made is not None:
             made.append(step)
-        if compiled and before is not None and np.array_equal(before.key, stepper._last.key):
-            k = advance(stepper, q, v, control.forces, k, min(stop, k + STRETCH))
 
 
-def advance(stepper, q: np.ndarray, v: np.ndarray, tau: np.ndarray, first: int, stop: int) -> int:
-    """Compute states after row `first`, at most to row `stop`, by compiled steps; return the last row.
+def compiled_steps(stepper) -> CompiledSteps | None:
+    """Return compiled steps of a stepper; None for models with loops or drives, which have none."""
+    model, contacts = stepper.model, stepper._contacts
+    if model.loops or stepper.drives:
+        return None
+    kernels = model.bodies, model.tree, contacts.kernel, contacts.shapes, stepper._rows, stepper._correction
+    sizes = stepper.h, stepper.margin, TOUCHING, TARGET, SYSTEMS
+    return CompiledSteps(*kernels, stepper._integrator, *sizes, stepper._is_implicit)
 
-    They end before a step that has other near contacts or fails.
-    """
-    last, model, pressed = stepper._last, stepper.model, stepper._pressed.copy()
-    gamma, on, problem = last.gamma.copy(), last.active.copy(), last.solution.problem
-    workspace, near = problem._workspace(), (last.touch.which, last.touch.start, last.touch.column)
-    kernels = model.bodies, model.tree.pattern, stepper._contacts.kernel, stepper._rows, stepper._integrator
-    size, implicit = len(problem._rows[1]), stepper._motion is not None
-    numbers = stepper.h, stepper.margin, TARGET, SYSTEMS
-    steps = CompiledSteps(*kernels, workspace[1], near, size, *numbers, implicit)
-    row = steps.advance(q, v, tau, first, stop, gamma, on, pressed)
-    problem._symbolic.idle.append(workspace)
-    vars(stepper).update(_last=last._replace(gamma=gamma, active=on), _pressed=pressed)
-    return row
+
+def advance(stepper, compiled: CompiledSteps, q, v, t, control: Control, first: int, stop: int) -> int:
+    """Compute states after row `first`, at most to row `stop`, by compiled steps; return the last row."""
+    compiled.begin(stepper._last, stepper._pressed, stepper._contacts.no_points)
+    try:
+        return compiled.advance(q, v, t, control, first, stop)
+    finally:
+        last, pressed = compiled.last_step()
+        vars(stepper).update(_last=last, _pressed=pressed)
+
+
+def _friction(mu: np.ndarray) -> np.ndarray:
+    """Return coefficients of friction, or raise NonFiniteError or ValueError."""
+    require_finite(mu, "mu")
+    if (mu < 0.0).any():
+        raise ValueError(f"mu must not be negative, got {mu.min()}")
+    return mu
 
 
 def _states(batch: tuple[int, ...], steps: int, start: np.ndarray) -> np.ndarray:
@@ -131,21 +168,27 @@ def _states(batch: tuple[int, ...], steps: int, start: np.ndarray) -> np.ndarray
 
 @dataclass
 class Control:
-    """Forces of one world: of every step, (steps, nv), or by a function."""
+    """Forces of one world: of every step, (steps, nv), or by a function, called once for every step."""
 
     forces: np.ndarray
     function: Callable | None = None
+    row: int = -1  # of the step whose forces are the latest
+    latest: object = None
 
     def __call__(self, k: int, t: float, q: np.ndarray, v: np.ndarray):
         """Return the forces of step k."""
-        return self.forces[k] if self.function is None else self.function(t, q, v)
+        if self.function is None:
+            return self.forces[k]
+        if k != self.row:
+            self.row, self.latest = k, self.function(t, q, v)
+        return self.latest
 
 
 def _controls(tau, batch: tuple[int, ...], steps: int, nv: int) -> list[Control]:
     """Return the forces of every world."""
     count = math.prod(batch)
     if callable(tau):
-        return [Control(np.empty((0, nv)), tau)] * count
+        return [Control(np.empty((0, nv)), tau) for _ in range(count)]
     forces = np.zeros(nv) if tau is None else as_real(tau, "tau")
     expected = {(nv,), (steps, nv), (*batch, steps, nv)}
     if forces.shape not in expected:

@@ -8,7 +8,7 @@ from libc.string cimport memcpy
 from .._util._rotations cimport absolute_sum, add_cross
 from ..dynamics._recursions cimport RECORD, BodyMotion
 from ._contacts cimport Contact, ContactKernel
-from ._touching cimport MOST_POINTS, Collider, ContactShape, Pose, TouchPoint, find_points
+from ._touching cimport MOST_POINTS, PLANE, Collider, ContactShape, Pose, TouchPoint, find_points
 
 import numpy as np
 
@@ -18,6 +18,7 @@ SLOTS = MOST_POINTS              # contacts that a pair of shapes has, one for e
 cdef double SKIN = 1e-3          # m: closer points are kept, whatever the speed
 cdef double HASTE = 2.0          # times as fast as now may shapes come closer in a step
 cdef double DIRECTIONS = 10.0    # roundings of a normal: some are directions between points
+cdef double SLACK = 1e-13        # relative to coordinates in the base, whose rounding errors are smaller
 cdef int64_t FREE = -1           # identity of a slot that holds no point
 
 cdef BodyMotion BASE             # at rest, its axes those of coordinates
@@ -30,26 +31,60 @@ cdef inline const BodyMotion *body_motion(const double *frames, Py_ssize_t joint
     return &BASE if joint < 0 else <const BodyMotion *> (frames + RECORD * joint)
 
 
-cdef void place_shape(const BodyMotion *body, const Pose *own, Pose *to) noexcept nogil:
-    """Compute the pose of a shape, from the origin of its root body; axes of bodies are stored by columns."""
-    cdef int r, c, k
-    for r in range(3):
-        to.p[r] = body.origin[r]
-        for k in range(3):
-            to.p[r] += body.axes[3 * k + r] * own.p[k]
-        for c in range(3):
-            to.R[3 * r + c] = 0.0
-            for k in range(3):
-                to.R[3 * r + c] += body.axes[3 * k + r] * own.R[3 * k + c]
+cdef inline Py_ssize_t *integers(cnp.ndarray x):
+    return <Py_ssize_t *> x.data
+
+
+cdef inline double *doubles(cnp.ndarray x):
+    return <double *> x.data
 
 
 cdef inline double length(const double *x) noexcept nogil:
     return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
 
 
-cdef struct Pair:                # two shapes on their bodies; normals are out of the first one
-    const ContactShape *shape[2]
-    Pose own[2]
+cdef void place_shape(const BodyMotion *body, const BodyShape *shape, PlacedShape *to) noexcept nogil:
+    """Place a shape; axes of bodies are stored by columns."""
+    cdef double center[3]
+    cdef int r, c, k
+    for r in range(3):
+        to.pose.p[r] = body.origin[r]
+        for k in range(3):
+            to.pose.p[r] += body.axes[3 * k + r] * shape.own.p[k]
+        for c in range(3):
+            to.pose.R[3 * r + c] = 0.0
+            for k in range(3):
+                to.pose.R[3 * r + c] += body.axes[3 * k + r] * shape.own.R[3 * k + c]
+    for r in range(3):
+        center[r] = to.pose.p[r]
+        for k in range(3):
+            center[r] += to.pose.R[3 * r + k] * shape.shape.center[k]
+        to.center[r] = center[r] + body.root[r]
+        to.velocity[r], to.spin[r] = body.velocity[r], body.velocity[3 + r]
+    add_cross(1.0, to.spin, center, to.velocity)
+    to.turning = length(to.spin)
+    to.slack = SLACK * (absolute_sum(center) + absolute_sum(body.root))
+
+
+cdef double closing_speed(const PlacedShape *a, const PlacedShape *b, const double *apart,
+                          double size) noexcept nogil:
+    """Bound the speed of points of b, which has a ball of this size around it, against the body of a."""
+    cdef double v[3]
+    cdef int r
+    for r in range(3):
+        v[r] = b.velocity[r] - a.velocity[r]
+    add_cross(-1.0, a.spin, apart, v)
+    return length(v) + size * (a.turning + b.turning)
+
+
+cdef bint balls_are_apart(const ContactShape *shape, const PlacedShape *a, const double *apart, double size,
+                          double reach) noexcept nogil:
+    """Return whether the balls around two shapes, or a plane and a ball, are farther apart than the reach."""
+    cdef const double *R = a.pose.R
+    if shape.kind == PLANE:
+        return R[2] * apart[0] + R[5] * apart[1] + R[8] * apart[2] > size + reach
+    reach += shape.size + size
+    return reach < 0.0 or apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2] > reach * reach
 
 
 cdef class ShapeContactKernel:
@@ -60,31 +95,33 @@ cdef class ShapeContactKernel:
     rows : ContactKernel
         Bodies and columns of every pair.
     colliders : list of pairs of Collider
+        Normals are out of the first one.
     poses : ndarray, shape (pairs, 2, 12)
         R by rows, then p, of both shapes in the frames of their joints.
     h, gravity : float
         Step and size of the gravity: points are near if they may touch within a step.
     """
 
-    cdef ContactKernel rows
-    cdef Py_ssize_t count
-    cdef Pair *pair
-    cdef double h, gravity
-    cdef object kept
-
     def __cinit__(self, ContactKernel rows not None, list colliders not None, cnp.ndarray poses not None,
                   double h, double gravity):
-        cdef Py_ssize_t k
-        cdef int side
-        cdef cnp.ndarray memory = np.empty(max(len(colliders), 1) * sizeof(Pair), np.uint8)
+        cdef Py_ssize_t k, number
+        cdef int end
+        cdef cnp.ndarray shapes = np.empty(2 * max(len(colliders), 1) * sizeof(BodyShape), np.uint8)
+        cdef cnp.ndarray sides = np.empty((len(colliders), 2), np.intp)
+        cdef BodyShape *shape = <BodyShape *> shapes.data
+        cdef Py_ssize_t *side = <Py_ssize_t *> sides.data
         cdef const Pose *pose = <const Pose *> poses.data
+        cdef dict known = {}
         self.rows, self.count, self.h, self.gravity = rows, len(colliders), h, gravity
-        self.pair = <Pair *> memory.data
         for k in range(self.count):
-            for side in range(2):
-                self.pair[k].shape[side] = &(<Collider?> colliders[k][side]).shape
-                self.pair[k].own[side] = pose[2 * k + side]
-        self.kept = (rows, colliders, poses, h, gravity), memory
+            for end in range(2):
+                key = id(colliders[k][end]), rows.contact[k].body[end], poses[k, end].tobytes()
+                number = known.setdefault(key, len(known))
+                side[2 * k + end] = number
+                shape[number].shape = &(<Collider?> colliders[k][end]).shape
+                shape[number].body, shape[number].own = rows.contact[k].body[end], pose[2 * k + end]
+        self.shape, self.side, self.shapes = shape, side, len(known)
+        self.kept = (rows, colliders, poses, h, gravity), shapes, sides
 
     def __reduce__(self):
         return ShapeContactKernel, self.kept[0]
@@ -113,82 +150,74 @@ cdef class ShapeContactKernel:
         is_new : ndarray of bool
             Whether points were not there in the last step.
         """
-        cdef Py_ssize_t k, i, count = 0, size = 0, most = self.count * MOST_POINTS
-        slots, gaps, axes = np.empty(most, np.intp), np.empty(most), np.empty((most, 3, 3))
-        points, places, fresh = np.empty((most, 10)), np.empty((most, 3)), np.empty(most, bool)
-        identities = np.empty((self.count, MOST_POINTS), np.int64)
-        cdef Py_ssize_t[::1] slot = slots
-        cdef double[::1] gap = gaps
-        cdef double[:, :, ::1] axis = axes
-        cdef double[:, ::1] point = points, place = places
-        cdef int64_t[:, ::1] identity = identities
-        cdef unsigned char[::1] is_new = fresh.view(np.uint8)
-        cdef TouchPoint found[MOST_POINTS]
-        cdef int holds[MOST_POINTS]
-        cdef int number, s
+        cdef Py_ssize_t count, size, most = self.count * MOST_POINTS
+        slots, pairs, gaps = np.empty(most, np.intp), np.empty(most, np.intp), np.empty(most)
+        axes, points, places = np.empty((most, 3, 3)), np.empty((most, 10)), np.empty((most, 3))
+        fresh, identities = np.empty(most, bool), np.empty((self.count, MOST_POINTS), np.int64)
+        placed = np.empty(self.shapes * sizeof(PlacedShape), np.uint8)
+        cdef ShapePoints to
+        to.slot, to.pair = integers(slots), integers(pairs)
+        to.gap, to.axes, to.point, to.place = doubles(gaps), doubles(axes), doubles(points), doubles(places)
+        to.is_new = <unsigned char *> (<cnp.ndarray> fresh).data
+        cdef int64_t *identity = <int64_t *> (<cnp.ndarray> identities).data
+        cdef PlacedShape *shapes = <PlacedShape *> (<cnp.ndarray> placed).data
         with nogil:
-            for k in range(self.count):
-                number = self.points_of_pair(k, &frames[0], margin, found)
-                assign_slots(found, number, &before[k, 0], &identity[k, 0], holds)
-                for s in range(MOST_POINTS):
-                    if holds[s] < 0:
-                        continue
-                    slot[count], gap[count] = MOST_POINTS * k + s, found[holds[s]].gap
-                    is_new[count] = before[k, s] != identity[k, s]
-                    memcpy(&axis[count, 0, 0], found[holds[s]].normal, 3 * sizeof(double))
-                    self.describe(k, &frames[0], found[holds[s]].point, &point[count, 0], &place[count, 0])
-                    size += self.rows.contact[k].columns
-                    count += 1
+            count = self.find(&frames[0], margin, &before[0, 0], identity, shapes, &to)
+            size = self.rows.list_columns(count, to.pair, NULL, NULL)
         starts, columns, entries = np.zeros(count + 1, np.intp), np.empty(size, np.intp), np.empty((4, size))
-        cdef Py_ssize_t[::1] start = starts, column = columns
-        cdef double[:, ::1] entry = entries
-        cdef const Contact *c
-        cdef Py_ssize_t[::1] pairs = slots // MOST_POINTS
+        cdef Py_ssize_t *start = integers(starts)
+        cdef Py_ssize_t *column = integers(columns)
+        cdef double *entry = doubles(entries)
         with nogil:
-            for i in range(count):
-                c = self.rows.contact + pairs[i]
-                start[i + 1] = start[i] + c.columns
-                if c.columns:
-                    memcpy(&column[start[i]], self.rows.column + c.first, c.columns * sizeof(Py_ssize_t))
-            if count:
-                self.rows.fill_all(&frames[0], count, &pairs[0], &start[0], &axis[0, 0, 0], &point[0, 0],
-                                   &gap[0], &entry[0, 0] if size else NULL, size)
+            self.rows.list_columns(count, to.pair, start, column)
+            self.rows.fill_all(&frames[0], count, to.pair, start, to.axes, to.point, to.gap, entry, size)
         return (slots[:count], gaps[:count], axes[:count], starts, columns, entries[:3], entries[3],
                 places[:count], identities, fresh[:count])
 
-    cdef int points_of_pair(self, Py_ssize_t k, const double *frames, double margin,
-                            TouchPoint *found) noexcept nogil:
-        """Find the points of a pair that may touch within a step, from the origin of the first root body."""
-        cdef const Pair *pair = self.pair + k
-        cdef const BodyMotion *a = body_motion(frames, self.rows.contact[k].body[0])
-        cdef const BodyMotion *b = body_motion(frames, self.rows.contact[k].body[1])
-        cdef Pose first, second
-        cdef double reach
-        cdef int r
-        place_shape(a, &pair.own[0], &first)
-        place_shape(b, &pair.own[1], &second)
-        reach = self.closing_speed(a, b, &second, pair.shape[1])
-        reach = min(margin, SKIN + self.h * (HASTE * reach + self.h * self.gravity))
-        for r in range(3):
-            second.p[r] += b.root[r] - a.root[r]
-        return find_points(pair.shape[0], &first, pair.shape[1], &second, reach, found)
+    cdef Py_ssize_t find(self, const double *frames, double margin, const int64_t *before, int64_t *identity,
+                         PlacedShape *placed, ShapePoints *to) noexcept nogil:
+        """Write near points without the tangents of their axes, and identities; return how many there are."""
+        cdef Py_ssize_t k, at, count = 0
+        cdef TouchPoint found[MOST_POINTS]
+        cdef int holds[MOST_POINTS]
+        cdef int s
+        for k in range(self.shapes):
+            place_shape(body_motion(frames, self.shape[k].body), self.shape + k, placed + k)
+        for k in range(self.count):
+            at = MOST_POINTS * k
+            s = self.points_of_pair(k, frames, margin, placed, found)
+            assign_slots(found, s, before + at, identity + at, holds)
+            for s in range(MOST_POINTS):
+                if holds[s] < 0:
+                    continue
+                to.slot[count], to.pair[count], to.gap[count] = at + s, k, found[holds[s]].gap
+                to.is_new[count] = before[at + s] != identity[at + s]
+                memcpy(to.axes + 9 * count, found[holds[s]].normal, 3 * sizeof(double))
+                self.describe(k, frames, found[holds[s]].point, to.point + 10 * count, to.place + 3 * count)
+                count += 1
+        return count
 
-    cdef double closing_speed(self, const BodyMotion *a, const BodyMotion *b, const Pose *second,
-                              const ContactShape *shape) noexcept nogil:
-        """Bound the speed of points of the second shape against the first body."""
-        cdef double v[3]
-        cdef double at[3]
-        cdef double center[3]
-        cdef int r, k
+    cdef int points_of_pair(self, Py_ssize_t k, const double *frames, double margin,
+                            const PlacedShape *placed, TouchPoint *found) noexcept nogil:
+        """Find the points of a pair that may touch within a step, from the origin of the first root body."""
+        cdef const BodyShape *first = self.shape + self.side[2 * k]
+        cdef const BodyShape *second = self.shape + self.side[2 * k + 1]
+        cdef const PlacedShape *a = placed + self.side[2 * k]
+        cdef const PlacedShape *b = placed + self.side[2 * k + 1]
+        cdef double apart[3]
+        cdef double reach, size = second.shape.size
+        cdef Pose pose
+        cdef int r
         for r in range(3):
-            center[r] = second.p[r]
-            for k in range(3):
-                center[r] += second.R[3 * r + k] * shape.center[k]
-            v[r] = b.velocity[r] - a.velocity[r]
-            at[r] = center[r] + (b.root[r] - a.root[r])
-        add_cross(1.0, b.velocity + 3, center, v)
-        add_cross(-1.0, a.velocity + 3, at, v)
-        return length(v) + shape.size * (length(a.velocity + 3) + length(b.velocity + 3))
+            apart[r] = b.center[r] - a.center[r]
+        reach = SKIN + self.h * (HASTE * closing_speed(a, b, apart, size) + self.h * self.gravity)
+        reach = min(margin, reach)
+        if balls_are_apart(first.shape, a, apart, size, reach + a.slack + b.slack):
+            return 0
+        pose = b.pose
+        for r in range(3):
+            pose.p[r] += body_motion(frames, second.body).root[r] - body_motion(frames, first.body).root[r]
+        return find_points(first.shape, &a.pose, second.shape, &pose, reach, found)
 
     cdef void describe(self, Py_ssize_t k, const double *frames, const double *x, double *point,
                        double *place) noexcept nogil:
@@ -196,6 +225,7 @@ cdef class ShapeContactKernel:
         cdef const Contact *c = self.rows.contact + k
         cdef const BodyMotion *a = body_motion(frames, c.body[0])
         cdef const BodyMotion *b = body_motion(frames, c.body[1])
+        cdef const ContactShape *second = self.shape[self.side[2 * k + 1]].shape
         cdef int r
         point[6] = 0.0
         for r in range(3):
@@ -204,7 +234,7 @@ cdef class ShapeContactKernel:
             if b.root[r] != a.root[r]:
                 point[6] += abs(b.root[r]) + abs(a.root[r])
         point[9] = absolute_sum(a.origin) + absolute_sum(b.origin)
-        point[7] = absolute_sum(point + 3) + absolute_sum(b.origin) + self.pair[k].shape[1].size
+        point[7] = absolute_sum(point + 3) + absolute_sum(b.origin) + second.size
         point[6] += point[7] + absolute_sum(point) + absolute_sum(a.origin)
         point[8] = DIRECTIONS
 

@@ -112,12 +112,12 @@ def momentum_derivatives(stepper, H, q, v, v_new):
     """Return the derivatives of g - H v_new by q, v and tau; None where the step has no midpoint rule."""
     model, h = stepper.model, stepper.h
     zeros, identity = np.zeros(model.nv), np.eye(model.nv)
-    if stepper._motion is None:
+    if not stepper._is_implicit:
         rates = stepper._integrator.velocity_rates(v)
         x = (v_new - v) / h - rates
         by_q, by_v, H = rnea_derivatives(model, q, v, x)
         return -h * by_q, H @ (identity + h * rate_derivatives(model, v)) - h * by_v, h * identity
-    u = stepper._motion.midpoint(H, q, v, bias(model, q, v))
+    u = stepper._midpoint().midpoint(H, q, v, bias(model, q, v))
     if u is None:
         return None
     middle = 0.5 * (v + u)
@@ -136,6 +136,8 @@ def step_derivatives(stepper, made, q: np.ndarray, v: np.ndarray) -> StepDerivat
         raise InvalidModelError(
             "derivatives of a step need contacts of spheres with spheres or planes, and correction='velocity'"
         )
+    if stepper._contacts.restitution.any():
+        raise InvalidModelError("derivatives of a step need contacts without restitution")
     sensitivity = mlcp.sensitivity(made.solution)
     v_new = made.solution.v
     pushed = momentum_derivatives(stepper, made.H, q, v, v_new)

@@ -9,7 +9,9 @@ import numpy as np
 
 from .. import mlcp
 from ..mlcp._stacked_rows import SortedRows
+from ..mlcp.symbolic_kkt import SymbolicKkt
 
+TOUCHING = 1e-10  # m; smaller overlaps are left as they are by the split correction
 NO_PLACES, NONE_NEW = np.empty((0, 3)), np.empty(0, bool)  # of steps without points of shapes
 for _empty in (NO_PLACES, NONE_NEW):
     _empty.flags.writeable = False
@@ -69,16 +71,31 @@ class Touch:
 
 
 class LastStep(NamedTuple):
-    """What the next step starts from: near contacts, keys of rows, a solution, and impulses and row status.
+    """What the next step starts from.
 
-    Impulses and row status are those of the solution, or of later steps with the same rows.
+    Attributes
+    ----------
+    identities : ndarray of int or None
+        Of points of shapes, see `Touch`.
+    key : ndarray of int
+        Keys of the unilateral rows.
+    gamma_c, gamma : ndarray
+        Impulses of bilateral and unilateral rows.
+    active : ndarray of bool
+        Unilateral rows that were on.
+    symbolic : SymbolicKkt or None
+        Of the last problem; pickles have none.
     """
 
-    touch: Touch
+    identities: np.ndarray | None
     key: np.ndarray
-    solution: mlcp.Solution
+    gamma_c: np.ndarray
     gamma: np.ndarray
     active: np.ndarray
+    symbolic: SymbolicKkt | None
+
+    def __reduce__(self):
+        return LastStep, (*self[:-1], None)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t
 
 cdef extern from "kernels/contacts/touch.h" nogil:
     enum:
+        PLANE
         MOST_POINTS
 
     ctypedef struct Polytope:

@@ -1,7 +1,7 @@
 """Compute the unilateral rows of a time step, of near contacts and joint limits, and sum their impulses."""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, fabs, fmax
+from libc.math cimport INFINITY, fabs, fmax, fmin
 from libc.string cimport memcpy
 
 import numpy as np
@@ -34,28 +34,37 @@ cdef class UnilateralRows:
     h, stabilization : float
     noise : float
         Relative to momenta; a smaller normal impulse gives friction the bound zero.
+    restitution : ndarray, shape (contacts,)
+        Share of the speed of approach with which bodies part.
+    slow : float
+        Speed of approach up to which they do not, m/s.
     """
 
     def __init__(self, mu, forms, bint boxed, limits, double h, double stabilization,
-                 double noise):
-        self.kept = mu, forms, boxed, limits, h, stabilization, noise
+                 double noise, restitution, double slow):
+        self.kept = mu, forms, boxed, limits, h, stabilization, noise, restitution, slow
         self.mu, self.forms, self.boxed = mu, forms, boxed
+        self.restitution, self.slow = restitution, slow
         self.limited, self.column, self.sign, self.bound = limits
         self.h, self.stabilization, self.noise = h, stabilization, noise
 
     def __reduce__(self):
         return UnilateralRows, self.kept
 
+    def with_friction(self, mu):
+        """Return these rows with other coefficients of friction."""
+        return UnilateralRows(mu, *self.kept[1:])
+
     def rows(self, cnp.ndarray which not None, cnp.ndarray near not None, cnp.ndarray start not None,
              cnp.ndarray column not None, cnp.ndarray data not None, cnp.ndarray errors not None,
-             cnp.ndarray q not None, cnp.ndarray pressed not None):
+             cnp.ndarray q not None, cnp.ndarray v not None, cnp.ndarray pressed not None):
         """Combine normals and tangents of near contacts by the forms to rows; rows of limits follow.
 
         Parameters
         ----------
         which, near, start, column, data, errors
             Numbers, gaps and rows of the contacts, from `ContactKernel.near`.
-        q : (nq,)
+        q, v : (nq,), (nv,)
         pressed : (contacts,)
             Normal impulses of the last step.
 
@@ -73,19 +82,17 @@ cdef class UnilateralRows:
         gap : ndarray
             Gaps of all rows.
         """
-        cdef Py_ssize_t k, count, rows = 0, size = 0, limits = self.limited.shape[0]
+        cdef Py_ssize_t count, rows, size
         cdef const double *configuration = <const double *> q.data
+        cdef const double *velocity = <const double *> v.data
         cdef const double *normal = <const double *> pressed.data
         cdef RowResults r
         cdef Near x
         x.count, x.size, x.number, x.gap = which.shape[0], data.shape[1], numbers(which), doubles(near)
         x.start, x.column, x.data = numbers(start), numbers(column), doubles(data)
         x.errors = doubles(errors)
-        for k in range(x.count):
-            count = self.forms_of(x.number[k])
-            rows += count
-            size += count * (x.start[k + 1] - x.start[k])
-        count, size = rows + limits, size + limits
+        count = self.measure(&x, &size)
+        rows = count - self.limited.shape[0]
         starts, columns, entries = np.empty(count + 1, np.intp), np.empty(size, np.intp), np.empty(size)
         d, upper, gap = np.empty(count), np.empty(count) if self.boxed else None, np.empty(count)
         key, of, along = np.empty(count, np.intp), np.empty(rows, np.intp), np.empty((rows, 3))
@@ -93,13 +100,24 @@ cdef class UnilateralRows:
         r.d, r.gap, r.upper = doubles(d), doubles(gap), doubles(upper) if self.boxed else NULL
         r.key, r.of, r.along = numbers(key), numbers(of), doubles(along)
         with nogil:
-            self.combine(&x, configuration, normal, &r)
+            self.combine(&x, configuration, velocity, normal, &r)
         return starts, columns, entries, d, upper, key, of, along, gap
 
-    cdef void combine(self, const Near *x, const double *q, const double *pressed,
+    cdef Py_ssize_t measure(self, const Near *x, Py_ssize_t *size) noexcept nogil:
+        """Return the number of rows; size <- their entries."""
+        cdef Py_ssize_t k, forms, rows = self.limited.shape[0]
+        size[0] = rows
+        for k in range(x.count):
+            forms = self.forms_of(x.number[k])
+            rows += forms
+            size[0] += forms * (x.start[k + 1] - x.start[k])
+        return rows
+
+    cdef void combine(self, const Near *x, const double *q, const double *v, const double *pressed,
                       RowResults *r) noexcept nogil:
         """Compute all results of `rows`."""
-        cdef Py_ssize_t k
+        cdef Py_ssize_t k, i, row = 0
+        cdef double speed
         r.row = r.entry = r.start[0] = 0
         for k in range(x.count):
             self.add_contact(r, k, x.number[k], x.gap[k], x.start[k + 1] - x.start[k], pressed[x.number[k]],
@@ -108,6 +126,23 @@ cdef class UnilateralRows:
             self.add_limit(r, k, q[self.limited[k]])
         for k in range(r.row):
             r.d[k] = -(1.0 if r.gap[k] > 0.0 else self.stabilization) / self.h * r.gap[k]
+        for k in range(x.count):
+            speed = self.rebound(x, k, v) if self.restitution[x.number[k]] > 0.0 else 0.0
+            for i in range(self.forms_of(x.number[k])):
+                if speed > 0.0 and self.forms[i, 0] > 0.0:
+                    r.d[row] = fmax(r.d[row], speed)
+                row += 1
+
+    cdef double rebound(self, const Near *x, Py_ssize_t k, const double *v) noexcept nogil:
+        """Return the speed with which near contact k opens after it closes in this step; 0 if it does not."""
+        #   Newton: n . v_new >= -e n . v
+        cdef double approach = 0.0
+        cdef Py_ssize_t e
+        for e in range(x.start[k], x.start[k + 1]):
+            approach -= x.data[e] * v[x.column[e]]
+        if approach > self.slow and x.gap[k] <= self.h * approach:
+            return self.restitution[x.number[k]] * approach
+        return 0.0
 
     cdef void add_contact(self, RowResults *r, Py_ssize_t k, Py_ssize_t contact, double gap, Py_ssize_t size,
                           double pressed, const Py_ssize_t *column, const double *data,
@@ -151,25 +186,6 @@ cdef class UnilateralRows:
         """Return the number of rows of a contact."""
         return self.forms.shape[0] if self.mu[contact] > 0.0 else 1
 
-    def impulses(self, const Py_ssize_t[::1] which not None, const double[:, :, ::1] axes not None,
-                 const Py_ssize_t[::1] of not None, const double[:, ::1] along not None,
-                 const double[::1] gamma not None):
-        """Sum the impulses of all contacts in axes of the base: (contacts, 3), zero for those not near."""
-        cdef Py_ssize_t row, r
-        impulses = np.zeros((self.mu.shape[0], 3))
-        cdef double[:, ::1] impulse = impulses
-        cdef const double *n
-        cdef double x, y, z
-        with nogil:
-            for row in range(of.shape[0]):
-                if gamma[row] == 0.0:
-                    continue
-                n = &axes[of[row], 0, 0]
-                x, y, z = gamma[row] * along[row, 0], gamma[row] * along[row, 1], gamma[row] * along[row, 2]
-                for r in range(3):
-                    impulse[which[of[row]], r] += x * n[r] + y * n[3 + r] + z * n[6 + r]
-        return impulses
-
     def normal_impulses(self, const Py_ssize_t[::1] which not None, const Py_ssize_t[::1] start not None,
                         const Py_ssize_t[::1] column not None, const Py_ssize_t[::1] of not None,
                         const double[:, ::1] along not None, const double[::1] gamma not None,
@@ -199,35 +215,90 @@ cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along
             normal[which[k]] = 0.0
 
 
-def all_gaps(Py_ssize_t contacts, const Py_ssize_t[::1] which not None, const double[::1] near not None):
-    """Return the gaps of all contacts, infinite for those not near."""
-    cdef Py_ssize_t k
-    gaps = np.empty(contacts)
+def impulses_of(const double[:, :, ::1] axes not None, const Py_ssize_t[::1] of not None,
+                const double[:, ::1] along not None, const double[::1] gamma not None):
+    """Sum the impulses of all near contacts in axes of the base: (near, 3)."""
+    cdef Py_ssize_t row, r
+    impulses = np.zeros((axes.shape[0], 3))
+    cdef double[:, ::1] impulse = impulses
+    cdef const double *n
+    cdef double x, y, z
+    with nogil:
+        for row in range(of.shape[0]):
+            if gamma[row] == 0.0:
+                continue
+            n = &axes[of[row], 0, 0]
+            x, y, z = gamma[row] * along[row, 0], gamma[row] * along[row, 1], gamma[row] * along[row, 2]
+            for r in range(3):
+                impulse[of[row], r] += x * n[r] + y * n[3 + r] + z * n[6 + r]
+    return impulses
+
+
+def by_contacts(Py_ssize_t contacts, const Py_ssize_t[::1] owner not None,
+                const Py_ssize_t[::1] which not None, const double[::1] near not None,
+                const double[:, ::1] impulse not None):
+    """Return least gaps and sums of impulses by contacts, of those of near slots; inf and 0 without any."""
+    cdef Py_ssize_t i, k, r
+    gaps, impulses = np.empty(contacts), np.zeros((contacts, 3))
     cdef double[::1] gap = gaps
+    cdef double[:, ::1] total = impulses
     with nogil:
         for k in range(contacts):
             gap[k] = INFINITY
-        for k in range(which.shape[0]):
-            gap[which[k]] = near[k]
-    return gaps
+        for i in range(which.shape[0]):
+            k = owner[which[i]]
+            gap[k] = fmin(gap[k], near[i])
+            for r in range(3):
+                total[k, r] += impulse[i, r]
+    return gaps, impulses
 
 
-def match_warm_start(const Py_ssize_t[::1] key not None, const Py_ssize_t[::1] before not None,
-                     const double[::1] gamma_c not None, const double[::1] gamma not None, active not None):
+cdef void keep_open(const RowResults *rows, const double *v, double *d) noexcept nogil:
+    """Let rows without overlap close, by a motion that is added to v, no more than v leaves them open."""
+    cdef Py_ssize_t k, e
+    cdef double rate
+    for k in range(rows.row):
+        if rows.gap[k] < 0.0:
+            continue
+        rate = 0.0
+        for e in range(rows.start[k], rows.start[k + 1]):
+            rate += rows.entries[e] * v[rows.column[e]]
+        d[k] = fmin(d[k] - rate, 0.0)
+
+
+def bounds_of_removal(cnp.ndarray start not None, cnp.ndarray column not None, cnp.ndarray entries not None,
+                      cnp.ndarray d not None, cnp.ndarray gap not None, cnp.ndarray v not None):
+    """Return d for the motion that, added to v, removes overlaps; other rows stay open."""
+    cdef RowResults rows
+    bounds = d.copy()
+    rows.row, rows.start, rows.column = len(d), numbers(start), numbers(column)
+    rows.entries, rows.gap = doubles(entries), doubles(gap)
+    keep_open(&rows, doubles(v), doubles(bounds))
+    return bounds
+
+
+cdef void match_rows(Py_ssize_t rows, const Py_ssize_t *key, Py_ssize_t known, const Py_ssize_t *before,
+                     const double *gamma, const unsigned char *active, double *impulse,
+                     unsigned char *on) noexcept nogil:
+    """Write impulses and row status that rows with these ascending keys had before; zeros for new ones."""
+    cdef Py_ssize_t i, j = 0
+    for i in range(rows):
+        while j < known and before[j] < key[i]:
+            j += 1
+        impulse[i], on[i] = 0.0, False
+        if j < known and before[j] == key[i]:
+            impulse[i], on[i] = gamma[j], active[j]
+
+
+def match_warm_start(cnp.ndarray key not None, cnp.ndarray before not None, cnp.ndarray gamma_c not None,
+                     cnp.ndarray gamma not None, cnp.ndarray active not None):
     """Match rows to those of the last step by their ascending keys; return their impulses and row status.
 
     Bilateral rows, which have gamma_c, are the same in every step and come first.
     """
-    cdef Py_ssize_t i, j = 0, p = gamma_c.shape[0]
-    cdef const unsigned char[::1] on = active.view(np.uint8)
-    impulses, rows = np.zeros(p + key.shape[0]), np.zeros(p + key.shape[0], np.uint8)
-    cdef double[::1] x = impulses
-    cdef unsigned char[::1] y = rows
-    for i in range(p):
-        x[i], y[i] = gamma_c[i], 1
-    for i in range(key.shape[0]):
-        while j < before.shape[0] and before[j] < key[i]:
-            j += 1
-        if j < before.shape[0] and before[j] == key[i]:
-            x[p + i], y[p + i] = gamma[j], on[j]
-    return impulses, rows.view(bool)
+    cdef Py_ssize_t p = len(gamma_c), m = len(key)
+    cdef cnp.ndarray impulses = np.empty(p + m), rows = np.ones(p + m, bool)
+    impulses[:p] = gamma_c
+    match_rows(m, numbers(key), len(before), numbers(before), doubles(gamma),
+               <const unsigned char *> active.data, doubles(impulses) + p, <unsigned char *> rows.data + p)
+    return impulses, rows

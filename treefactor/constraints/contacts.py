@@ -42,11 +42,15 @@ class Contact:
         The ground by default.
     mu : float
         Coefficient of friction.
+    restitution : float
+        Share, from 0 to 1, of the speed of approach with which the bodies part, as Newton has it; see the
+        notes of `Stepper`.
 
     Raises
     ------
     InvalidModelError
-        If both are on one body, there are no points of such a pair (see `contact_points`), or mu is negative.
+        If both are on one body, there are no points of such a pair (see `contact_points`), mu is negative, or
+        restitution is not from 0 to 1.
 
     Notes
     -----
@@ -56,6 +60,7 @@ class Contact:
     sphere: Shape
     against: Shape = field(default_factory=Plane)
     mu: float = 0.0
+    restitution: float = 0.0
 
     def __post_init__(self):
         _require_shape("sphere", self.sphere, KINDS[1:])
@@ -66,6 +71,8 @@ class Contact:
             raise InvalidModelError(f"both sides of a contact are on body {_shown(self.sphere.body)}")
         if not 0 <= as_number(self.mu, "mu"):
             raise InvalidModelError(f"mu must not be negative, got {self.mu}")
+        if not 0 <= as_number(self.restitution, "restitution") <= 1:
+            raise InvalidModelError(f"restitution must be from 0 to 1, got {self.restitution}")
 
 
 def box(body: int | str | Frame, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
@@ -186,7 +193,8 @@ class Contacts(Sealed):
         If a contact names a body or frame that the model does not have.
     """
 
-    mu: np.ndarray  # of every slot
+    mu: np.ndarray  # of every slot, as restitution
+    restitution: np.ndarray
     structs: np.ndarray
     kernel: ContactKernel
     owner: np.ndarray  # contact of every slot
@@ -218,14 +226,19 @@ class Contacts(Sealed):
         rows = model.njoints, support.entries(model), support.indices
         kernel = ContactKernel(rows[0], structs[plain], *rows[1:])
         owner = np.concatenate([plain, np.repeat(shaped, SLOTS)])
-        mu = np.array([contacts[k].mu for k in owner], dtype=float)
+        mu, restitution = (
+            np.array([getattr(contacts[k], name) for k in owner], dtype=float)
+            for name in ("mu", "restitution")
+        )
         shapes = None
         if len(shaped):
             own = ContactKernel(rows[0], structs[shaped], *rows[1:])
             shapes = _shape_kernel(model, [contacts[k] for k in shaped], own, h)
-        mu.flags.writeable = structs.flags.writeable = owner.flags.writeable = False
+        for array in (mu, restitution, structs, owner):
+            array.flags.writeable = False
         no_points = np.full((len(shaped), SLOTS), FREE)
-        self._keep(mu=mu, structs=structs, kernel=kernel, owner=owner, shapes=shapes, no_points=no_points)
+        self._keep(mu=mu, restitution=restitution, structs=structs, kernel=kernel, owner=owner)
+        self._keep(shapes=shapes, no_points=no_points)
 
     def near(self, at: BodyMotions, margin: float = np.inf, before: np.ndarray | None = None) -> Touch:
         """Find the contacts whose gap is at most the margin in one state, in slots that points keep.
@@ -243,20 +256,12 @@ class Contacts(Sealed):
         return Touch(*self.kernel.near(at.frames, margin)).joined(first, points) if first else points
 
     def points(self, touch: Touch, impulse: np.ndarray) -> StepPoints:
-        """Return the points of shapes, with their share of the impulses of all slots."""
+        """Return the points of shapes, with their share of the impulses of near slots."""
         if self.shapes is None:
             return NO_POINTS
         first = len(touch.which) - len(touch.places)
-        slots = touch.which[first:]
         normals, gaps = touch.axes[first:, 0], touch.gap[first:]
-        return StepPoints(self.owner[slots], touch.places, normals, gaps, impulse[slots])
-
-    def by_contact(self, gap: np.ndarray, impulse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return least gaps and sums of impulses by contacts, of those by slots."""
-        gaps, impulses = np.full(len(self.structs), np.inf), np.zeros((len(self.structs), 3))
-        np.minimum.at(gaps, self.owner, gap)
-        np.add.at(impulses, self.owner, impulse)
-        return gaps, impulses
+        return StepPoints(self.owner[touch.which[first:]], touch.places, normals, gaps, impulse[first:])
 
 
 def _is_of_spheres(contact: Contact) -> bool:

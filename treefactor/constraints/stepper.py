@@ -16,6 +16,7 @@ lifts nothing, but lags by a step: what lands slides for one, and is held too fi
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from .._util.validation import (
     as_tuple,
     check_choice,
 )
-from ..dynamics.inertias import changed_model
+from ..dynamics.inertias import Inertias, changed_model
 from ..dynamics.recursions import motion
 from ..exceptions import NonFiniteError, StepError
 from ..kinematics.jacobians import BodyMotions
@@ -42,8 +43,14 @@ from ._contradictions import contradiction
 from ._joint_integration import JointIntegrator
 from ._runs import run
 from ._step_derivatives import StepDerivatives, step_derivatives
-from ._step_records import LastStep, Solved, Unilateral
-from ._unilateral_rows import UnilateralRows, all_gaps, match_warm_start
+from ._step_records import TOUCHING, LastStep, Solved, Unilateral
+from ._unilateral_rows import (
+    UnilateralRows,
+    bounds_of_removal,
+    by_contacts,
+    impulses_of,
+    match_warm_start,
+)
 from .contacts import Contacts, Touch, limits_of
 from .drives import Drive, steps_at
 from .free_motion import FreeMotion, is_steady, joint_integrator
@@ -52,7 +59,7 @@ from .trajectory import Step, Trajectory
 
 FACETS, FRICTION, GYROSCOPIC = (4, 8), ("pyramid", "box"), ("implicit", "explicit")
 CORRECTIONS = ("velocity", "split")
-TOUCHING = 1e-10  # m; smaller overlaps are left as they are by the split correction
+SLOW = 2.0  # times the speed that gravity gives in a step: what approaches more slowly does not rebound
 NOISE = 1e-9  # relative to momenta; a smaller normal impulse gives friction the bound zero
 FORCES = "add external forces to tau of step or run, as J.T @ force with the Jacobian J of where they act"
 STEP = "the step is h, in s, of the Stepper: Stepper(model, contacts, h=...)"
@@ -105,7 +112,12 @@ class Stepper(Sealed):
     -----
     Thread-compatible.
 
-    Only `step` changes it. Picklable.
+    Only `step` and `run` change it. Picklable.
+
+    A contact with a restitution e that closes in a step, faster than gravity accelerates in two, opens with e
+    times its speed of approach before the step, from where it is then. All contacts rebound at once: a ball
+    that hits four in a row that touch gives them speeds of 0.4, and has -0.6 itself, for e = 1. If gaps are
+    wider than what the ball moves in a step, only the last one moves in the end.
 
     Examples
     --------
@@ -129,7 +141,8 @@ class Stepper(Sealed):
     _contacts: Contacts
     _loops: Loops
     _integrator: JointIntegrator
-    _motion: FreeMotion | None
+    _is_implicit: bool
+    _motion: FreeMotion | None  # made when it is first needed
     _limits: tuple[np.ndarray, ...]
     _rows: UnilateralRows
     _correction: UnilateralRows | None  # rows of the motion that removes overlaps, without friction
@@ -166,19 +179,22 @@ class Stepper(Sealed):
         check_choice("correction", correction, CORRECTIONS)
         if friction == "box" and facets != 4:
             raise ValueError(f"a box of friction has 4 facets, got {facets}")
-        own, implicit = vars(self), gyroscopic == "implicit" and not is_steady(model)
-        own.update(model=model, h=h, stabilization=stabilization, margin=as_size(margin, "margin"))
+        own = vars(self)
+        own.update(h=h, stabilization=stabilization, margin=as_size(margin, "margin"))
         own.update(friction=friction, correction=correction)
         own.update(_contacts=Contacts(model, as_tuple(contacts, "contacts"), h))
         own["drives"], own["_loops"] = driven_loops(model, drives)
-        own.update(gyroscopic=gyroscopic, _integrator=joint_integrator(model), _last=None)
-        own["_motion"] = FreeMotion(model, self._integrator, h) if implicit else None
+        own.update(gyroscopic=gyroscopic, _last=None)
+        self._take_inertias(model)
         own["_limits"] = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         forms, boxed = _forms(friction, facets), friction == "box"
         mu, split = self._contacts.mu, correction == "split"
         share = 0.0 if split else stabilization
-        own["_rows"] = UnilateralRows(mu, forms, boxed, self._limits, h, share, NOISE)
-        smooth = UnilateralRows(0.0 * mu, forms, False, self._limits, h, stabilization, NOISE)
+        restitution, slow = self._contacts.restitution, SLOW * h * float(np.linalg.norm(model.gravity))
+        common = NOISE, restitution, slow
+        own["_rows"] = UnilateralRows(mu, forms, boxed, self._limits, h, share, *common)
+        common = NOISE, 0.0 * restitution, slow
+        smooth = UnilateralRows(0.0 * mu, forms, False, self._limits, h, stabilization, *common)
         own["_correction"] = smooth if split else None
         own["_pressed"] = np.zeros(len(self._contacts.mu))
 
@@ -214,16 +230,16 @@ class Stepper(Sealed):
         if find_not_finite(q_new) >= 0 or find_not_finite(v_new) >= 0:
             raise StepError("no step from here: numbers overflow", solution)
         own = vars(self)
-        own["_last"] = LastStep(touch, rows.key, solution, solution.gamma, solution.active)
+        symbolic, impulses = solution.problem._symbolic, (solution.gamma_c, solution.gamma)
+        own["_last"] = LastStep(touch.identities, rows.key, *impulses, solution.active, symbolic)
         if self.friction == "box":
             near, made_of = (touch.which, touch.start, touch.column), (rows.of, rows.along)
             own["_pressed"] = self._rows.normal_impulses(*near, *made_of, solution.gamma, solution.problem.g)
-        gap, bilateral = all_gaps(len(self._contacts.mu), touch.which, touch.gap), solution.gamma_c
-        impulse = self._rows.impulses(touch.which, touch.axes, rows.of, rows.along, solution.gamma)
+        contacts, bilateral = self._contacts, solution.gamma_c
+        impulses = impulses_of(touch.axes, rows.of, rows.along, solution.gamma)
+        gap, impulse = by_contacts(len(contacts.structs), contacts.owner, touch.which, touch.gap, impulses)
         of_loops, of_drives = bilateral[: len(self._loops.of)], bilateral[self._loops.driven]
-        points = self._contacts.points(touch, impulse)
-        if self._contacts.shapes is not None:
-            gap, impulse = self._contacts.by_contact(gap, impulse)
+        points = contacts.points(touch, impulses)
         return Step(q_new, v_new, gap, impulse, of_loops, solution, of_drives, points)
 
     def derivatives(self, q, v, tau=None, t: float = 0.0) -> StepDerivatives:
@@ -276,6 +292,8 @@ class Stepper(Sealed):
         tau: Callable | np.ndarray | None = None,
         num_threads: int = 1,
         keep_steps: bool = True,
+        inertias=None,
+        mu=None,
     ) -> Trajectory:
         """Take many steps, from one state or from those of a batch of worlds.
 
@@ -292,7 +310,12 @@ class Stepper(Sealed):
         num_threads : int
             For batches; -1 uses all cores. No bit of the results depends on it.
         keep_steps : bool
-            False leaves ``Trajectory.steps`` empty, which saves memory: every step keeps its problem.
+            False leaves ``Trajectory.steps`` empty. That saves memory, because every step keeps its problem,
+            and time: steps without loops and drives are compiled as a whole.
+        inertias : Inertias or array_like, shape (njoints, 10) or (..., njoints, 10), optional
+            In the place of the model's: one set for all worlds, or one for each.
+        mu : array_like, shape (contacts,) or (..., contacts), optional
+            Coefficients of friction in the place of those of the contacts.
 
         Returns
         -------
@@ -301,20 +324,33 @@ class Stepper(Sealed):
         Raises
         ------
         ValueError
-            If steps is negative.
+            If steps is negative, mu is negative, or inertias belong to other joints.
         StepError
             With the time of the step that failed. Of a batch, all other worlds take their steps, then the
             error of the first one that failed is raised, with its index; so are the errors below.
         NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
         """
-        return run(self, q, v, steps, tau, num_threads, keep_steps)
+        return run(self, q, v, steps, tau, num_threads, keep_steps, inertias, mu)
 
     def __copy__(self) -> Stepper:
         """Return a stepper with the same last step that shares no workspace with this one."""
         made = object.__new__(type(self))
-        vars(made).update(vars(self))
-        if self._motion is not None:
-            vars(made)["_motion"] = FreeMotion(self.model, self._integrator, self.h)
+        vars(made).update(vars(self), _motion=None)
+        return made
+
+    def _take_inertias(self, model: Model) -> None:
+        """Take a model of the same joints, and what depends on the inertias of its bodies."""
+        is_implicit = self.gyroscopic == "implicit" and not is_steady(model)
+        vars(self).update(model=model, _integrator=joint_integrator(model))
+        vars(self).update(_is_implicit=is_implicit, _motion=None)
+
+    def _changed(self, inertias: Inertias | None, mu: np.ndarray | None) -> Stepper:
+        """Return a copy with other inertias and coefficients of friction; None leaves them as they are."""
+        made = copy(self)
+        if inertias is not None:
+            made._take_inertias(changed_model(self.model, inertias))
+        if mu is not None:
+            vars(made)["_rows"] = self._rows.with_friction(mu[self._contacts.owner])
         return made
 
     def _state(self, q, v, tau) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -326,9 +362,9 @@ class Stepper(Sealed):
     def _solved(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> Solved:
         """State and solve the problem of a step."""
         at = BodyMotions(self.model, q, v)
-        before = None if self._last is None else self._last.touch.identities
+        before = None if self._last is None else self._last.identities
         touch = self._contacts.near(at, self.margin, before)
-        rows = self._unilateral(q, touch, self._rows)
+        rows = self._unilateral(q, v, touch, self._rows)
         C, c = self._bilateral(at, q, t)
         try:
             g, H = self._free(q, v, tau)
@@ -341,22 +377,18 @@ class Stepper(Sealed):
             if solution.certificate is not None:
                 message += f": {contradiction(self, touch, rows, solution.certificate)}"
             raise StepError(message, solution)
-        moved = None if self._correction is None else self._removing(q, touch, H, C, solution.v)
+        moved = None
+        if self._correction is not None and rows.gap.min(initial=0.0) < -TOUCHING:
+            moved = self._removing(q, v, touch, H, C, solution.v)
         return Solved(touch, rows, H, solution, moved)
 
-    def _removing(self, q: np.ndarray, touch: Touch, H: np.ndarray, C, v: np.ndarray) -> np.ndarray | None:
-        """Compute the velocity that, added to v, removes a share of overlaps; None if there are none.
+    def _removing(self, q, v, touch: Touch, H: np.ndarray, C, v_new: np.ndarray) -> np.ndarray | None:
+        """Compute the velocity that, added to v_new, removes a share of overlaps; None if no motion does.
 
-        Gaps that v leaves open stay open.
+        Gaps that v_new leaves open stay open.
         """
-        rows = self._unilateral(q, touch, self._correction)
-        if not rows.gap.size or rows.gap.min() >= -TOUCHING:
-            return None
-        start, column, entries, _ = rows.D
-        kept = np.bincount(
-            np.repeat(np.arange(len(rows.d)), np.diff(start)), entries * v[column], len(rows.d)
-        )
-        d = np.where(rows.gap < 0.0, rows.d, np.minimum(rows.d - kept, 0.0))
+        rows = self._unilateral(q, v, touch, self._correction)
+        d = bounds_of_removal(*rows.D[:3], rows.d, rows.gap, v_new)
         rest, c = np.zeros(self.model.nv), None if C is None else np.zeros(len(C.start) - 1)
         problem = mlcp.Problem(H, self.model.tree, rest, C, c, rows.D, d, layout="packed")
         solution = mlcp.solve(problem)
@@ -365,10 +397,17 @@ class Stepper(Sealed):
     def _free(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute the momentum after the step without impulses, and the packed rows of H."""
         force, H = motion(self.model, q, v, tau)
-        if self._motion is not None:
-            return self._motion.momentum(H, q, v, tau - force) + self.h * tau, H
+        if self._is_implicit:
+            return self._midpoint().momentum(H, q, v, tau - force) + self.h * tau, H
         turned = v + self.h * self._integrator.velocity_rates(v)
         return multiply(H, self.model.tree, turned, layout="packed") + self.h * force, H
+
+    def _midpoint(self) -> FreeMotion:
+        """Return the free motion by the midpoint rule, made when it is first needed."""
+        motion = self._motion
+        if motion is None:
+            vars(self)["_motion"] = motion = FreeMotion(self.model, self._integrator, self.h)
+        return motion
 
     def _bilateral(
         self, at: BodyMotions, q: np.ndarray, t: float
@@ -383,7 +422,7 @@ class Stepper(Sealed):
         c[self._loops.driven] += moved / self.h
         return J, c
 
-    def _unilateral(self, q: np.ndarray, touch: Touch, rows: UnilateralRows) -> Unilateral:
+    def _unilateral(self, q, v, touch: Touch, rows: UnilateralRows) -> Unilateral:
         """Compute the rows of near contacts, then of limits; new points have no friction if it is a box."""
         pressed = self._pressed
         if touch.identities is not None:
@@ -391,9 +430,9 @@ class Stepper(Sealed):
             pressed[touch.which[len(touch.which) - len(touch.is_new) :][touch.is_new]] = 0.0
         start, column, entries, d, upper, key, of, along, gap = rows.rows(
             *(touch.which, touch.gap, touch.start, touch.column, touch.data, touch.errors),
-            *(q, pressed),
+            *(q, v, pressed),
         )
-        known = None if self._last is None else self._last.solution.problem._symbolic
+        known = None if self._last is None else self._last.symbolic
         return Unilateral(SortedRows(start, column, entries, known), d, upper, key, of, along, gap)
 
     def _guess(self, key: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -401,7 +440,7 @@ class Stepper(Sealed):
         if self._last is None:
             return None
         last = self._last
-        impulse, on = match_warm_start(key, last.key, last.solution.gamma_c, last.gamma, last.active)
+        impulse, on = match_warm_start(key, last.key, last.gamma_c, last.gamma, last.active)
         return None if find_not_finite(impulse) >= 0 else (impulse, on)
 
 

@@ -362,16 +362,21 @@ def inertias_of(model: Model, parameters) -> Inertias:
     return inertias
 
 
+def checked_inertias(model: Model, inertias) -> Inertias:
+    """Return an Inertias, or parameters as one; raise ValueError if it belongs to other joints."""
+    if not isinstance(inertias, Inertias):
+        return inertias_of(model, inertias)
+    if not same_motions(inertias.model, model):
+        raise ValueError(f"the inertias belong to {inertias.model!r} of other joints, not to {model!r}")
+    return inertias
+
+
 def with_inertias(model: Model, inertias) -> Model:
     """Return the model whose compiled functions have these inertias: an Inertias, or parameters."""
     if inertias is None:
         return model
     require_model(model)
-    if not isinstance(inertias, Inertias):
-        inertias = inertias_of(model, inertias)
-    elif not same_motions(inertias.model, model):
-        raise ValueError(f"the inertias belong to {inertias.model!r} of other joints, not to {model!r}")
-    return inertias.variant
+    return checked_inertias(model, inertias).variant
 
 
 def bindable_model(model: Model, inertias) -> Model:

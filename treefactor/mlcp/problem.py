@@ -26,7 +26,6 @@ from ..tree.tree import Tree, require_tree
 from . import _dual
 from ._active_set import ActiveSetSolver
 from ._input_copies import copy_warm_start
-from ._kkt import Kkt
 from ._row_scales import row_scales
 from ._stacked_rows import SortedRows, bounds, packed_rows, stacked, vector, without_noise
 from .symbolic_kkt import SymbolicKkt, analyse
@@ -178,12 +177,7 @@ class Problem(Sealed):
 
     def _workspace(self) -> tuple[Factor, ActiveSetSolver]:
         """Take an idle workspace, or make one; the caller returns it to `idle`."""
-        try:
-            return self._symbolic.idle.pop()
-        except IndexError:
-            return Factor(self.tree, layout="packed"), ActiveSetSolver(
-                Kkt(self._symbolic.fronts), self.tree.pattern
-            )
+        return self._symbolic.workspace(self.tree)
 
     def _matrix(self, first: int, stop: int):
         """Return rows first .. stop - 1 as a csr_array."""

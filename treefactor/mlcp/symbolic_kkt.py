@@ -8,8 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..linalg.factorization import Factor
 from ..tree.tree import Tree
+from ._active_set import ActiveSetSolver
 from ._fronts import Fronts, distinct_supports, find_fronts
+from ._kkt import Kkt
 from ._ordering import coupled_trees, group_trees, minimum_degree
 
 REMEMBERED = 16
@@ -78,7 +81,14 @@ class SymbolicKkt:
     """
 
     fronts: Fronts
-    idle: list = field(default_factory=list)
+    idle: list[tuple[Factor, ActiveSetSolver]] = field(default_factory=list)
+
+    def workspace(self, tree: Tree) -> tuple[Factor, ActiveSetSolver]:
+        """Take an idle workspace for problems with this tree, or make one; callers return it to `idle`."""
+        try:
+            return self.idle.pop()
+        except IndexError:
+            return Factor(tree, layout="packed"), ActiveSetSolver(Kkt(self.fronts), tree.pattern)
 
 
 _recent: list[SymbolicKkt] = []  # the latest first

@@ -1,0 +1,97 @@
+"""Restitution: bounces, the cradle, elastic collisions, and compiled steps with the bits of single ones."""
+
+import copy
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import treefactor as tf
+from treefactor.constraints import Box, Contact, Sphere, Stepper
+from treefactor.exceptions import InvalidModelError
+
+G, H = 9.81, 2e-3
+
+
+def sliders(masses, axis=(1, 0, 0)):
+    """Return a model of bodies that slide along one axis."""
+    joints = [
+        tf.Joint(f"ball {k}", "prismatic", axis=axis, inertia=tf.Inertia(m)) for k, m in enumerate(masses)
+    ]
+    return tf.Model(joints)
+
+
+def row_of_balls(restitution, gap, masses=(1.0,) * 5):
+    """Return the stepper of balls in a row, the first of which is fast, and their state."""
+    balls = [Sphere(k, radius=0.05) for k in range(len(masses))]
+    contacts = [Contact(b, a, restitution=restitution) for a, b in pairwise(balls)]
+    q, v = (0.1 + gap) * np.arange(len(masses)), np.zeros(len(masses))
+    v[0] = 1.0
+    return Stepper(sliders(masses), contacts, h=H), q, v
+
+
+@pytest.mark.parametrize(
+    ("restitution", "gap", "expected"),
+    [
+        (1.0, 0.0, (-0.6, 0.4, 0.4, 0.4, 0.4)),
+        (1.0, 2.5 * H, (0.0, 0.0, 0.0, 0.0, 1.0)),
+        (0.0, 0.0, (0.2, 0.2, 0.2, 0.2, 0.2)),
+    ],
+)
+def test_a_cradle(restitution, gap, expected):
+    stepper, q, v = row_of_balls(restitution, gap)
+    run = stepper.run(q, v, 20)
+    np.testing.assert_allclose(run.v[-1], expected, atol=1e-9)
+    assert all(step.solution.residual() <= 1e-9 for step in run.steps)
+    assert all(step.solution.complementarity() <= 1e-9 for step in run.steps)
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.3, 1.0])
+def test_two_balls_part_as_newton_has_it(restitution):
+    stepper, q, v = row_of_balls(restitution, 0.01, masses=(1.0, 3.0))
+    after = stepper.run(q, v, 20).v[-1]
+    assert after[0] + 3.0 * after[1] == pytest.approx(1.0, abs=1e-9)
+    assert after[1] - after[0] == pytest.approx(restitution, abs=1e-9)
+
+
+def test_a_ball_bounces_lower_and_lower_until_it_rests():
+    stepper = Stepper(sliders([1.0], (0, 0, 1)), [Contact(Sphere(0, radius=0.1), restitution=0.5)], h=1e-3)
+    run = stepper.run([1.1], [0.0], 3000)
+    height, v = run.q[:, 0] - 0.1, run.v[:, 0]
+    peaks = height[1:-1][(v[1:-1] > 0.0) & (v[2:] <= 0.0)]
+    speed = np.sqrt(2 * G)
+    np.testing.assert_allclose(peaks[:3], [0.25, 0.25**2, 0.25**3], atol=2e-3 * speed)
+    assert height.min() > -1e-9
+    assert abs(v[-1]) < 1e-9
+    assert height[-1] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_slow_contacts_do_not_rebound():
+    stepper = Stepper(sliders([1.0], (0, 0, 1)), [Contact(Sphere(0, radius=0.1), restitution=1.0)], h=H)
+    for share, expected in ((1.9, 0.0), (2.1, 2.1)):
+        speed = share * H * G
+        assert stepper.step([0.1], [-speed]).v[0] == pytest.approx(expected * H * G, abs=1e-9)
+    far = 0.1 + 1.1 * H * 1.0  # what does not reach the ground in this step falls on
+    assert stepper.step([far], [-1.0]).v[0] == pytest.approx(-1.0 - H * G, abs=1e-9)
+
+
+@pytest.mark.parametrize("correction", ["velocity", "split"])
+@pytest.mark.parametrize("friction", ["pyramid", "box"])
+def test_a_box_bounces_on_its_corners_also_in_compiled_steps(friction, correction):
+    inertia = tf.Inertia(1.0, tensor=np.eye(3) / 150)
+    model = tf.Model([tf.Joint("box", "freeflyer", inertia=inertia)])
+    contacts = [Contact(Box(0, [0.2, 0.2, 0.2]), mu=0.5, restitution=0.6)]
+    stepper = Stepper(model, contacts, h=H, friction=friction, correction=correction)
+    q, v = np.array([0, 0, 0.101, 0, 0, 0, 1]), np.array([0, 0, -1.0, 0, 0, 0])
+    expected = copy.copy(stepper).run(q, v, 100)
+    np.testing.assert_allclose(expected.v[1], [0, 0, 0.6, 0, 0, 0], atol=1e-9)
+    np.testing.assert_array_equal(stepper.run(q, v, 100, keep_steps=False).q, expected.q)
+
+
+def test_restitution_out_of_range_and_derivatives_with_it_are_errors():
+    for restitution in (-0.1, 1.1):
+        with pytest.raises(InvalidModelError, match="restitution must be from 0 to 1"):
+            Contact(Sphere(0), restitution=restitution)
+    stepper, q, v = row_of_balls(1.0, 0.0)
+    with pytest.raises(InvalidModelError, match="without restitution"):
+        stepper.derivatives(q, v)

@@ -1,0 +1,45 @@
+"""Declarations of the contacts of shapes; see _shape_contacts.pyx."""
+
+from libc.stdint cimport int64_t
+
+from ..dynamics._recursions cimport BodyMotion
+from ._contacts cimport ContactKernel
+from ._touching cimport ContactShape, Pose, TouchPoint
+
+ctypedef struct BodyShape:       # a shape on a body
+    const ContactShape *shape
+    Py_ssize_t body
+    Pose own                     # in the frame of the joint
+
+ctypedef struct PlacedShape:     # a shape in one state
+    Pose pose                    # from the origin of its root body
+    double center[3]             # of the ball around it, in the base
+    double velocity[3]           # of its body there
+    double spin[3]               # angular velocity of its body
+    double turning               # size of that
+    double slack                 # rounding error of the centre
+
+ctypedef struct ShapePoints:     # near points, in the order of slots
+    Py_ssize_t *slot             # MOST_POINTS times the pair, plus the slot
+    Py_ssize_t *pair
+    double *gap
+    double *axes                 # (points, 3, 3)
+    double *point                # (points, 10), as of ContactKernel
+    double *place                # (points, 3), in the base
+    unsigned char *is_new
+
+cdef class ShapeContactKernel:
+    cdef ContactKernel rows
+    cdef Py_ssize_t count        # of pairs
+    cdef Py_ssize_t shapes       # of shapes on bodies, each once
+    cdef const BodyShape *shape
+    cdef const Py_ssize_t *side  # (pairs, 2): shapes of every pair
+    cdef double h, gravity
+    cdef object kept
+
+    cdef Py_ssize_t find(self, const double *frames, double margin, const int64_t *before, int64_t *identity,
+                         PlacedShape *placed, ShapePoints *to) noexcept nogil
+    cdef int points_of_pair(self, Py_ssize_t k, const double *frames, double margin,
+                            const PlacedShape *placed, TouchPoint *found) noexcept nogil
+    cdef void describe(self, Py_ssize_t k, const double *frames, const double *x, double *point,
+                       double *place) noexcept nogil
