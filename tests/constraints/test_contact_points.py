@@ -296,6 +296,21 @@ def test_of_many_corners_those_that_span_a_face_and_the_lowest_touch_a_plane():
     assert len(ids[0] & ids[1]) >= 4
 
 
+def test_an_overhanging_end_touches_within_what_is_below():
+    above = np.column_stack([np.eye(3), [0.06, 0, 0.2]])
+    for below, crossing in ((Cylinder(1, 0.1, 0.2), 0.03), (Box(1, [0.2, 0.4, 0.2]), 0.1)):
+        points = contact_points(below, Cylinder(0, 0.1, 0.2), GROUND, above, 1e-3).points
+        half = np.sqrt(0.01 - (crossing - 0.06) ** 2)
+        for y in (-half, half):
+            assert np.abs(points - [crossing, y, 0.1]).max(axis=1).min() < 1e-12
+        assert (np.hypot(points[:, 0] - 0.06, points[:, 1]) < 0.1 + 1e-9).all()
+        if isinstance(below, Cylinder):
+            assert (np.hypot(*points[:, :2].T) < 0.1 + 1e-9).all()
+        else:
+            assert points[:, 0].max() < 0.1 + 1e-9
+        assert len(points) in (4, 5, 6)
+
+
 def test_crossing_edges_touch_in_one_point():
     up = Rotation.from_euler("x", np.pi / 4).as_matrix()
     across = Rotation.from_euler("z", np.pi / 2).as_matrix() @ up

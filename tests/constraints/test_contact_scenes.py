@@ -1,13 +1,18 @@
-"""Scenes of shapes whose outcome a formula or an independent engine gives: slides, rolls, tips, grasps, dominoes."""
+"""Scenes of shapes whose outcome a formula or another engine gives: slides, rolls, grasps, dominoes, robots."""
+
+import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.bundled_robots import bundled_robot
 from scipy.spatial.transform import Rotation
 from test_stepper_shapes import CUBE, LYING, G, H, at, bodies, require_solved, stacked
 
 import treefactor as tf
-from treefactor.constraints import Box, Capsule, Contact, Sphere, Stepper
+from treefactor.constraints import Box, Capsule, Contact, Sphere, Stepper, contacts_of
 
+LEGS = {"LF": (-0.1, 0.7, -1.0), "LH": (-0.1, -0.7, 1.0), "RF": (0.1, 0.7, -1.0), "RH": (0.1, -0.7, 1.0)}
 DROPS = np.array([[0.0, 0.0], [0.01, 0.005], [-0.01, 0.02], [0.015, -0.01], [-0.005, 0.01]])  # m
 
 
@@ -54,9 +59,7 @@ def test_a_block_drags_the_one_upon_it(force, lower, upper):
     model = free([block(2.0, long), block(1.0, CUBE)])
     contacts = [Contact(Box(0, long), mu=0.5), Contact(Box(1, CUBE), Box(0, long), mu=0.5)]
     tau = np.r_[force, np.zeros(11)]
-    run = Stepper(model, contacts, h=H).run(
-        at((0, 0.1), (0, 0.3)), np.zeros(12), 250, tau, keep_steps=False
-    )
+    run = Stepper(model, contacts, h=H).run(at((0, 0.1), (0, 0.3)), np.zeros(12), 250, tau, keep_steps=False)
     assert run.v[-1, [0, 6]] == pytest.approx([lower, upper], rel=3e-3)
 
 
@@ -97,9 +100,7 @@ def test_two_fingers_hold_a_cube_up_to_the_limit_of_friction(force, falls):
     ]
     tau = np.r_[force, -force, np.zeros(6)]
     model = tf.Model([*fingers, cube])
-    run = Stepper(model, contacts, h=H).run(
-        np.r_[0, 0, at((0, 0))], np.zeros(8), 1000, tau, keep_steps=False
-    )
+    run = Stepper(model, contacts, h=H).run(np.r_[0, 0, at((0, 0))], np.zeros(8), 1000, tau, keep_steps=False)
     assert -run.q[-1, 4] == pytest.approx(falls, abs=1e-9 if falls == 0.0 else 0.02 * falls)
     speed = -run.v[-1, 4]  # the pyramid lets the fingers float at h mu times the speed at which they slide
     assert np.abs(run.q[-1, :3]).max() < 1e-9 + 1.01 * H * 0.5 * speed
@@ -132,3 +133,43 @@ def test_five_dropped_cubes_stand_as_a_tower():
     assert end[4, 2] == pytest.approx(0.9, abs=1e-9)
     assert np.abs(run.v[-1]).max() < 1e-9
     assert np.abs(end[:, :2] - DROPS).max() < 1e-3
+
+
+def test_a_quadruped_of_primitives_stands():
+    robot, shapes = tf.Model.from_urdf(
+        bundled_robot("anymal_b_simple/anymal"), floating=True, geometry="collision"
+    )
+    stance = np.concatenate([LEGS[leg] for leg in ("LF", "LH", "RF", "RH")])
+    q, v = np.r_[0, 0, 0.485, 0, 0, 0, 1, stance], np.zeros(18)
+    contacts = contacts_of(robot, shapes, mu=0.8, reference=np.r_[0, 0, 1.0, q[3:]])
+    stepper = Stepper(robot, contacts, h=H, friction="box", correction="split")
+    for _ in range(300):
+        step = stepper.step(q, v, np.r_[np.zeros(6), 400.0 * (stance - q[7:]) - 10.0 * v[6:]])
+        q, v = step.q, step.v
+    weight = G * sum(joint.inertia.mass for joint in robot.joints)
+    assert weight == pytest.approx(298.965, abs=2e-3)
+    assert step.impulse[:, 2].sum() / H == pytest.approx(weight, abs=1e-3)
+    assert np.abs(v).max() < 1e-3
+
+
+@pytest.mark.slow
+def test_a_humanoid_falls_without_energy():
+    path = bundled_robot("talos_reduced")
+    robot, shapes = tf.Model.from_urdf(path, floating=True, geometry="collision")
+    states = ET.parse(path.parents[1] / "srdf" / "talos.srdf").getroot().iter("group_state")
+    half_sitting = next(state for state in states if state.get("name") == "half_sitting")
+    angles = {one.get("name"): one.get("value") for one in half_sitting}
+    joints = [robot.joints[0], *(replace(joint, armature=0.01) for joint in robot.joints[1:])]
+    model = tf.Model(joints, robot.gravity, robot.name, frames=robot.frames)
+    q = np.r_[0, 0, 1.3, 0, 0, 0, 1, [float(angles.get(joint.name, 0.0)) for joint in joints[1:]]]
+    v, deepest = np.zeros(38), 0.0
+    stepper = Stepper(model, contacts_of(model, shapes, mu=0.6, reference=q), h=H, correction="split")
+    energy = tf.kinetic_energy(model, q, v) + tf.potential_energy(model, q)
+    for _ in range(700):
+        step = stepper.step(q, v, np.r_[np.zeros(6), -0.5 * v[6:]])
+        q, v = step.q, step.v
+        before, energy = energy, tf.kinetic_energy(model, q, v) + tf.potential_energy(model, q)
+        deepest = min(deepest, step.points.gaps.min(initial=0.0))
+        assert energy < before + 1e-9
+        require_solved([step])
+    assert deepest > -2e-3  # 1.4 mm in the step in which a foot hits the ground

@@ -1,7 +1,7 @@
 /* Directions along which a cylinder is most separated from a hull or from another cylinder.
  *
- * The separation along n, F(n) = n . apart - sum over cylinders of (R |n - (n . z) z| + l |n . z|), is concave and homogeneous
- * between the features that it holds for, so its gradient g bounds it from above: F(n) <= g . n. */
+ * The separation along n from a corner or a cylinder, F(n) = n . apart - sum over cylinders of (R |n - (n . z) z| + l |n . z|),
+ * is concave and homogeneous, so its gradient g bounds it from above: F(n) <= g . n. */
 #ifndef TREEFACTOR_CONTACT_CYLINDERS_H
 #define TREEFACTOR_CONTACT_CYLINDERS_H
 
@@ -113,14 +113,6 @@ static double on_arc(const Difference *D, const double *u, const double *w, doub
     F = separation_along(D, n, gradient);
     *slope = dot3(gradient, forward);
     return F;
-}
-
-/* What F cannot exceed on an arc that begins with this value and slope. */
-static double bound_on_arc(double F, double slope, double width)
-{
-    if (slope > 0.0 && atan2(slope, F) < width)
-        return hypot(F, slope);
-    return fmax(F, F * cos(width) + slope * sin(width));
 }
 
 /* Where the slope changes its sign from + to -: Newton's method, within brackets that are halved. */
