@@ -1,4 +1,4 @@
-"""Scenes of shapes whose outcome a formula or another engine gives: slides, rolls, grasps, dominoes, robots."""
+"""Scenes of shapes with outcomes of a formula or of another engine: slides, grasps, dominoes, robots."""
 
 import xml.etree.ElementTree as ET
 from dataclasses import replace
