@@ -59,7 +59,7 @@ def contact_points(
     Raises
     ------
     InvalidModelError
-        For two planes, or a cylinder and a cylinder, box or mesh.
+        For two planes.
     ValueError, ShapeError, NonFiniteError
 
     Notes
@@ -68,7 +68,7 @@ def contact_points(
     Boxes and meshes are compared along the normals of faces and of pairs of edges; the face that is most
     opposed to the best face is clipped by its sides. Where two faces are parallel within 3 mrad and both
     axes separate alike, within 0.5 ‰ of the smaller radius, the larger face is chosen, so that small
-    moves do not change the points.
+    moves do not change the points; so are flat ends and sides of cylinders against others.
 
     Examples
     --------
@@ -87,11 +87,7 @@ def contact_points(
 
 def cannot_touch(first: Shape, second: Shape) -> str:
     """Return why there are no points of two shapes."""
-    kinds = [type(shape).__name__.lower() for shape in (first, second)]
-    return (
-        f"a {kinds[0]} and a {kinds[1]} cannot touch yet: cylinders touch planes, spheres and capsules, "
-        "planes all but planes"
-    )
+    return "two planes cannot touch: put a box on the body of one of them"
 
 
 @lru_cache(maxsize=256)

@@ -49,6 +49,15 @@ static const double *farthest_corner(const Polytope *hull, const double *n)
     return farthest;
 }
 
+/* What a separation cannot exceed on an arc that begins with this value F and slope: it is a minimum of functions that are
+ * linear in the direction. */
+static double bound_on_arc(double F, double slope, double width)
+{
+    if (slope > 0.0 && atan2(slope, F) < width)
+        return hypot(F, slope);
+    return fmax(F, F * cos(width) + slope * sin(width));
+}
+
 /* Whether a direction that parts two hulls is soon found (Chung and Wang, 1996); b is placed in the frame of a. */
 static int hulls_are_apart(const ContactShape *a, const ContactShape *b, const Pose *placed, double margin)
 {

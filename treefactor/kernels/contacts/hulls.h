@@ -95,8 +95,24 @@ static void best_edges_of_boxes(const ContactShape *a, const ContactShape *b, co
         }
 }
 
-/* Pairs of edges whose arcs on the sphere of normals cross: they are the faces of the difference of both hulls. */
-static void best_edges_of_hulls(const Polytope *a, const Polytope *b, const Pose *placed, Axes *axes)
+/* What the separation cannot exceed along directions against the normals c and d of the faces at an edge through start. */
+static double bound_of_edge(const Polytope *a, const double *start, const double *c, const double *d)
+{
+    double n[3], apart[3], F, length, width = 0.5 * acos(clamp(dot3(c, d), -1.0, 1.0));
+    for (int r = 0; r < 3; r++)
+        n[r] = -c[r] - d[r];
+    length = length3(n);
+    for (int r = 0; r < 3; r++)
+        n[r] /= length;
+    subtract3(start, farthest_corner(a, n), apart);
+    F = dot3(n, apart);
+    along3(apart, -F, n, apart);
+    return length > 0.0 ? bound_on_arc(F, length3(apart), width) : INFINITY;
+}
+
+/* Pairs of edges whose arcs on the sphere of normals cross: they are the faces of the difference of both hulls. Edges of b
+ * along which no direction separates more than those known are left out. */
+static void best_edges_of_hulls(const Polytope *a, const Polytope *b, const Pose *placed, double known, Axes *axes)
 {
     for (int j = 0; j < b->edges; j++) {
         double c[3], d[3], side[3], start[3], dc[3];
@@ -105,6 +121,8 @@ static void best_edges_of_hulls(const Polytope *a, const Polytope *b, const Pose
         turn(placed->R, b->normal + 3 * b->edge[4 * j + 3], d);
         turn(placed->R, edge.d, side);
         place(placed, edge.p, start);
+        if (bound_of_edge(a, start, c, d) <= fmax(known, axes->of_edges))
+            continue;
         cross3(d, c, dc);
         for (int i = 0; i < a->edges; i++) {
             const double *one = a->normal + 3 * a->edge[4 * i + 2], *other = a->normal + 3 * a->edge[4 * i + 3];
@@ -380,7 +398,7 @@ static void touch_hulls(const ContactShape *a, const Pose *A, const ContactShape
     if (a->kind == BOX && b->kind == BOX)
         best_edges_of_boxes(a, b, &placed, &axes);
     else
-        best_edges_of_hulls(&a->hull, &b->hull, &placed, &axes);
+        best_edges_of_hulls(&a->hull, &b->hull, &placed, fmax(axes.of_face[0], axes.of_face[1]), &axes);
     if (axes.of_edges > t->margin)
         return;
     for (int side = 0; side < 2; side++)

@@ -1,6 +1,7 @@
 #include "touch.h"
 
 #include "bounds.h"
+#include "cylinder_points.h"
 #include "hulls.h"
 #include "planes.h"
 #include "round_hulls.h"
@@ -8,8 +9,7 @@
 
 int can_touch(int first, int second)
 {
-    int low = first < second ? first : second, high = first < second ? second : first;
-    return low == PLANE ? high != PLANE : low <= CAPSULE || low >= BOX;
+    return first != PLANE || second != PLANE;
 }
 
 int touch(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B, double margin, TouchPoint *points)
@@ -40,6 +40,11 @@ int touch(const ContactShape *a, const Pose *A, const ContactShape *b, const Pos
             touch_round_cylinder(a, A, b, B, &t);
         else
             touch_round_hull(a, A, b, B, &t);
+    } else if (a->kind == CYLINDER) {
+        if (b->kind == CYLINDER)
+            touch_cylinders(a, A, b, B, &t);
+        else
+            touch_cylinder_hull(a, A, b, B, &t);
     } else {
         touch_hulls(a, A, b, B, &t);
     }
