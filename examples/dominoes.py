@@ -32,7 +32,7 @@ def main():
     run = timed(stepper, q, v, options.steps)
     print("falls at        " + "  ".join(f"{t:.3f}" for t in times_of_fall(run.t, run.q)) + " s")
     if options.out:
-        camera = Camera(-60, 20, (-0.2, -0.25), (0.65, 0.4))
+        camera = Camera(-60, 20, (-0.2, -0.25), (0.7, 0.2))
         save(options.out, camera, run, painter(stepper.model, shapes, ([-0.1, -0.1], [0.75, 0.1])))
 
 

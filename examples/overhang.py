@@ -11,7 +11,7 @@ import treefactor as tf
 from treefactor.constraints import Box, Geometry, Stepper, Trajectory, contacts_of
 
 SIDE, COUNT, H, MU = 0.2, 5, 0.002, 0.8
-BESIDE = 0.6  # m between both stacks
+BESIDE = 1.0  # m between both stacks
 
 
 def scene(share: float = 0.999) -> tuple[Stepper, Geometry, np.ndarray]:
@@ -58,16 +58,16 @@ def main():
         f"top             {run.q[-1, top]:.9f} m here, {theirs[-1, top]:.3f} m in MuJoCo, {q[top]} m before"
     )
     if options.out:
-        paint = painter(stepper.model, shapes, ([-0.4, -0.4], [0.9, 1.0]))
+        paint = painter(stepper.model, shapes, ([-0.3, -0.4], [1.9, 0.4]))
         moved = theirs.copy()
-        moved[:, 1::7] += BESIDE
+        moved[:, ::7] += BESIDE
 
         def both(picture, states):
-            paint(picture, states[7 * COUNT :])
-            paint(picture, states[: 7 * COUNT])
+            for q in np.split(states, 2):
+                paint(picture, q)
 
         beside = Trajectory(run.t, np.hstack([run.q, moved]), run.v, [])
-        save(options.out, Camera(-75, 12, (-0.5, -0.2), (1.1, 1.35)), beside, both)
+        save(options.out, Camera(-80, 12, (-0.4, -0.2), (1.95, 1.2)), beside, both)
 
 
 if __name__ == "__main__":

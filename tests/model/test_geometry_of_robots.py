@@ -1,7 +1,6 @@
 """Collision shapes of all bundled robots are read, or an error names the file and the link."""
 
 import re
-import xml.etree.ElementTree as ET
 
 import pytest
 from helpers.bundled_robots import bundled_robot
@@ -9,6 +8,7 @@ from helpers.sweeps import sweep
 
 import treefactor as tf
 from treefactor import robots
+from treefactor._util.xml import parse
 from treefactor.exceptions import AdapterError
 
 COLLADA = "expected a mesh in STL or OBJ format, got '.dae'"
@@ -18,6 +18,8 @@ ERRORS = {  # robots of example-robot-data that are not read, and why
         ["anymal-kinova", "borinot_flying_arm_2", "hextilt_flying_arm_5", "hyq_no_sensors"], COLLADA
     ),
     **dict.fromkeys(["icub", "icub_reduced", "kinova", "romeo", "romeo_small"], COLLADA),
+    **dict.fromkeys(["tiago", "tiago_dual", "tiago_no_hand"], COLLADA),
+    "ur3": "a URDF has one root link, this one has 0",
     "centauro": "edges and faces of up to",
 }
 FAST = "iris", "kinova", "pybullet_data/racecar/racecar_differential"
@@ -35,7 +37,7 @@ def test_shapes_of_a_robot_are_read_or_an_error_names_file_and_link(name):
     except AdapterError as raised:
         error = raised
     if error is None:
-        links = ET.parse(path).getroot().iterfind("link")
+        links = parse(path, None).iterfind("link")
         names = [f"{link.get('name')}_{k}" for link in links for k in range(len(link.findall("collision")))]
         assert shapes.names == tuple(names)
         assert name not in ERRORS
