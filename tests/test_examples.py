@@ -169,12 +169,12 @@ def test_an_arm_lifts_a_cube(example):
 
 
 @pytest.mark.slow
-def test_a_humanoid_falls_without_overlap(example):
+def test_a_humanoid_falls_to_the_ground(example):
     fall = example("fall_humanoid")
     stepper, _, q = fall.scene()
     run = stepper.run(q, np.zeros(stepper.model.nv), 500, fall.damping)
     assert run.q[-1, 2] < 0.5 * q[2]
-    assert min(step.gap.min() for step in run.steps) > -HELD
+    assert min(step.gap.min() for step in run.steps) > -0.01
     assert max(step.solution.residual() for step in run.steps) < 1e-6
 
 
