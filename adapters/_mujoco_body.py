@@ -188,6 +188,13 @@ def site_names(model: mujoco.MjModel) -> list[str]:
     )
 
 
+def geom_names(model: mujoco.MjModel) -> list[str]:
+    """Return distinct names of all geoms."""
+    return _distinct(
+        [model.geom(k).name for k in range(model.ngeom)], [f"geom {k}" for k in range(model.ngeom)]
+    )
+
+
 def joint_names(model: mujoco.MjModel) -> list[str]:
     """Return distinct names of all joints."""
     made_up = []

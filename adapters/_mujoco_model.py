@@ -51,7 +51,7 @@ def model(source: mujoco.MjModel | Body) -> Model:
     require_object(source, kinds, "source", "a mujoco.MjModel or a Body of mujoco_", files)
     body = source if isinstance(source, Body) else Body(source)
     _refuse_tendon_armature(body.model)
-    joints, carried = _joints(body)
+    joints, carried = joints_and_places(body)
     return Model(joints, body.gravity, strict=False, frames=_frames(body.model, joints, carried))
 
 
@@ -63,18 +63,18 @@ def _frames(m: mujoco.MjModel, joints: list[Joint], carried: list[Place]) -> lis
         frames.append(new_frame(name, joint, placed(R, p), "body", bodies[parents[k]] if k else ""))
     at_joint = placed(IDENTITY, ZERO)
     frames += [new_frame(joint.name, k, at_joint, "joint", "") for k, joint in enumerate(joints)]
-    sites = zip(site_names(m), m.site_bodyid.tolist(), m.site_pos, _matrices(m.site_quat), strict=True)
+    sites = zip(site_names(m), m.site_bodyid.tolist(), m.site_pos, matrices(m.site_quat), strict=True)
     for name, k, p, own in sites:
         joint, R, origin = carried[k]
         frames.append(new_frame(name, joint, placed(R @ own, origin + R @ p), "site", bodies[k]))
     return frames
 
 
-def _joints(body: Body) -> tuple[list[Joint], list[Place]]:
+def joints_and_places(body: Body) -> tuple[list[Joint], list[Place]]:
     """Return the joints, and of every body of MuJoCo the joint that carries it and its frame there."""
     m, armature = body.model, body.armature
     joints: list[Joint] = []
-    turned, axes = _matrices(m.body_quat), _matrices(m.body_iquat)
+    turned, axes = matrices(m.body_quat), matrices(m.body_iquat)
     parents, firsts, counts = m.body_parentid.tolist(), m.body_jntadr.tolist(), m.body_jntnum.tolist()
     masses, centres, moments, places = m.body_mass.tolist(), m.body_ipos, m.body_inertia, m.body_pos
     carried: list[Place] = [(-1, IDENTITY, ZERO)]
@@ -134,6 +134,6 @@ def _refuse_tendon_armature(m: mujoco.MjModel) -> None:
         raise adapter_error(f"{name!r} has armature, and no tree of bodies has its H", name)
 
 
-def _matrices(quaternions: np.ndarray) -> np.ndarray:
+def matrices(quaternions: np.ndarray) -> np.ndarray:
     """Return the rotations of quaternions w x y z."""
     return Rotation.from_quat(np.roll(quaternions, -1, axis=1)).as_matrix()

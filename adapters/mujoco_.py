@@ -36,6 +36,8 @@ from ._mujoco_accelerator import Accelerator as Accelerator
 from ._mujoco_body import FREE, Body, adapter_error, body_names, site_names
 from ._mujoco_body import Joint as Joint
 from ._mujoco_files import compiled, translated, with_inertias
+from ._mujoco_geometry import excluded_pairs as excluded_pairs
+from ._mujoco_geometry import geometry as geometry
 from ._mujoco_model import model as model
 from ._mujoco_states import BASE, KINDS
 from ._mujoco_states import configuration as configuration

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 import treefactor as tf
-from treefactor.constraints import Stepper, Trajectory
+from treefactor.constraints import Stepper, Trajectory, shape_placements
+from treefactor.viewing import surface
 
 CIRCLE = np.linspace(0.0, 2.0 * np.pi, 25)
 FACES = [
@@ -21,6 +22,7 @@ FACES = [
     [0, 2, 6, 4],
     [1, 3, 7, 5],
 ]  # of a box's corners
+COLOURS = (0.45, 0.55, 0.7), (0.85, 0.6, 0.35), (0.5, 0.65, 0.5), (0.65, 0.5, 0.65)  # by bodies
 LIGHT = np.array([0.3, 0.5, 0.8])
 
 
@@ -82,9 +84,10 @@ class Picture:
     def __init__(self, camera: Camera):
         self.camera, self.polygons = camera, []
 
-    def add(self, corners: np.ndarray, depth: float, colour, shade: float = 1.0) -> None:
-        """Return corners (k, 2) in the picture."""
-        self.polygons.append((depth, corners, np.append(np.clip(np.array(colour) * shade, 0, 1), 1.0)))
+    def add(self, corners: np.ndarray, depth: float, colour, shade: float = 1.0, edge: bool = True) -> None:
+        """Add a polygon with corners (k, 2) in the picture, and a dark edge or none."""
+        face = np.append(np.clip(np.array(colour) * shade, 0, 1), 1.0)
+        self.polygons.append((depth, corners, face, np.array([0.2, 0.2, 0.2, 1.0]) if edge else face))
 
     def sphere(self, center, radius: float, colour) -> None:
         """Draw a sphere, lit from above, and its highlight."""
@@ -118,6 +121,16 @@ class Picture:
             np.array([start + across, stop + across, stop - across, start - across]), (near + far) / 2, colour
         )
 
+    def surface(self, corners, triangles, colour) -> None:
+        """Draw the visible triangles of a closed surface, corners (k, 3) counterclockwise from outside."""
+        seen = corners @ self.camera.axes.T
+        a, b, c = (corners[triangles[:, k]] for k in range(3))
+        normals = np.cross(b - a, c - a)
+        normals /= np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
+        for k in np.flatnonzero(normals @ self.camera.axes[2] > 0.0):
+            flat = seen[triangles[k]]
+            self.add(flat[:, :2], flat[:, 2].mean(), colour, 0.75 + 0.3 * LIGHT @ normals[k], edge=False)
+
     def draw(self, axes) -> None:
         """Draw into axes of Matplotlib, the farthest polygons first."""
         from matplotlib.collections import PolyCollection
@@ -128,8 +141,23 @@ class Picture:
         )
         axes.set_axis_off()
         ordered = sorted(self.polygons, key=lambda polygon: polygon[0])
-        corners, colours = [polygon[1] for polygon in ordered], [polygon[2] for polygon in ordered]
-        axes.add_collection(PolyCollection(corners, facecolors=colours, edgecolors="0.2", linewidths=0.4))
+        corners, faces, edges = ([polygon[k] for polygon in ordered] for k in (1, 2, 3))
+        axes.add_collection(PolyCollection(corners, facecolors=faces, edgecolors=edges, linewidths=0.4))
+
+
+def painter(model: tf.Model, shapes, floor=None):
+    """Return a function that paints the shapes of a robot; floor has two corners of a rectangle at z = 0."""
+    surfaces = [surface(shape) for shape in shapes]
+    colours = [COLOURS[tf.model.body_number(model, shape.body) % len(COLOURS)] for shape in shapes]
+
+    def paint(picture, q):
+        if floor:
+            picture.floor(*floor)
+        placed = shape_placements(model, shapes, q)
+        for (corners, triangles), T, colour in zip(surfaces, placed, colours, strict=True):
+            picture.surface(corners @ T[:, :3].T + T[:, 3], triangles, colour)
+
+    return paint
 
 
 def placements(model: tf.Model, q) -> list[tuple[np.ndarray, np.ndarray]]:

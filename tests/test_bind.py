@@ -35,6 +35,7 @@ NOT_BOUND = {  # and why
     **dict.fromkeys(
         ["constraints.box", "constraints.contacts_between", "constraints.contacts_of"], "describes contacts"
     ),
+    **dict.fromkeys(["constraints.bounding_boxes", "constraints.shape_placements"], "takes shapes"),
     "constraints.close": "iterates",
     "constraints.contact_points": "takes shapes, not a model",
     "constraints.loop_rows": "returns an object",

@@ -38,6 +38,8 @@ CONSTRAINED = {
     "loop_rows": lambda m, q, v, x: constraints.loop_rows(m, q, v).dense(),
     "close": lambda m, q, v, x: constraints.close(m, q + 0.01),
     "contacts_of": lambda m, q, v, x: contacts(m, q),
+    "bounding_boxes": lambda m, q, v, x: constraints.bounding_boxes(m, balls_of(m), q),
+    "shape_placements": lambda m, q, v, x: constraints.shape_placements(m, balls_of(m), q),
     "Stepper": lambda m, q, v, x: stepped(constraints.Stepper(m, h=1e-3), q, v, x),
     "MaximalCoordinates": lambda m, q, v, x: tuple(
         constraints.MaximalCoordinates.from_model(m).forward_dynamics(q, v, x)
@@ -45,10 +47,15 @@ CONSTRAINED = {
 }
 
 
+def balls_of(model):
+    """Return a geometry of one ball on every body."""
+    balls = [constraints.Sphere(k, [0, 0, 0], 0.1) for k in range(model.njoints)]
+    return constraints.Geometry(balls, [str(k) for k in range(model.njoints)])
+
+
 def contacts(model, q):
     """Return the bodies whose balls may touch, by pairs, but those that overlap at q."""
-    balls = [constraints.Sphere(k, [0, 0, 0], 0.1) for k in range(model.njoints)]
-    shapes = constraints.Geometry(balls, [str(k) for k in range(model.njoints)])
+    shapes = balls_of(model)
     pairs = constraints.contacts_of(model, shapes, reference=q)
     return np.array([[pair.sphere.body, pair.against.body] for pair in pairs])
 

@@ -48,7 +48,7 @@ LONG = (  # run at length in tests of their own, or for a smaller robot
     *("treefactor tables", "treefactor check"),
     "treefactor bench solo12",
 )
-LONG_PAGES = ("flexible", "jax")  # whose code takes as long as that of all others
+LONG_PAGES = ("falling", "flexible", "jax")  # whose code takes seconds; that of all others as long together
 GENERATED = {"build", "dist"}
 FRAMEWORKS = {"jax": "jax", "pytorch": "torch"}  # by the names of pages
 OF_TABLE = (

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.body_frames import placement
+from helpers.sweeps import sweep
 
 import treefactor as tf
 from treefactor import robots
@@ -21,6 +22,7 @@ SCRIPTS = sorted(  # scenes of a Stepper
     if "from show import Camera" in path.read_text(encoding="utf-8")
 )
 ROBOTS = {"humanoid": "simple_humanoid", "trajectory_gradient": "talos_reduced"}
+ROBOTS |= {"fall": "solo12", "fall_humanoid": "talos_reduced", "lift": "panda"}
 ROBOTS |= dict.fromkeys(
     ["ddp_batch", "identify_by_gradient", "ik_batch", "mppi", "trajectory_in_jax"], "panda"
 )
@@ -126,6 +128,54 @@ def test_the_humanoid_stands(example):
     carried = [step.impulse[:, 2].sum() / stepper.h for step in run.steps[-50:]]
     assert abs(np.mean(carried) - weight) < 0.05 * weight
     assert abs(run.q[-1, 2] - q[2]) < 0.01
+
+
+def test_dominoes_fall_when_they_do_in_mujoco(example):
+    dominoes = example("dominoes")
+    stepper, _, q, v = dominoes.scene()
+    run = stepper.run(q, v, 410, keep_steps=False)
+    fallen = dominoes.times_of_fall(run.t, run.q)
+    np.testing.assert_allclose(fallen[[0, 4, 9]], [0.336, 0.618, 0.804], rtol=0, atol=0.01)
+
+
+def test_cubes_stand_where_they_fall_in_mujoco(example):
+    pytest.importorskip("mujoco", reason="the example compares with it")
+    overhang = example("overhang")
+    stepper, _, q = overhang.scene()
+    run = stepper.run(q, np.zeros(stepper.model.nv), 500, keep_steps=False)
+    assert np.abs(run.q[-1] - q).max() < 1e-9
+    theirs = overhang.in_mujoco(q, 1500)
+    np.testing.assert_allclose(theirs[0], q, atol=1e-12)
+    assert theirs[-1, 7 * (overhang.COUNT - 1) + 2] < 0.5
+
+
+@pytest.mark.slow
+def test_a_quadruped_falls_and_stands(example):
+    fall = example("fall")
+    stepper, shapes, q = fall.scene()
+    run = stepper.run(q, np.zeros(stepper.model.nv), 2500, fall.hold)
+    weight = 9.81 * sum(joint.inertia.mass for joint in stepper.model.joints)
+    assert run.steps[-1].impulse[:, 2].sum() / stepper.h == pytest.approx(weight, rel=1e-3)
+    assert abs(tf.constraints.bounding_boxes(stepper.model, shapes, run.q[-1])[:, 0, 2].min()) < 1e-4
+
+
+@pytest.mark.slow
+def test_an_arm_lifts_a_cube(example):
+    lift = example("lift")
+    stepper, _, q, torques = lift.scene()
+    run = stepper.run(q, np.zeros(stepper.model.nv), 750, torques)
+    assert run.q[-1, 11] == pytest.approx(lift.HIGH, abs=5e-3)
+    assert lift.motion_in_hand(stepper.model, run) < HELD
+
+
+@pytest.mark.slow
+def test_a_humanoid_falls_to_the_ground(example):
+    fall = example("fall_humanoid")
+    stepper, _, q = fall.scene()
+    run = stepper.run(q, np.zeros(stepper.model.nv), 500, fall.damping)
+    assert run.q[-1, 2] < 0.5 * q[2]
+    assert min(step.gap.min() for step in run.steps) > -0.01
+    assert max(step.solution.residual() for step in run.steps) < 1e-6
 
 
 def test_the_chain_falls(example):
@@ -298,10 +348,12 @@ def halves(first, others):
     return first / 2, float(np.mean(others))
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", sweep(SCRIPTS, lambda name: name not in ("fall_humanoid", "fall", "lift")))
 def test_scripts_print_figures_and_draw(example, name, monkeypatch, capsys, tmp_path):
     pytest.importorskip("matplotlib", reason="Matplotlib draws the pictures")
     example(name)
+    if name == "overhang":
+        pytest.importorskip("mujoco", reason="the example compares with it")
     picture = tmp_path / f"{name}.png"
     monkeypatch.setattr(sys, "argv", [name, "--steps", "4", "--out", str(picture)])
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")

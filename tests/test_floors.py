@@ -17,6 +17,7 @@ FLOORS = [  # from the ground up; a module imports from its own folder and from 
     *("dynamics", "kinematics"),
     *("derivatives", "identification"),
     *("mlcp", "constraints"),
+    "viewing",
     "codegen",
     "control",
     "xla",

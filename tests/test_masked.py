@@ -146,6 +146,8 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
         lambda q: constraints.contacts_of(MODEL, constraints.Geometry([Sphere(0)]), reference=q),
         Q,
     ),
+    "constraints.bounding_boxes": (lambda q: constraints.bounding_boxes(MODEL, [Sphere(0)], q), Q),
+    "constraints.shape_placements": (lambda q: constraints.shape_placements(MODEL, [Sphere(0)], q), Q),
     "constraints.contact_points": (
         lambda placed: constraints.contact_points(Plane(), Sphere(0), None, placed),
         np.eye(3, 4),

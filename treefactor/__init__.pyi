@@ -127,6 +127,7 @@ from . import so3 as so3
 from . import streams as streams
 from . import tolerances as tolerances
 from . import tree as tree
+from . import viewing as viewing
 from . import xla as xla
 from ._version import __version__ as __version__
 from .check import robots as robots

@@ -1,7 +1,7 @@
 """Constrain the motion of a model: loops, drives, contacts, joint limits, and time stepping.
 
 ``loops``, ``drives`` and ``contacts`` evaluate rows of constraints; ``rigid_contacts`` always hold.
-``contact_points`` finds where shapes touch.
+``contact_points`` finds where shapes touch, ``bounds`` where they are.
 ``stepper`` steps through time with them, after ``free_motion`` without them; ``derivatives`` differentiates
 the dynamics. ``maximal`` gives every body six freedoms, and ``body_joints`` its joints.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ..model.geometry import Geometry
 from ..model.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from .body_joints import BodyJoint
+from .bounds import bounding_boxes, shape_placements
 from .contact_points import contact_points
 from .contacts import Contact, box, contacts_between
 from .derivatives import forward_dynamics_derivatives
@@ -40,6 +41,7 @@ __all__ = [
     "Step",
     "Stepper",
     "Trajectory",
+    "bounding_boxes",
     "box",
     "close",
     "contact_points",
@@ -48,6 +50,7 @@ __all__ = [
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "loop_rows",
+    "shape_placements",
 ]
 
 if not TYPE_CHECKING:

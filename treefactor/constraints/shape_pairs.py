@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
-from itertools import combinations
+from itertools import combinations, compress
 from typing import NamedTuple
 
 import numpy as np
@@ -12,14 +12,17 @@ import numpy as np
 from .._util.validation import as_number, as_tuple
 from ..exceptions import InvalidModelError
 from ..kinematics.jacobians import BodyMotions
+from ..model._srdf import disabled_collisions
 from ..model.frames import body_number, located
 from ..model.geometry import Geometry, Shape
 from ..model.model import Model, require_model
 from ..model.shapes import Plane
+from ._still_pairs import still_pairs
 from ._touching import can_touch
 from .contact_points import KINDS, cannot_touch, contact_points
 from .contacts import Contact
 
+FREE = "freeflyer", "planar", "translation"  # joints that do not hold bodies together
 OVERLAP = 1e-3  # m: pairs that overlap by more at the reference are left out
 
 
@@ -30,7 +33,8 @@ class LeftOut(NamedTuple):
     ----------
     first, second : str
     reason : str
-        "same body", "adjacent bodies", "excluded", or by how much they overlap at the reference.
+        "same body", "no motion changes their distance", "adjacent bodies", "SRDF: " and the reason given
+        there, "excluded", or by how much they overlap at the reference.
     """
 
     first: str
@@ -45,6 +49,7 @@ def contacts_of(
     mu: float = 0.0,
     self_collision: bool = True,
     exclude: Iterable[Sequence[str]] = (),
+    srdf=None,
     reference=None,
     named: bool = False,
 ):
@@ -63,6 +68,9 @@ def contacts_of(
     exclude : iterable of pairs of str
         Pairs of shapes that may not, by names that may hold ``*`` and ``?``. Others are called "other 0" and
         so on.
+    srdf : path, optional
+        SRDF whose ``<disable_collisions>`` name pairs of links. A shape is on the link that it is called by,
+        as "foot_0" is on the link foot.
     reference : array_like, shape (nq,), optional
         Configuration in which shapes that overlap by more than 1 mm do so by design: these pairs are left
         out.
@@ -73,14 +81,23 @@ def contacts_of(
     -------
     list of Contact
     list of LeftOut
-        Only with ``named``: shapes of one body, those of the robot on bodies that a joint connects, excluded
-        ones, and those that overlap at the reference, in this order.
+        Only with ``named``: the pairs of one body, those whose distance no motion changes, of shapes of the
+        robot those on bodies that a joint connects, those of the SRDF, excluded ones, and those that overlap
+        at the reference; the first of these reasons is named.
 
     Raises
     ------
     InvalidModelError
         If a shape is on a body that the model does not have, or a pair of shapes cannot touch yet; names it.
+    AdapterError
+        If the SRDF cannot be read.
     ShapeError, NonFiniteError, ConfigurationError
+
+    Notes
+    -----
+    The distance of a robot's base from the ground never changes, nor that of a wheel from the body that it
+    turns on. Joints with massless bodies between them connect bodies like one joint. A free-flyer, planar or
+    translation joint connects nothing, and no plane is adjacent to a body.
 
     Examples
     --------
@@ -100,56 +117,85 @@ def contacts_of(
     others, mu = as_tuple(others, "others"), as_number(mu, "mu")
     surroundings = Geometry(others, [f"other {k}" for k in range(len(others))])
     shapes, names = geometry.shapes + surroundings.shapes, geometry.names + surroundings.names
-    rules = _rules(exclude)
+    is_excluded = _exclusion(exclude)
+    disabled = {} if srdf is None else disabled_collisions(srdf)
     bodies = [_body(model, shape, name) for shape, name in zip(shapes, names, strict=True)]
+    joined, links = [_joined(model, body) for body in bodies], [_link(name) for name in names]
     own = range(len(geometry)) if self_collision else ()
     pairs = [*combinations(own, 2)]
     pairs += [(k, other) for k in range(len(geometry)) for other in range(len(geometry), len(shapes))]
+    moving = [(i, k) for i, k in pairs if bodies[i] != bodies[k]]
+    still = still_pairs(model, [(shapes[i], shapes[k]) for i, k in moving])
+    at_rest = set(compress(moving, still))
     placed = None if reference is None else _placements(model, shapes, reference)
-    contacts, left_out = [], []
-    for i, k in pairs:
+
+    def reason_of(i: int, k: int) -> str:
         first, second = shapes[i], shapes[k]
-        reason = _reason(model, bodies[i], bodies[k], k < len(geometry))
-        reason = reason or ("excluded" if _is_excluded(rules, names[i], names[k]) else "")
-        if not reason and not can_touch(*(KINDS.index(type(shape)) for shape in (first, second))):
+        if bodies[i] == bodies[k]:
+            return "same body"
+        if (i, k) in at_rest:
+            return "no motion changes their distance"
+        are_own = k < len(geometry) and not isinstance(first, Plane) and not isinstance(second, Plane)
+        if are_own and (bodies[i] in joined[k] or bodies[k] in joined[i]):
+            return "adjacent bodies"
+        if frozenset((links[i], links[k])) in disabled:
+            return f"SRDF: {disabled[frozenset((links[i], links[k]))]}"
+        if is_excluded(names[i], names[k]):
+            return "excluded"
+        if not can_touch(*(KINDS.index(type(shape)) for shape in (first, second))):
             pair = f"shapes {names[i]!r} and {names[k]!r}"
             raise InvalidModelError(f"{pair}: {cannot_touch(first, second)}; leave them out by exclude=")
-        if not reason and placed is not None:
-            depth = -contact_points(first, second, placed[i], placed[k]).gaps.min(initial=0.0)
-            reason = f"overlap by {depth:.3g} m at the reference" if depth > OVERLAP else ""
+        if placed is None:
+            return ""
+        depth = -contact_points(first, second, placed[i], placed[k]).gaps.min(initial=0.0)
+        return f"overlap by {depth:.3g} m at the reference" if depth > OVERLAP else ""
+
+    contacts, left_out = [], []
+    for i, k in pairs:
+        reason = reason_of(i, k)
         if reason:
             left_out.append(LeftOut(names[i], names[k], reason))
-        elif k < len(geometry):
-            contacts.append(Contact(second, first, mu))
+        elif k < len(geometry) and not isinstance(shapes[k], Plane):
+            contacts.append(Contact(shapes[k], shapes[i], mu))
         else:
-            contacts.append(Contact(first, second, mu))
+            contacts.append(Contact(shapes[i], shapes[k], mu))
     return (contacts, left_out) if named else contacts
 
 
-def _reason(model: Model, first: int, second: int, are_own: bool) -> str:
-    """Return why shapes on two bodies may not touch, or "": of the robot also on bodies with a joint."""
-    if first == second:
-        return "same body"
-    parents = [model.joints[body].parent if body >= 0 else None for body in (first, second)]
-    return "adjacent bodies" if are_own and (parents[0] == second or parents[1] == first) else ""
+def _joined(model: Model, body: int) -> set[int]:
+    """Return the body that a joint connects to the one behind it, or massless ones and the next with mass."""
+    joined = set[int]()
+    while body >= 0 and model.joints[body].kind not in FREE:
+        body = model.joints[body].parent
+        joined.add(body)
+        if body < 0 or model.joints[body].inertia.mass:
+            break
+    return joined
 
 
-def _rules(exclude) -> list[tuple[str, str]]:
-    """Return validated pairs of patterns."""
+def _link(name: str) -> str:
+    """Return the link of a shape that is called by its link and number."""
+    link, _, number = name.rpartition("_")
+    return link if number.isdigit() else name
+
+
+def _exclusion(exclude) -> Callable[[str, str], bool]:
+    """Return whether pairs of names match one of the pairs of patterns, in either order."""
     rules = [as_tuple(pair, "a pair to exclude") for pair in as_tuple(exclude, "exclude")]
     for pair in rules:
         if len(pair) != 2 or not all(isinstance(name, str) for name in pair):
             raise InvalidModelError(f"exclude must hold pairs of names, got {pair!r}")
-    return rules
+    plain = {frozenset(pair) for pair in rules if not any(mark in name for name in pair for mark in "*?[")}
+    patterns = [pair for pair in rules if frozenset(pair) not in plain]
 
+    def is_excluded(first: str, second: str) -> bool:
+        return frozenset((first, second)) in plain or any(
+            fnmatchcase(one, a) and fnmatchcase(other, b)
+            for a, b in patterns
+            for one, other in ((first, second), (second, first))
+        )
 
-def _is_excluded(rules: list[tuple[str, str]], first: str, second: str) -> bool:
-    """Return whether a rule matches two names, in either order."""
-    return any(
-        fnmatchcase(one, a) and fnmatchcase(other, b)
-        for a, b in rules
-        for one, other in ((first, second), (second, first))
-    )
+    return is_excluded
 
 
 def _body(model: Model, shape: Shape, name: str) -> int:

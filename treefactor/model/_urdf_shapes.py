@@ -85,7 +85,12 @@ class _Reader:
         """Return the shape of an element of a <geometry>."""
         if part.tag == "mesh":
             scale = self.numbers(link, part, "scale", 3) if "scale" in part.attrib else np.ones(3)
-            return Mesh(joint, scale * self.mesh(link, part.get("filename", "")), **placed)
+            path = self.mesh_path(link, part.get("filename", ""))
+            vertices = scale * self.vertices_of(path)
+            try:
+                return Mesh(joint, vertices, **placed)
+            except InvalidModelError as error:
+                raise InvalidModelError(f"{path}: {error}") from None
         sizes = [self.numbers(link, part, key, count) for key, count in NUMBERS[part.tag].items()]
         if part.tag == "box":
             return Box(joint, sizes[0], **placed)
@@ -106,16 +111,23 @@ class _Reader:
             raise self.error(link, f"the {key} of a <{part.tag}> must be {wanted}, got {got}")
         return np.array(values, dtype=float)
 
-    def mesh(self, link: str, name: str) -> np.ndarray:
-        """Return the vertices of a mesh by its name in the file."""
+    def mesh_path(self, link: str, name: str) -> Path:
+        """Return the file of a mesh by its name in the URDF."""
         tried = self.places(name)
         for path in tried:
             if path.is_file():
-                if path not in self.vertices:
-                    self.vertices[path] = mesh_vertices(path)
-                return self.vertices[path]
+                return path
         places = ", ".join(map(str, tried))
         raise self.error(link, f"found no mesh {name!r}; tried {places}: give its folder as package_dirs=")
+
+    def vertices_of(self, path: Path) -> np.ndarray:
+        """Return the vertices of a mesh; every file is read once."""
+        if path not in self.vertices:
+            try:
+                self.vertices[path] = mesh_vertices(path)
+            except AdapterError as error:  # names the mesh, but not yet the URDF and the link
+                raise InvalidModelError(str(error)) from None
+        return self.vertices[path]
 
     def places(self, name: str) -> list[Path]:
         """Return where a mesh may be: in a package, beside the file, or at its own path.
