@@ -1,11 +1,14 @@
 """Settings of Hypothesis (no deadlines, the same examples each time) and fixtures for the engines' tests."""
 
 import gc
+import os
 
 import pytest
 from helpers.sweeps import THOROUGH
 from hypothesis import HealthCheck, settings
-from threadpoolctl import threadpool_limits
+
+# read when NumPy is imported: matrices are small, and other cores have tests of their own
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile(
     "treefactor",
@@ -31,13 +34,6 @@ def _threads_for_small_work():
     """Let as many threads take part as a test requests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("treefactor._util.threads.ENOUGH", 1)
-        yield
-
-
-@pytest.fixture(scope="module")
-def one_thread():
-    """Limit NumPy to one thread, which is faster for small matrices."""
-    with threadpool_limits(1):
         yield
 
 
