@@ -23,10 +23,14 @@ settings.register_profile("thorough", settings.get_profile("treefactor"), max_ex
 settings.register_profile("traced", settings.get_profile("treefactor"), max_examples=10)  # each takes longer
 
 
+gc.disable()  # while tests are collected, none of which is garbage
+
+
 def pytest_collection_finish():
     """Keep the tests themselves out of every later collection of garbage."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="session")
