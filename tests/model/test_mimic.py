@@ -56,6 +56,7 @@ def test_columns_depend_on_each_other_where_the_exact_rank_says_so(G, exponents)
         ([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0], [-1.0, 0.0, 1.0]], False),  # their sum is 0
         ([[1.0, 0.0], [2.0, 0.0]], False),  # a column of zeros
         ([[1.0, 1.0], [1.0, 1.0], [0.0, 1e-17]], False),  # alone in a row, but rounding only
+        ([[1.0, 1e9], [1.0, 1e9], [0.0, 1e-8]], False),  # in any unit
         ([[1.0, 1.0], [1.0, 1.0], [0.0, 1e-3]], True),
         ([[1e-30, 0.0], [0.0, 1e30]], True),
         (np.zeros((2, 0)), True),
