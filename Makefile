@@ -15,6 +15,9 @@ COVERED := .covered
 NEWEST  := .newest
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
+# tests start many processes, each of which would compile every module that it imports
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint compilers generate bench compare history dashboard docs measure clean
 
 # engines are unpacked while the kernels are compiled

@@ -1,11 +1,14 @@
 """Settings of Hypothesis (no deadlines, the same examples each time) and fixtures for the engines' tests."""
 
 import gc
+import os
 
 import pytest
 from helpers.sweeps import THOROUGH
 from hypothesis import HealthCheck, settings
-from threadpoolctl import threadpool_limits
+
+# read when NumPy is imported: matrices are small, and other cores have tests of their own
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile(
     "treefactor",
@@ -20,10 +23,14 @@ settings.register_profile("thorough", settings.get_profile("treefactor"), max_ex
 settings.register_profile("traced", settings.get_profile("treefactor"), max_examples=10)  # each takes longer
 
 
+gc.disable()  # while tests are collected, none of which is garbage
+
+
 def pytest_collection_finish():
     """Keep the tests themselves out of every later collection of garbage."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -31,13 +38,6 @@ def _threads_for_small_work():
     """Let as many threads take part as a test requests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("treefactor._util.threads.ENOUGH", 1)
-        yield
-
-
-@pytest.fixture(scope="module")
-def one_thread():
-    """Limit NumPy to one thread, which is faster for small matrices."""
-    with threadpool_limits(1):
         yield
 
 

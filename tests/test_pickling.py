@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers.public_objects import MODEL, OBJECTS, SENT, USES, classes, computed, fresh, of_stepper
+from helpers.sweeps import in_turn
 from test_threads import IMMUTABLE, arrays_of, promises
 
 import treefactor as tf
@@ -50,7 +51,7 @@ def test_every_public_class_is_tried():
     assert {name for name in known if not name.startswith("adapters.")} == set(OBJECTS)
 
 
-@pytest.mark.parametrize("name", PICKLED)
+@in_turn("name", [{name: name for name in PICKLED}])
 @WAYS
 def test_copies_are_equal(name, again):
     assert plain(again(OBJECTS[name])) == plain(OBJECTS[name])
@@ -64,7 +65,7 @@ def test_copies_compute_the_same(name, again):
         np.testing.assert_array_equal(own, expected)
 
 
-@pytest.mark.parametrize("name", [name for name in PICKLED if promises()[name] == [IMMUTABLE]])
+@in_turn("name", [{name: name for name in PICKLED if promises()[name] == [IMMUTABLE]}])
 @WAYS
 def test_copies_of_what_is_immutable_cannot_be_written(name, again):
     assert [array for array in arrays_of(again(OBJECTS[name]), set()) if array.flags.writeable] == []

@@ -1,6 +1,7 @@
 """Cases of public functions of arrays for generic tests: models, arguments and options from the table."""
 
 import itertools
+from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 import treefactor as tf
 from helpers.dynamics_cases import MODELS
-from helpers.sweeps import sweep
+from helpers.sweeps import in_turn
 from helpers.undeclared import UNDECLARED, tip
 from treefactor import se3, so3
 from treefactor.quantities.declaration import NEEDED, Quantity
@@ -188,7 +189,7 @@ def each_case(models=MODELS, select=lambda case: True, undeclared=False):
     """Return a decorator that calls a test with all cases, of which the fast suite runs representatives.
 
     These are all cases of the first model, which has every kind of joint, and those with default options of
-    the model with mimic joints.
+    the model with mimic joints. The cases of a quantity are those of one test.
     """
     first = next(iter(models.values()))
     made = cases(models, select, undeclared)
@@ -196,4 +197,14 @@ def each_case(models=MODELS, select=lambda case: True, undeclared=False):
     def is_representative(case):
         return case.model in (None, first) or (case.is_plain and case.model is MODELS["followers"])
 
-    return pytest.mark.parametrize("case", sweep(made["argvalues"], is_representative, made["ids"]))
+    groups = defaultdict(dict)
+    for case, name in zip(made["argvalues"], made["ids"], strict=True):
+        groups[case.quantity.key, is_representative(case)][name] = case
+    names = [key if fast else f"{key}, other models" for key, fast in groups]
+    return in_turn(
+        "case",
+        [
+            pytest.param(group, id=name, marks=() if fast else pytest.mark.slow)
+            for (_, fast), group, name in zip(groups, groups.values(), names, strict=True)
+        ],
+    )

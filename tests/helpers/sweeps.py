@@ -1,4 +1,7 @@
-"""Parameters of tests of which a few run in the fast suite and all in the slow one."""
+"""Parameters of tests of which a few run in the fast suite and all in the slow one, and cases of one test."""
+
+import inspect
+from functools import wraps
 
 import pytest
 from hypothesis import settings
@@ -30,6 +33,38 @@ def sweep(values, fast, ids=None):
         )
         for value, name in zip(values, ids, strict=True)
     ]
+
+
+def in_turn(argument, groups):
+    """Return a decorator: one test for every group of cases, with which it is called one after the other.
+
+    A test that takes a millisecond takes as long to collect and to report. What a case raises is the cause of
+    an error that names the case.
+
+    Parameters
+    ----------
+    argument : str
+        Argument of the test that takes a case.
+    groups : iterable
+        Parameters of pytest, each a dictionary from the names of cases to these.
+    """
+
+    def decorate(test):
+        @wraps(test)
+        def of_a_group(cases, **others):
+            for name, case in cases.items():
+                try:
+                    test(**{argument: case}, **others)
+                except Exception as error:
+                    raise AssertionError(f"{test.__name__} fails for {name}") from error
+
+        given = inspect.signature(test).parameters.values()
+        of_a_group.__signature__ = inspect.Signature(
+            [one.replace(name="cases") if one.name == argument else one for one in given]
+        )
+        return pytest.mark.parametrize("cases", groups)(of_a_group)
+
+    return decorate
 
 
 def is_fast(parameter):

@@ -5,7 +5,7 @@ import pytest
 
 import treefactor as tf
 from treefactor.identification import Measurements, read_measurements
-from treefactor.identification.measurements import differentiate, filtered
+from treefactor.identification.measurements import GAP, differentiate, filtered
 from treefactor.model.joints import ROTATIONS
 
 RATE = 200.0
@@ -234,10 +234,23 @@ def test_steps_of_time():
         found = Measurements.of(model, steady, q, tau, v, a, cutoff=0)
         assert found.rate == pytest.approx((len(t) - 1) / (steady[-1] - steady[0]), rel=1e-9)
         assert not [note for note in found.notes if "uneven" in note]
-    uneven = t + 0.2 / RATE * np.sin(40 * t)
-    found = Measurements.of(model, uneven, q, tau, v, a, cutoff=0)
-    assert 0 <= uneven[-1] - found.t[-1] < 2 / RATE
-    assert 0 <= found.t[0] - uneven[0] < 2 / RATE
+        uneven = start + t + 0.2 / RATE * np.sin(40 * t)
+        found = Measurements.of(model, uneven, q, tau, v, a, cutoff=0)
+        step = 1 / found.rate  # the first and the last sample are cut off
+        assert step <= uneven[-1] - found.t[-1] < 2 * step
+        assert found.t[0] - uneven[0] == pytest.approx(step)
+
+
+@pytest.mark.parametrize(("steps", "is_gap"), [(GAP, False), (GAP + 1, True)])
+def test_the_longest_step_that_is_no_gap(steps, is_gap):
+    t = np.arange(20.0)
+    t[10:] += steps - 1
+    arrays = t, np.zeros((20, 2)), np.zeros((20, 2))
+    if is_gap:
+        with pytest.raises(tf.TreefactorError, match="a gap of 6 s between samples, usually 1 s"):
+            Measurements.of(arm(), *arrays, cutoff=0)
+    else:
+        assert "uneven times" in Measurements.of(arm(), *arrays, cutoff=0).notes[0]
 
 
 def test_blocks_in_turns():

@@ -163,6 +163,22 @@ def test_iterations_end_at_rounding_errors_and_at_the_tolerance():
         assert loose.iterations < tight.iterations
 
 
+def test_the_tolerance_is_a_share_of_the_whole_objective():
+    """In any unit, and with a residual that no parameter explains."""
+    triangle, K, prior, _ = case(0)
+
+    def fit(triangle, unit=1.0):
+        linear = [0.1], [0.0, -np.inf]
+        return fit_physical(unit * triangle, K, prior, *linear, strength=unit**2, tolerance=1e-9)
+
+    wanted = fit(triangle)
+    for unit in (1e-4, 1e4):
+        assert fit(triangle, unit).iterations == wanted.iterations
+    noisy = triangle.copy()
+    noisy[-1, -1] = 1e6
+    assert fit(noisy).iterations < wanted.iterations
+
+
 def test_wrong_arguments_are_named():
     triangle, K, prior, _ = case(0)
     good = {"armature": [0.0], "lower": [0.0, 0.0]}

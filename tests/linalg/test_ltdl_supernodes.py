@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from helpers.strategies import spd_matrix
+from helpers.sweeps import in_turn
 from helpers.tolerances import assert_close
 from scipy.sparse import csc_matrix, tril
 from scipy.sparse.linalg import spsolve
@@ -48,7 +49,13 @@ LARGE = {
     "caterpillar of bushes": tf.Tree([*range(-1, 39), *np.arange(40, 12040) // 5 - 8]),
     "random": tf.families.random_tree(30000, 1, branching=0.6),
 }
-trees = pytest.mark.parametrize("name", TREES)
+trees = in_turn(
+    "name",
+    [
+        pytest.param({name: name for name in names}, id=shape)
+        for shape, names in itertools.groupby(TREES, key=lambda name: name.split()[0])
+    ],
+)
 large_trees = pytest.mark.parametrize("name", LARGE)
 kinds = pytest.mark.parametrize("kind", ["LTDL", "LTL"])
 

@@ -13,7 +13,6 @@ from treefactor.exceptions import TreefactorError
 
 h5py = pytest.importorskip("h5py", reason="FCLIB's files are HDF5")
 
-pytestmark = pytest.mark.usefixtures("one_thread")
 
 FILES = {  # contacts, n, rank of the normal rows
     "Box_Stacks-i0122-82-5": (82, 450, 82),

@@ -14,8 +14,6 @@ from treefactor.mlcp import Status
 from treefactor.mlcp import families as mlcp_families
 from treefactor.mlcp.families import FAMILIES, INFEASIBLE
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 REDUNDANT = ("robotred", "lattice", "dup", "loops")
 FEASIBLE = tuple(family for family in FAMILIES if family not in INFEASIBLE)
 

@@ -6,8 +6,6 @@ import pytest
 from treefactor.mlcp import families as mlcp_families
 from treefactor.mlcp.families import FAMILIES, INFEASIBLE
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def rank(problem):
     D = problem.D.toarray()

@@ -10,7 +10,6 @@ import treefactor as tf
 from treefactor.exceptions import ShapeError
 from treefactor.mlcp import Problem, Status, _dual, solve
 
-pytestmark = pytest.mark.usefixtures("one_thread")
 POINT = tf.Tree([-1])
 
 

@@ -120,6 +120,13 @@ def test_statuses_of_rows(given, statuses, scale):
         np.testing.assert_array_equal(own, np.array(expected, bool))
 
 
+def test_a_row_that_acts_beside_one_that_does_not():
+    problem = mlcp.Problem(2.0 * np.eye(2), Tree([-1, -1]), [0.0, -1.0], D=np.eye(2), d=np.zeros(2))
+    found = mlcp.sensitivity(mlcp.solve(problem))
+    assert found.status is SensitivityStatus.DEGENERATE
+    np.testing.assert_array_equal([found.weak, found.held], [[True, False], [False, True]])
+
+
 def test_rows_that_depend_on_each_other():
     found = mlcp.sensitivity(mlcp.solve(mlcp_families.cps_4_1_14()))
     assert found.status is SensitivityStatus.DEPENDENT

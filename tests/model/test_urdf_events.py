@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.sweeps import in_turn
 from scipy.spatial.transform import Rotation
 
 import treefactor as tf
@@ -18,6 +19,7 @@ LINK = f'<link name="{{}}">{INERTIAL}</link>'
 TENSOR = '<inertia ixx="3" ixy="0.1" ixz="0" iyy="4" iyz="-0.2" izz="5"/>'
 HINGE = '<joint name="hinge" type="revolute">{}<parent link="a"/><child link="b"/>{}</joint>'
 ORIGIN = '<origin xyz="1 2 3" rpy="1.5707963267948966 0 0.1"/>'
+ROUNDING = 4 * np.finfo(float).eps
 LIMIT = '<axis xyz="0 2 0"/><limit lower="-1" upper="2" effort="1" velocity="1"/>'
 
 
@@ -34,7 +36,7 @@ def by_events(content, floating=False, mimic=False):
 
 
 def assert_same(one, other):
-    """Assert that joints or frames have the same bits."""
+    """Assert that joints or frames are the same, but for the order in which BLAS adds three products."""
     assert type(one) is type(other)
     assert vars(one).keys() == vars(other).keys()
     for name, value in vars(one).items():
@@ -43,9 +45,10 @@ def assert_same(one, other):
         if isinstance(value, tf.Inertia):
             assert_same(value, same)
         elif isinstance(value, np.ndarray):
-            assert (value.dtype, value.shape, value.tobytes()) == (same.dtype, same.shape, same.tobytes()), (
-                name
-            )
+            assert (value.dtype, value.shape) == (same.dtype, same.shape), name
+            if value.tobytes() != same.tobytes():
+                size = np.abs(same[np.isfinite(same)]).max(initial=0.0)
+                np.testing.assert_allclose(value, same, rtol=0.0, atol=ROUNDING * size, err_msg=name)
             assert not value.flags.writeable
             assert value.flags.c_contiguous
         else:
@@ -61,9 +64,9 @@ def assert_same_parts(parts, others):
 
 @pytest.mark.parametrize("mimic", [False, True])
 @pytest.mark.parametrize("floating", [False, True])
-@pytest.mark.parametrize("name", BUNDLED)
+@in_turn("name", [{name: name for name in BUNDLED}])
 @pytest.mark.filterwarnings("ignore:.*is read as")
-def test_bundled_robots_have_the_same_bits(name, floating, mimic):
+def test_bundled_robots_have_the_same_numbers(name, floating, mimic):
     content = BUNDLED[name].read_bytes()
     parts = _urdf_events.read(content, False, floating, mimic)
     if parts is not None:
@@ -101,7 +104,7 @@ def by_bytes(path: Path):
         text(joint=HINGE.format('<origin xyz="+.5  1.e2 -0"/>', '<limit upper="0.1234567890123456789012"/>')),
     ],
 )
-def test_usual_texts_have_the_same_bits(content):
+def test_usual_texts_have_the_same_numbers(content):
     for floating in (False, True):
         parts = by_events(content, floating)
         assert parts is not None
@@ -110,7 +113,7 @@ def test_usual_texts_have_the_same_bits(content):
 
 @pytest.mark.parametrize(("ratio", "offset"), [("", ""), ('multiplier="-2"', 'offset="0.5"')])
 @pytest.mark.parametrize("kind", ["revolute", "continuous"])
-def test_mimic_joints_have_the_same_bits(ratio, offset, kind):
+def test_mimic_joints_have_the_same_numbers(ratio, offset, kind):
     follower = f'<link name="c"/><joint name="f" type="{kind}"><parent link="b"/><child link="c"/>'
     content = text(more=f'{follower}<mimic joint="hinge" {ratio} {offset}/></joint>')
     for mimic in (False, True):

@@ -16,8 +16,6 @@ from treefactor.papers.textbook import basis, reduction, tasora
 
 WHAT = "entries of a dense factor over those of a pivot"
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 @pytest.mark.parametrize("m", [5, 30])
 @pytest.mark.parametrize("family", ["robot", "spheres"])

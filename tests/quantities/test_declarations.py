@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.declared import cases, each_case
+from helpers.declared import each_case
 from helpers.reachable import REACHABLE
 from helpers.undeclared import UNDECLARED
 
@@ -85,7 +85,7 @@ def condition(case, arrays):
     return np.linalg.cond(tf.crba(case.model, arrays["q"]))
 
 
-@pytest.mark.parametrize("case", **cases(select=lambda case: case.layout == "dense"))
+@each_case(select=lambda case: case.layout == "dense")
 def test_results_have_the_shapes_of_the_declaration(case):
     results = [
         result

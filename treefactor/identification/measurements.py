@@ -327,7 +327,8 @@ def _even(arrays: dict[str, np.ndarray], recording: Recording, place: str) -> tu
             f"{place}{recording.where(int(np.argmax(steps <= 0)) + 1)}: the time does not ascend"
         )
     step = float(np.median(steps))
-    if (worst := int(np.argmax(steps))) is not None and steps[worst] > GAP * step:
+    worst = int(np.argmax(steps))
+    if steps[worst] > GAP * step:
         raise TreefactorError(
             f"{place}{recording.where(worst + 1)}: a gap of {steps[worst]:.3g} s between samples, usually "
             f"{step:.3g} s: split the file there"

@@ -22,10 +22,11 @@ from .tasora_theory import bilateral
 PAPER = "Tasora, Manconi & Silvestri, simplex method for the mixed LCP"
 SEED = 1
 LAYOUTS, SIZES = ("robot", "spheres"), (40, 80, 120)  # families and rows of both orders
+LAST = {"lattice": (6, 2), "loops": (12, 1)}  # for seed 0 rounding decides how the procedure ends
 SMALL = tuple(  # problems that have a solution
     (family, m, seed)
     for family in ("robot", "robotred", "spheres", "lattice", "dup", "column", "loops")
-    for m, seed in ((6, 0), (6, 1), (12, 0))
+    for m, seed in ((6, 0), (6, 1), LAST.get(family, (12, 0)))
 )
 WRONG = "ends, but not at the solution"
 CLOSE_TO = 1e-6  # largest difference of v from the solution's
@@ -42,14 +43,14 @@ NOT_REPAIRED = (
 )
 ENDED = (  # of the procedures: how runs end, how many of those at the first pivot, pivots of all, and why
     (
-        {tasora.SOLVED: 0, tasora.WHOLE: 12, tasora.NEGATIVE: 5, tasora.NO_STEP: 4},
-        *(20, 22, AS_PRINTED),
+        {tasora.SOLVED: 0, tasora.WHOLE: 13, tasora.NEGATIVE: 4, tasora.NO_STEP: 3, WRONG: 1},
+        *(20, 21, AS_PRINTED),
     ),
     (
-        {tasora.SOLVED: 8, tasora.NEGATIVE: 8, tasora.NO_STEP: 4, WRONG: 1},
-        *(8, 45, STILL_VIOLATED),
+        {tasora.SOLVED: 9, tasora.NEGATIVE: 7, tasora.NO_STEP: 3, WRONG: 2},
+        *(7, 47, STILL_VIOLATED),
     ),
-    ({tasora.SOLVED: 16, tasora.NO_STEP: 4, tasora.NO_PIVOT: 1}, *(5, 70, NOT_REPAIRED)),
+    ({tasora.SOLVED: 17, tasora.NO_STEP: 3, tasora.NO_PIVOT: 1}, *(4, 73, NOT_REPAIRED)),
 )
 PIVOTS = {  # of the repaired procedure
     **{("robot", 40): 20, ("robot", 80): 59, ("robot", 120): 81, ("robot", 200): 161},
