@@ -108,7 +108,7 @@ class _Reader:
 
     def mesh(self, link: str, name: str) -> np.ndarray:
         """Return the vertices of a mesh by its name in the file."""
-        tried = self.places(name)
+        tried = mesh_places(self.path, name, self.folders)
         for path in tried:
             if path.is_file():
                 if path not in self.vertices:
@@ -117,19 +117,19 @@ class _Reader:
         places = ", ".join(map(str, tried))
         raise self.error(link, f"found no mesh {name!r}; tried {places}: give its folder as package_dirs=")
 
-    def places(self, name: str) -> list[Path]:
-        """Return where a mesh may be: in a package, beside the file, or at its own path.
-
-        Packages are in the folders given and, after these, in those that contain the file.
-        """
-        parsed = urlparse(name)
-        if parsed.scheme == "package":
-            inside = Path(parsed.netloc, unquote(parsed.path).lstrip("/"))
-            around = self.path.absolute().parents
-            return [folder / inside for folder in dict.fromkeys([*self.folders, *around])]
-        path = Path(unquote(parsed.path)) if parsed.scheme == "file" else Path(name)
-        return [folder / path for folder in dict.fromkeys([self.path.parent, *self.folders])]
-
     def error(self, link: str, reason: str) -> AdapterError:
         """Return an error that names the file, and the link with its line."""
         return part_error(self.path, None, f"link {link!r}: {reason}", link, tag="link")
+
+
+def mesh_places(path: Path, name: str, folders: Sequence[Path] = ()) -> list[Path]:
+    """Return where a mesh of a URDF may be: in a package, beside the file, or at its own path.
+
+    Packages are in the folders given and, after these, in those that contain the file.
+    """
+    parsed = urlparse(name)
+    if parsed.scheme == "package":
+        inside = Path(parsed.netloc, unquote(parsed.path).lstrip("/"))
+        return [folder / inside for folder in dict.fromkeys([*folders, *path.absolute().parents])]
+    file = Path(unquote(parsed.path)) if parsed.scheme == "file" else Path(name)
+    return [folder / file for folder in dict.fromkeys([path.parent, *folders])]
