@@ -177,6 +177,8 @@ class Engine(Protocol):
         str, str
     ]  # optional: of load, by name: what the engine does without it, as a sentence's end
 
+    CONVENTIONS: frozenset[str]  # optional: OPTIONS that choose between conventions; the comparison sets them
+
     def load(self, path, floating: bool, gravity, options: frozenset[str] = frozenset()) -> Any:
         """Load a file the way scripts do, except for the options named; return the robot.
 
