@@ -34,6 +34,7 @@ OPTIONS = {
     "rotor_energy": "leaves the armature of joints whose axis is not +x, +y or +z out of the kinetic energy",
     "root_link": "leaves the root link of a fixed base out of masses, centre of mass and energies",
 }
+CONVENTIONS = frozenset({"root_link"})
 
 WORLD_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 KINDS: dict[str, Any] = {  # kind of a joint by the end of the name of its class in Pinocchio

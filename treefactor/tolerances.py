@@ -66,3 +66,7 @@ SAME_AS_CACHED = 1e-9  # relative; a larger difference of H proves that PyBullet
 MISPLACED = 1e-9  # m; PyBullet misreads spherical joints farther than this from the origin of their parent
 TRIANGLE_MARGIN = 1e-9  # relative; closer to A + B = C, rounding decides in PyBullet's check
 SAME_FACTOR = 1e-9  # relative; D of MuJoCo and its inverse differ more only if they are misread
+
+# contacts: deviations that count as agreement, by unit; of forces relative to the weight
+CONTACTS_AGREE = {"mm": 0.02, "N": 1e-3, "mm/s": 0.01, "deg": 0.2}
+UNTURNED = 1e-2  # largest change of an entry of a rotation for which a body slides and does not roll or tip

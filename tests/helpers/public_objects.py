@@ -93,6 +93,8 @@ OBJECTS = {  # by the names of the API reference
     "check.Cell": CELL,
     "check.CheckedRobot": CHECKED,
     "check.ChosenEngine": check.ChosenEngine("pybullet", timeout=10.0),
+    "check.ContactCheck": check.ContactCheck("robot", 1.0, 0.3, ()),
+    "check.ContactRow": check.ContactRow("mujoco", "height", "mm", 1.0, 1.0, 0.02, "agrees"),
     "check.DerivativeRow": check.DerivativeRow("robot", "fixed", "engine", errors={"dtau_dq": 1e-15}),
     "check.EngineJoint": check.EngineJoint("arm", "revolute", -1, slice(0, 1), slice(0, 1)),
     "check.Matrix": check.Matrix(

@@ -6,13 +6,16 @@ from io import StringIO
 import pytest
 from helpers.conformance_reports import HOSTILE, META, ROBOTS, VERSIONS, only, reports, sample
 from hypothesis import given
+from rich.cells import cell_len
 from rich.console import Console
 
 from treefactor.check.cells import (
     AGREES,
+    DISAGREES,
     EXCLUDED,
     EXPLAINED,
     NOT_INSTALLED,
+    REFUSED,
     STATES,
     Cause,
     Cell,
@@ -23,6 +26,8 @@ from treefactor.check.cells import (
 from treefactor.report.conformance import print_report, terminal
 from treefactor.report.conformance.summary import LETTERS
 
+PAIRS = re.compile(r"( +[A-Z–]{2}){2}")
+
 
 @pytest.fixture
 def printed(monkeypatch):
@@ -30,7 +35,7 @@ def printed(monkeypatch):
 
     def printed(report, width=180, **options):
         out = Console(width=width, highlight=False, record=True, file=StringIO(), **options)
-        monkeypatch.setattr(terminal, "console", lambda: out)
+        monkeypatch.setattr(terminal, "console", lambda width: out)
         print_report(report)
         return out.export_text()
 
@@ -39,9 +44,9 @@ def printed(monkeypatch):
 
 def test_matrix_shows_the_worst_state_of_every_robot_and_engine(printed):
     text = printed(sample())
-    rows = {line.split()[0]: line for line in text.splitlines() if " n = " in line}
-    assert re.findall(r" ([A-Z–])(?= |$)", rows["panda"]) == list("AAEEAAEEDEA")
-    assert re.findall(r" ([A-Z–])(?= |$)", rows["icub"]) == list("AAEEAAEXETA")
+    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if PAIRS.search(line)}
+    assert rows["panda"] == ["AA", "AA", "AE", "EE", "AA", "AA", "EE", "EE", "DE", "EE", "AA"]
+    assert rows["icub"] == ["AA", "AA", "AE", "EE", "AA", "AA", "EE", "XX", "EE", "TT", "AA"]
     assert "two_links.urdf" in rows
     assert "mjx is not installed: pip install mujoco-mjx" in text
     for said in (
@@ -66,9 +71,10 @@ def test_one_robot_is_a_table_of_engines_and_quantities(printed):
     (row,) = (line for line in text.splitlines() if line.strip().startswith("adam 0.5.0"))
     assert len(re.findall(r"[A-Z–](?= |$)", row)) == 15
     assert "newton 1.8.0 (float32)" in text
+    text = " ".join(text.split())
     for said in (
         "inertias are recomputed from collision shapes (link7, line 120; link6, line 98; link5, line 77",
-        "1 more): by 78% in all but tree, placements, Jacobians  https://github.com/bulletphysics",
+        "1 more): by 78% in all but tree, placements, Jacobians https://github.com/bulletphysics",
         "damping of joints acts within the time step: by 3e-05 in simulation",
     ):
         assert said in text, said
@@ -78,13 +84,46 @@ def test_one_robot_is_a_table_of_engines_and_quantities(printed):
 @pytest.mark.parametrize("robots", [ROBOTS, ROBOTS[1:2]], ids=["many", "one"])
 def test_narrow_terminals_show_numbers_for_names(printed, width, robots):
     lines = printed(sample(robots), width).splitlines()
-    assert max(map(len, lines[:8])) <= width
-    letters = [re.findall(r" ([A-Z–])(?= |$)", line) for line in lines]
-    columns = len(VERSIONS) - 1 if len(robots) > 1 else 15
-    rows = len(robots) if len(robots) > 1 else len(VERSIONS) - 1
-    assert sum(len(found) == columns for found in letters) == rows
+    assert max(map(cell_len, lines)) <= width
     text = " ".join(lines)
-    assert "11 frax" in text if len(robots) > 1 else "15 simulation" in text
+    if len(robots) == 1:
+        letters = [re.findall(r" ([A-Z–])(?= |$)", line) for line in lines]
+        assert sum(len(found) == 15 for found in letters) == len(VERSIONS) - 1
+        assert "15 simulation" in text
+        return
+    pairs = [re.findall(r" ([A-Z–]{2})(?= |$)", line) for line in lines]
+    assert sum(len(found) == len(VERSIONS) - 1 for found in pairs) == len(robots)
+    assert ("11 frax" in " ".join(text.split())) == (width < 100)
+
+
+def test_the_first_sentence_names_the_engines_that_agree(printed):
+    quantities = ["H", "bias", "q̈", "momentum"]
+
+    def cells(engine, states, errors=(3e-13, 2e-13)):
+        for robot, state, error in zip("ab", states, errors, strict=True):
+            for quantity in quantities:
+                differs = state if quantity == "bias" or state == REFUSED else AGREES
+                yield Cell(robot, "fixed", engine, quantity, differs, error, 1e-11)
+
+    def first(engines):
+        robots = [CheckedRobot(name, "fixed", name, "urdf", "", 3) for name in "ab"]
+        used = [UsedEngine(engine, "1") for engine in engines]
+        listed = [cell for engine, states in engines.items() for cell in cells(engine, states)]
+        return " ".join(
+            printed(Report(META, used, robots, quantities, listed)).split("H, bias and q̈ agree", 2)[1].split()
+        )
+
+    ours = {"pinocchio": (AGREES, AGREES)}
+    as_they_are = "to 3e-13 on 2 of 2 robots in pinocchio, as the files are"
+    assert first(ours) == f"{as_they_are}."
+    assert first({**ours, "dart": (AGREES, EXPLAINED)}) == (
+        f"{as_they_are}; to 3e-13 on every robot that they read in dart, once the causes below are removed."
+    )
+    assert first({**ours, "dart": (AGREES, DISAGREES)}) == f"{as_they_are}."
+    assert first({**ours, "dart": (AGREES, REFUSED)}) == f"{as_they_are}."
+    assert first({**ours, "adam": (AGREES, AGREES)}).startswith(
+        "to 3e-13 on 2 of 2 robots in pinocchio and adam,"
+    )
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -112,7 +151,7 @@ def test_nothing_compared(printed):
 @given(report=reports())
 def test_hostile_names_are_printed_as_they_are(report):
     out = Console(width=100, highlight=False, record=True, file=StringIO())
-    kept, terminal.console = terminal.console, lambda: out
+    kept, terminal.console = terminal.console, lambda width: out
     try:
         print_report(report)
     finally:

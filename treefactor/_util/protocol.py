@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -97,6 +98,66 @@ class EngineJoint:
     body: str = ""
 
 
+@dataclass(frozen=True, eq=False)
+class ContactScene:
+    """A rigid body at rest above the ground z = 0, and the run that a comparison of contacts asks for.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+        URDF without moving joints.
+    p : ndarray, shape (3,)
+        Origin of the root link at the start (m).
+    R : ndarray, shape (3, 3)
+        Rotation of the root link at the start.
+    gravity : ndarray, shape (3,)
+        In the axes of the ground (m/s^2): an incline is a tilted gravity.
+    mu : float
+        Coefficient of friction.
+    h : float
+        Step (s).
+    steps : int
+
+    Notes
+    -----
+    Thread-compatible.
+    """
+
+    path: Path
+    p: np.ndarray
+    R: np.ndarray
+    gravity: np.ndarray
+    mu: float
+    h: float
+    steps: int
+
+
+@dataclass(frozen=True, eq=False)
+class ContactRun:
+    """Motion of the body of a `ContactScene`, and the forces of the ground in the last step.
+
+    Attributes
+    ----------
+    p : ndarray, shape (steps + 1, 3)
+        Origin of the root link (m).
+    R : ndarray, shape (3, 3)
+        Rotation of the root link at the end.
+    points : ndarray, shape (points, 3)
+        Where the ground touches the body (m).
+    normal : ndarray, shape (points,)
+        Normal forces (N).
+
+    Notes
+    -----
+    Thread-compatible.
+    """
+
+    p: np.ndarray
+    R: np.ndarray
+    points: np.ndarray
+    normal: np.ndarray
+
+
 class Engine(Protocol):
     """Functions of an engine's module; q, v, a, tau and H are in the engine's own conventions.
 
@@ -115,6 +176,8 @@ class Engine(Protocol):
     OPTIONS: Mapping[
         str, str
     ]  # optional: of load, by name: what the engine does without it, as a sentence's end
+
+    CONVENTIONS: frozenset[str]  # optional: OPTIONS that choose between conventions; the comparison sets them
 
     def load(self, path, floating: bool, gravity, options: frozenset[str] = frozenset()) -> Any:
         """Load a file the way scripts do, except for the options named; return the robot.
@@ -181,3 +244,15 @@ class Engine(Protocol):
 
     def settings(self, path, floating: bool, gravity, rng) -> list[tuple[str, float, tuple[str, ...]]]:
         """Find what acts by default when a script simulates the file: name, relative effect on q̈, where."""
+
+
+class ContactEngine(Protocol):
+    """Names of a module that runs the scenes of a comparison of contacts in an engine."""
+
+    CONTACT_OPTIONS: Mapping[str, str]  # by name: what the engine does without it, as a sentence's end
+
+    def contact_run(self, scene: ContactScene, options: frozenset[str] = frozenset()) -> ContactRun:
+        """Run a scene the way scripts do, friction not set, except for the options named.
+
+        Raises AdapterError where the engine refuses the file.
+        """

@@ -2,8 +2,8 @@
 
 ``matrix`` runs a comparison, ``examine`` queries an engine for ``quantities``, ``repair`` and ``tensors``
 find causes, ``judge`` makes cells of them. ``engines`` names the engines, ``workers`` are their processes,
-``selfcheck`` needs one engine. Folders: ``rewriting`` and ``traps`` are about files, ``derivatives`` compares
-derivatives, ``project`` reads ``treefactor.toml``, ``plugin`` runs under pytest.
+``selfcheck`` needs one engine. Folders: ``rewriting`` and ``traps`` are about files, ``derivatives`` and
+``contacts`` compare these, ``project`` reads ``treefactor.toml``, ``plugin`` runs under pytest.
 """
 
 from .._util.protocol import Base, Engine, EngineJoint
@@ -26,6 +26,7 @@ from .cells import (
     Report,
     UsedEngine,
 )
+from .contacts import CONTACT_ENGINES, ContactCheck, ContactRow, check_contacts
 from .derivatives import DERIVATIVE_ENGINES, DerivativeRow, check_derivatives
 from .engines import ENGINES, ChosenEngine, has_pinocchio
 from .judge import ALL_QUANTITIES
@@ -35,6 +36,7 @@ from .selfcheck import SelfCheck, self_check
 __all__ = [
     "AGREES",
     "ALL_QUANTITIES",
+    "CONTACT_ENGINES",
     "CRASHED",
     "DERIVATIVE_ENGINES",
     "DISAGREES",
@@ -53,6 +55,8 @@ __all__ = [
     "Cell",
     "CheckedRobot",
     "ChosenEngine",
+    "ContactCheck",
+    "ContactRow",
     "DerivativeRow",
     "Engine",
     "EngineJoint",
@@ -61,6 +65,7 @@ __all__ = [
     "SelfCheck",
     "UsedEngine",
     "check",
+    "check_contacts",
     "check_derivatives",
     "compare",
     "has_pinocchio",

@@ -95,7 +95,8 @@ class KnownEngine:
         if self.newest_python and sys.version_info[:2] > self.newest_python:
             wanted = ".".join(map(str, self.newest_python))
             running = ".".join(map(str, sys.version_info[:2]))
-            return f"it has no wheels for Python {running}: use Python {wanted}, pip install {self.pip}"
+            get = f"pip install {self.pip}, or make demo PYTHON=python{wanted} in a checkout"
+            return f"it has no wheels for Python {running}: use Python {wanted}, {get}"
         return f"pip install {self.pip}"
 
 

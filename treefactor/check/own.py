@@ -32,6 +32,7 @@ READS = ("urdf", "mjcf")
 DTYPE = "float64"
 COUPLES = True
 OPTIONS = {"root_link": "leaves the root link of a fixed base out of masses, centre of mass and energies"}
+CONVENTIONS = frozenset(OPTIONS)
 
 NONE = {"lower": None, "upper": None}  # limits of a joint whose q has another size
 BODY_AXES = "armature_in_body_axes"  # option: the armature of free joints acts along the axes of the body

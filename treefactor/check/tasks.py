@@ -64,7 +64,7 @@ def robot_task(
     module = engine_module(chosen.name)
     if reason := _not_offered(module, robot):
         return excluded(robot, chosen.title, quantities, NOT_OFFERED, reason)
-    options = frozenset(chosen.options) | own_options(robot)
+    options = frozenset(chosen.options) | own_options(robot) | conventions(module)
     with tempfile.TemporaryDirectory() as folder:
         examination = Examination(
             module, robot, reference, tuple(quantities), chosen.weight, options, Path(folder)
@@ -82,7 +82,7 @@ def refusal_task(
     module = engine_module(chosen.name)
     if reason := _not_offered(module, robot):
         return excluded(robot, chosen.title, quantities, NOT_OFFERED, reason)
-    options = frozenset(chosen.options) | own_options(robot)
+    options = frozenset(chosen.options) | own_options(robot) | conventions(module)
     own = Examination(module, robot, None, (), chosen.weight, options).refusal()
     others = "; ".join(f"{name}: {why}" for name, why in refusals.items() if name != chosen.title or not own)
     reason = "; ".join(filter(None, (own, others and f"no reference: {others}")))
@@ -101,3 +101,8 @@ def _not_offered(module, robot: Robot) -> str:
 def own_options(robot: Robot) -> frozenset[str]:
     """Return the options of load that a robot demands."""
     return frozenset({MIMIC} if robot.mimic else ())
+
+
+def conventions(module) -> frozenset[str]:
+    """Return the options that make an engine's conventions those of the comparison: no differences."""
+    return getattr(module, "CONVENTIONS", frozenset())

@@ -39,6 +39,8 @@ def run_check(options: argparse.Namespace) -> int:
     _require_places(options)
     if options.derivatives:
         return _check_derivatives(options)
+    if options.contacts:
+        return _check_contacts(options)
     if options.list_engines:
         _print_engines()
         return 0
@@ -152,9 +154,7 @@ def _print_engines() -> None:
 
 def _check_derivatives(options: argparse.Namespace) -> int:
     """Print the comparison of derivatives; return 1 if a verdict is neither agrees nor explained."""
-    given = [kind for kind in REPORTS[1:] if getattr(options, kind)]
-    if given:
-        raise TreefactorError(f"--{given[0]} reports no derivatives: leave it out with --derivatives")
+    _require_json_alone(options, "derivatives")
     chosen = _chosen_robots(options)
     with _engines_aside():
         engines = options.engine or _installed_engines(check.DERIVATIVE_ENGINES)
@@ -177,6 +177,33 @@ def _check_derivatives(options: argparse.Namespace) -> int:
         if rows:  # after the files: the reader of a pipe may close it
             report.print_derivative_rows(rows)
     return 0 if all(row.verdict in check.GOOD for row in rows) else DISAGREE
+
+
+def _check_contacts(options: argparse.Namespace) -> int:
+    """Print the comparison of contacts; return 1 if a value is wrong, or a named engine refuses the file."""
+    _require_json_alone(options, "contacts")
+    if not options.robot:
+        raise TreefactorError("--contacts needs a robot: treefactor check --contacts robot.urdf")
+    chosen = _chosen_robots(options)
+    with _engines_aside():
+        engines = _installed_engines(options.engine or check.CONTACT_ENGINES)
+        results = check.check_contacts(chosen, engines)
+        compared = list(progress(results, len(chosen), "checking", lambda checked: checked.robot))
+    versions = {engine: engine_version(engine) or None for engine in engines}
+    with replacing(options.json) as json_file:
+        content = {"treefactor": __version__, "engines": versions}
+        report.write_json(json_file, {**content, "robots": [checked.as_dict() for checked in compared]})
+    report.print_contacts(compared)
+    good = check.GOOD if options.engine else (*check.GOOD, check.REFUSED)
+    right = all(row.state in good for checked in compared for row in checked.rows)
+    return 0 if right else DISAGREE
+
+
+def _require_json_alone(options: argparse.Namespace, what: str) -> None:
+    """Raise TreefactorError if a report is to be written that has no place for a comparison."""
+    for kind in REPORTS[1:]:
+        if getattr(options, kind):
+            raise TreefactorError(f"--{kind} reports no {what}: leave it out with --{what}")
 
 
 def _chosen_robots(options: argparse.Namespace) -> list[robots.Robot]:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import track
 
 DISAGREE, FAILED, NOTHING = 1, 2, 3  # exit statuses
+FEW = 10  # results of which each has a line in a pipe
 HUNG_UP, INTERRUPTED, TERMINATED = 129, 130, 143
 
 
@@ -25,11 +26,14 @@ def on_floating_base(options: argparse.Namespace) -> bool | None:
 def progress(
     results: Iterable[Result], total: int, doing: str, line: Callable[[Result], str]
 ) -> Iterator[Result]:
-    """Show a bar on a terminal, a line for every result in a pipe."""
+    """Show a bar on a terminal; in a pipe a line for every result, of many robots for every tenth of them."""
     errors = Console(stderr=True)
     if errors.is_terminal:
         yield from track(results, doing, total, console=errors, transient=True)
         return
     for count, result in enumerate(results, start=1):
-        print(f"[{count}/{total}] {line(result)}", file=sys.stderr)
+        if total <= FEW:
+            print(f"[{count}/{total}] {line(result)}", file=sys.stderr)
+        elif count * 10 // total > (count - 1) * 10 // total:
+            print(f"{doing}: {count} of {total}", file=sys.stderr)
         yield result

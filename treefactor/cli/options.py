@@ -74,6 +74,11 @@ def _check(commands) -> None:
     )
     add("--derivatives", action="store_true", help="compare derivatives by pinocchio and mujoco instead")
     add(
+        "--contacts",
+        action="store_true",
+        help="compare instead how the robot, all its joints fixed at zero, rests and slides on the ground",
+    )
+    add(
         "--traps",
         action="store_true",
         default=None,

@@ -113,7 +113,7 @@ class _Reader:
 
     def mesh_path(self, link: str, name: str) -> Path:
         """Return the file of a mesh by its name in the URDF."""
-        tried = self.places(name)
+        tried = mesh_places(self.path, name, self.folders)
         for path in tried:
             if path.is_file():
                 return path
@@ -129,19 +129,19 @@ class _Reader:
                 raise InvalidModelError(str(error)) from None
         return self.vertices[path]
 
-    def places(self, name: str) -> list[Path]:
-        """Return where a mesh may be: in a package, beside the file, or at its own path.
-
-        Packages are in the folders given and, after these, in those that contain the file.
-        """
-        parsed = urlparse(name)
-        if parsed.scheme == "package":
-            inside = Path(parsed.netloc, unquote(parsed.path).lstrip("/"))
-            around = self.path.absolute().parents
-            return [folder / inside for folder in dict.fromkeys([*self.folders, *around])]
-        path = Path(unquote(parsed.path)) if parsed.scheme == "file" else Path(name)
-        return [folder / path for folder in dict.fromkeys([self.path.parent, *self.folders])]
-
     def error(self, link: str, reason: str) -> AdapterError:
         """Return an error that names the file, and the link with its line."""
         return part_error(self.path, None, f"link {link!r}: {reason}", link, tag="link")
+
+
+def mesh_places(path: Path, name: str, folders: Sequence[Path] = ()) -> list[Path]:
+    """Return where a mesh of a URDF may be: in a package, beside the file, or at its own path.
+
+    Packages are in the folders given and, after these, in those that contain the file.
+    """
+    parsed = urlparse(name)
+    if parsed.scheme == "package":
+        inside = Path(parsed.netloc, unquote(parsed.path).lstrip("/"))
+        return [folder / inside for folder in dict.fromkeys([*folders, *path.absolute().parents])]
+    file = Path(unquote(parsed.path)) if parsed.scheme == "file" else Path(name)
+    return [folder / file for folder in dict.fromkeys([path.parent, *folders])]

@@ -32,6 +32,7 @@ from .console import (
     tree_figures,
     write_json,
 )
+from .contacts import print_contacts
 from .derivatives import print_derivative_rows
 from .frames import frame_figures, print_frames
 from .identification import identification_figures, print_identification
@@ -60,6 +61,7 @@ __all__ = [
     "print_basis",
     "print_branch",
     "print_busy",
+    "print_contacts",
     "print_contradicted",
     "print_derivative_rows",
     "print_exhibits",

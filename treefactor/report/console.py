@@ -84,10 +84,10 @@ class _Console(Console):
         raise
 
 
-def console() -> Console:
-    """Return a console as wide as the terminal, or wide enough for one line per record in a pipe."""
+def console(width: int = PIPE_WIDTH) -> Console:
+    """Return a console as wide as the terminal; in a pipe by default wide enough for one line per record."""
     plain = _Console(highlight=False)
-    return plain if plain.is_terminal else _Console(highlight=False, width=PIPE_WIDTH)
+    return plain if plain.is_terminal else _Console(highlight=False, width=width)
 
 
 def counted(verdicts: Sequence[str], styles: Mapping[str, str], zeros: bool = False) -> Text:

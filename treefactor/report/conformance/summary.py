@@ -51,6 +51,7 @@ MEANINGS = {
     EXCLUDED: "there is no reference to compare with",
     NOT_OFFERED: "the engine does not compute it, or not for this format or base, or no coupled joints",
 }
+DYNAMICS = ("H", "bias", "q̈")
 DIFFERS = "differs by"  # how reasons with a number begin
 OWN_BASE = "own"  # base of an MJCF
 MISSING = 3  # quantities that "all but" may list
@@ -125,6 +126,77 @@ class EngineCause:
     quantities: tuple[str, ...]
     effect: float | None
     most: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """On how many robots H, bias and q̈ of one engine agree.
+
+    Attributes
+    ----------
+    engine : str
+    robots : int
+        On which the engine offers some of them.
+    as_it_is, explained : int
+        Robots on which all of them agree, of the file as it is, or once causes are removed.
+    error : float or None
+        Largest deviation on these robots, with the causes removed.
+    """
+
+    engine: str
+    robots: int
+    as_it_is: int
+    explained: int
+    error: float | None
+
+
+def agreements(report: Report) -> list[Agreement]:
+    """Return the agreement of every engine that is installed, the best first."""
+    missing, listed = missing_engines(report), []
+    for engine in names_of_engines(report):
+        if engine in missing:
+            continue
+        by_state: Counter = Counter()
+        errors: list[float] = []
+        for cells in by_robot(report).values():
+            own = [cell for cell in cells.get(engine, ()) if cell.quantity in DYNAMICS]
+            state = worst(cell.state for cell in own if cell.state not in (NOT_OFFERED, EXCLUDED))
+            by_state[state] += 1
+            if state in (AGREES, EXPLAINED):
+                errors += [cell.error for cell in own if cell.error is not None]
+        robots = sum(by_state.values()) - by_state[None]
+        if robots:
+            agree = by_state[AGREES], by_state[EXPLAINED]
+            listed.append(Agreement(engine, robots, *agree, max(errors, default=None)))
+    return sorted(listed, key=lambda one: -one.as_it_is)
+
+
+def headline(report: Report) -> str:
+    """Return in one sentence on how many robots H, bias and q̈ agree, and in which engines; "" if in none."""
+    listed, robots = agreements(report), len(by_robot(report))
+    as_they_are = [one for one in listed if one.as_it_is == robots]
+    repaired = [
+        one for one in listed if one not in as_they_are and one.as_it_is + one.explained == one.robots
+    ]
+    parts = []
+    if as_they_are:
+        names = _and([one.engine for one in as_they_are])
+        parts.append(f"{_size_of(as_they_are)} on {robots} of {robots} robots in {names}, as the files are")
+    if repaired:
+        names = _and([one.engine for one in repaired])
+        condition = "once the causes below are removed"
+        parts.append(f"{_size_of(repaired)} on every robot that they read in {names}, {condition}")
+    return f"H, bias and q̈ agree {'; '.join(parts)}." if parts else ""
+
+
+def _size_of(listed: list[Agreement]) -> str:
+    """Return the largest deviation in some engines as text."""
+    size = number(max((one.error for one in listed if one.error is not None), default=None))
+    return f"to {size}" if size else "to rounding"
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def worst(states: Iterable[str]) -> str | None:

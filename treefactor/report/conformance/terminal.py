@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -24,10 +25,11 @@ from ...check.cells import (
 from ...check.project.expectations import COMPARED
 from ..console import COLOURS, DETAILED, console
 from .summary import (
+    DYNAMICS,
     LETTERS,
     MEANINGS,
-    OWN_BASE,
     Failure,
+    agreements,
     by_robot,
     causes_by_engine,
     causes_on_robot,
@@ -36,6 +38,7 @@ from .summary import (
     effect,
     expectation_text,
     failures,
+    headline,
     in_order,
     missing_engines,
     names_of_engines,
@@ -53,9 +56,10 @@ from .summary import (
 SHOWN = 4  # links or joints named of a cause
 ROBOTS = 3  # robots named of a failure that many share
 CAPTION = (
-    "A letter is the worst state over the quantities. Last line: cells (one quantity of one robot) that "
-    "agree with the file as it is."
+    "First letter: the worst state of H, bias and q̈; second letter: of all other quantities. A cell is one "
+    "quantity of one robot; counted are those that agree with the file as it is."
 )
+WIDTH = 100  # columns in a pipe
 ONE_CAPTION = "Numbers: largest deviation over the size of the quantity, worst sample, the file as it is."
 REWRITTEN = "--no-ordinary: for “as it is” read “as rewritten”; simulation alone loads the file itself."
 
@@ -67,13 +71,15 @@ def print_report(report: Report) -> None:
     ----------
     report : Report
     """
-    out = console()
+    out = console(WIDTH)
     missing = missing_engines(report)
     grouped = {
         robot: {engine: cells for engine, cells in engines.items() if engine not in missing}
         for robot, engines in by_robot(report).items()
     }
     if any(grouped.values()):
+        if len(grouped) > 1 and (sentence := headline(report)):
+            out.print(Text(sentence, style="bold"))
         (_print_one if len(grouped) == 1 else _print_matrix)(out, report, grouped)
         if len(grouped) <= DETAILED:
             _print_causes(out, report, grouped)
@@ -85,12 +91,12 @@ def print_report(report: Report) -> None:
     _print_faults(out, report)
     for entry in stale(report):
         line = Text().append("stale expectation, nothing that it describes differs: ", style="bold red")
-        out.print(line.append(expectation_text(entry)), soft_wrap=True)
+        out.print(line.append(expectation_text(entry)))
     for engine, reason in missing.items():
-        out.print(Text(f"{engine} is not installed{f': {reason}' if reason else ''}"), soft_wrap=True)
+        out.print(Text(f"{engine} is not installed{f': {reason}' if reason else ''}"))
     for robot, reason in uncompared_robots(report).items():
         line = Text(title(_short(robot))).append(" is not compared: ").append(reason)
-        out.print(line, soft_wrap=True)
+        out.print(line)
     if any(grouped.values()):
         _print_legend(out, report, ONE_CAPTION if len(grouped) == 1 else CAPTION)
         if not any(cell.state in COMPARED for cell in report.cells):
@@ -113,33 +119,58 @@ def _print_one(out: Console, report: Report, grouped: dict) -> None:
     if _fits(out, table):
         out.print(table)
     else:
-        _print_numbered(
-            out, "engine", quantities, zip(map(Text, engines), (row[1] for row in rows), strict=True)
-        )
+        letters = [[_letter(cell) for cell in cells] for _, cells in rows]
+        _print_numbered(out, "engine", quantities, zip(map(Text, engines), letters, strict=True))
 
 
 def _print_matrix(out: Console, report: Report, grouped: dict) -> None:
-    """Print robots x engines, under the names of the engines or, in narrow terminals, their numbers."""
+    """Print what agrees in each engine, then robots x engines."""
+    _print_agreements(out, report)
     missing = missing_engines(report)
     engines = [name for name in names_of_engines(report) if name not in missing]
-    freedoms = {(robot.name, robot.base): robot.freedoms for robot in report.robots}
-    rows = []
+    rows, last = [], None
     for robot, cells in grouped.items():
-        label, n = Text(_short(robot)[0]), freedoms.get(robot)
-        base = robot[1] if robot[1] != OWN_BASE else ""
-        facts = ", ".join([*filter(None, [base]), *([f"n = {n}"] if n is not None else [])])
-        label.append(f" ({facts})" if facts else "", style="dim")
-        rows.append((label, [_worst_cell(cells.get(engine, ())) for engine in engines]))
-    table = _table("robot", engines)
-    for label, states in rows:
-        table.add_row(label, *map(_letter, states))
+        base, *mimic = robot[1].split(", ")
+        if base != last:
+            rows.append((Text(title(("", base)).removeprefix(", "), style="dim"), [Text()] * len(engines)))
+        label = ", ".join([_short(robot)[0], *mimic])
+        rows.append((Text(label), [_letters(cells.get(engine, ())) for engine in engines]))
+        last = base
+    table = Table(header_style="bold", box=None, padding=(0, 1, 0, 0))
+    table.add_column("robot", overflow="fold")
+    for name in engines:
+        table.add_column(Text(name), no_wrap=True)
+    for label, letters in rows:
+        table.add_row(label, *letters)
     if not _fits(out, table):
         _print_numbered(out, "robot", engines, rows)
         return
-    agreeing = counts(report)
-    figures = [str(agreeing[engine][AGREES]) for engine in engines]
-    table.add_row(f"cells that agree, of {cells_per_engine(report)}", *figures, style="dim")
     out.print(table)
+
+
+def _print_agreements(out: Console, report: Report) -> None:
+    """Print for every engine on how many robots H, bias and q̈ agree, and how many cells of all quantities."""
+    agreeing, cells = counts(report), cells_per_engine(report)
+    table = Table(header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("H, bias and q̈ agree", no_wrap=True)
+    columns = ("on robots", "as the file is", "causes removed", "to", f"of all {cells} cells")
+    for name in columns:
+        table.add_column(name, justify="right")
+    for one in agreements(report):
+        table.add_row(
+            Text(one.engine),
+            f"{one.as_it_is + one.explained} of {one.robots}",
+            *(str(one.as_it_is), str(one.explained), number(one.error)),
+            str(agreeing[one.engine][AGREES]),
+        )
+    if table.row_count:
+        out.print(table)
+
+
+def _letters(cells: Sequence[Cell]) -> Text:
+    """Return the letters of the worst states of H, bias and q̈, and of the other quantities."""
+    parts = ([c for c in cells if (c.quantity in DYNAMICS) == dynamics] for dynamics in (True, False))
+    return Text().join(_letter(_worst_cell(part)) for part in parts)
 
 
 def _print_numbered(out: Console, first: str, columns: Sequence[str], rows: Iterable) -> None:
@@ -148,8 +179,8 @@ def _print_numbered(out: Console, first: str, columns: Sequence[str], rows: Iter
     table.add_column(first, overflow="fold")
     for k in range(len(columns)):
         table.add_column(str(k + 1), no_wrap=True)
-    for label, cells in rows:
-        table.add_row(label, *map(_letter, cells))
+    for label, states in rows:
+        table.add_row(label, *states)
     out.print(table)
     key = ", ".join(f"{k + 1} {name}" for k, name in enumerate(columns))
     out.print(Text(key, style="dim"))
@@ -169,9 +200,9 @@ def _fits(out: Console, table: Table) -> bool:
 
 
 def _short(robot: tuple[str, str]) -> tuple[str, str]:
-    """Return name and base, of a path the file's name only."""
+    """Return name and base, of a path the file's name only, of a bundled robot without its package."""
     name, base = robot
-    return (Path(name).name or name) if Path(name).suffix else name, base
+    return (Path(name).name or name) if Path(name).suffix else name.removeprefix("pybullet_data/"), base
 
 
 def _worst_cell(cells: Iterable[Cell]) -> Cell | None:
@@ -197,7 +228,7 @@ def _print_causes(out: Console, report: Report, grouped: dict) -> None:
             if state is None:
                 continue
             line = Text(f"{title(_short(robot))}, {engine} " if len(grouped) > 1 else f"{engine} ")
-            out.print(line.append(state, style=COLOURS[state]).append(":"), soft_wrap=True)
+            out.print(line.append(state, style=COLOURS[state]).append(":"))
             names = offered(cells, report)
             for on_robot in causes_on_robot(good):
                 size = effect(on_robot.cause.effect)
@@ -211,7 +242,8 @@ def _print_causes(out: Console, report: Report, grouped: dict) -> None:
 
 def _print_item(out: Console, text: str, link: str) -> None:
     """Print an entry of a list; an address is dim and last."""
-    out.print(Text(f"  {text}").append(f"  {link}" if link else "", style="dim"), soft_wrap=True)
+    line = Text(text).append(f"  {link}" if link else "", style="dim")
+    out.print(Padding(line, (0, 0, 0, 2), expand=False))
 
 
 def _where(cause: Cause) -> str:
@@ -251,7 +283,7 @@ def _print_failures(out: Console, report: Report) -> None:
         more = [f"{len(robots) - ROBOTS} more"] if len(robots) > ROBOTS else []
         line = Text(f"{'; '.join([*robots[:ROBOTS], *more])}, {engine} ").append(state, style=COLOURS[state])
         line.append(f" ({quantities})" if quantities else "", style="dim")
-        out.print(line.append(f": {reason}" if reason else ""), soft_wrap=True)
+        out.print(line.append(f": {reason}" if reason else ""))
         causes = {cause.text: cause for failure in alike for cause in failure.causes}
         for cause in causes.values():
             _print_item(out, f"{cause.text}{_where(cause)}", cause.link)
@@ -266,11 +298,11 @@ def _print_faults(out: Console, report: Report) -> None:
             expected[name] = expected.get(name, 0) + 1
             continue
         line = Text(f"{name} ").append(fault.word, style="dim" if fault.expected else COLOURS[DISAGREES])
-        out.print(line.append(f": {fault}{f' ({fault.expected})' if fault.expected else ''}"), soft_wrap=True)
+        out.print(line.append(f": {fault}{f' ({fault.expected})' if fault.expected else ''}"))
     if expected:
         names = ", ".join(f"{name} ({count})" for name, count in expected.items())
         text = f"impossible inertias of links, or unreadable files, as expected: {names}"
-        out.print(Text(text, style="dim"), soft_wrap=True)
+        out.print(Text(text, style="dim"))
 
 
 def _print_legend(out: Console, report: Report, caption: str) -> None:
