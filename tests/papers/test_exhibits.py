@@ -5,6 +5,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from helpers.sweeps import in_turn
 
 from treefactor import cli
 from treefactor.check.cells import EXPLAINED
@@ -50,9 +51,7 @@ NUMBERED = {  # items of the papers' texts, counted there by hand
     },
 }
 ITEM = re.compile(r"(eq\.|Fig\.|Table|Theorem|Corollary) ([\d.()]+)")
-LISTED = [
-    pytest.param(one, id=f"{paper}, {one.name}") for paper, listed in EXHIBITS.items() for one in listed
-]
+LISTED = [pytest.param({one.name: one for one in listed}, id=paper) for paper, listed in EXHIBITS.items()]
 
 
 @pytest.fixture(scope="session")
@@ -77,7 +76,7 @@ def test_every_numbered_item_is_listed(paper):
         assert sorted(number for one, number in found if one == kind) == sorted(numbers)
 
 
-@pytest.mark.parametrize("one", LISTED)
+@in_turn("one", LISTED)
 def test_verdicts_have_reasons_and_tables(one):
     assert one.paper in tables.PAPERS
     assert one in EXHIBITS[one.paper]
@@ -88,7 +87,7 @@ def test_verdicts_have_reasons_and_tables(one):
     assert not one.claim.endswith(".")
 
 
-@pytest.mark.parametrize("one", LISTED)
+@in_turn("one", LISTED)
 def test_verdicts_follow_from_rows(one, found):
     rows = one.shown_by(found)
     assert bool(rows) == (one.verdict not in (NOT_EXECUTABLE, NOT_IMPLEMENTED))
