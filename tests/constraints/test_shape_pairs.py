@@ -53,6 +53,19 @@ def test_pairs_of_an_srdf_are_those_that_pinocchio_removes(name):
     assert named <= {"same body", STILL, "adjacent bodies", "Adjacent", "Never", "Default", "User", ""}
 
 
+def test_shapes_are_on_the_links_that_they_are_called_by(tmp_path):
+    text = '<robot><disable_collisions link1="left_foot" link2="trunk" reason="Never"/></robot>'
+    (tmp_path / "robot.srdf").write_text(text)
+    model = tf.Model([tf.Joint(str(k), "freeflyer", inertia=SOLID) for k in range(4)])
+    shapes = Geometry(
+        [Sphere(k, radius=0.1) for k in range(4)], ["left_foot", "trunk_0", "left_foot_12", "left"]
+    )
+    assert reasons(model, shapes, srdf=tmp_path / "robot.srdf") == {
+        ("left_foot", "trunk_0"): "SRDF: Never",
+        ("trunk_0", "left_foot_12"): "SRDF: Never",
+    }
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -77,7 +77,8 @@ def test_a_picture_has_the_triangles_of_all_shapes_within_its_limits(tmp_path):
     again = viewing.plot(ball, shapes, q[0], axes=axes)
     assert again is axes
     axes.figure.savefig(tmp_path / "ball.png", dpi=20)
-    assert viewing.plot(ball, Geometry([]), q[0], [Plane()]).get_xlim() == (-1.0, 1.0)
+    for others in ([Plane()], []):
+        assert viewing.plot(ball, Geometry([]), q[0], others).get_xlim() == (-1.0, 1.0)
 
 
 class RecordingServer:

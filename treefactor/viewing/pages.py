@@ -48,12 +48,8 @@ def write_page(file, model: Model, geometry: Geometry, t, q, others: Iterable[Sh
     Notes
     -----
     At most 30 states per second are written; the page plays them in real time, about 1 MB and the meshes
-    large. viser serves the scene at a port of this machine while the page is made.
-
-    Examples
-    --------
-    >>> run = stepper.run(q, v, 1000)  # doctest: +SKIP
-    >>> viewing.write_page("fall.html", robot, shapes, run.t, run.q, [Plane()])  # doctest: +SKIP
+    large. viser serves the scene at a port of this machine while the page is made. Of a run of a
+    `constraints.Stepper`: ``write_page("fall.html", model, geometry, run.t, run.q, [Plane()])``.
     """
     try:
         import viser

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -57,11 +58,12 @@ def plot(model: Model, geometry: Geometry, q, others: Iterable[Shape] = (), axes
     Examples
     --------
     >>> import treefactor as tf
-    >>> from treefactor import robots, viewing
-    >>> from treefactor.constraints import Plane
-    >>> robot, shapes = tf.Model.from_urdf(robots.find("iris").path, floating=True, geometry="collision")
-    >>> axes = viewing.plot(robot, shapes, tf.neutral(robot), [Plane()])  # doctest: +SKIP
-    >>> axes.figure.savefig("iris.png")  # doctest: +SKIP
+    >>> from treefactor import viewing
+    >>> from treefactor.constraints import Box, Geometry, Plane
+    >>> slide = tf.Joint("slide", "prismatic", axis=[0, 0, 1], inertia=tf.Inertia(1.0))
+    >>> axes = viewing.plot(tf.Model([slide]), Geometry([Box(0, [1, 1, 1])]), [2.0], [Plane()])
+    >>> [float(z) for z in axes.get_zlim()]
+    [1.5, 2.5]
     """
     try:
         from matplotlib.figure import Figure
@@ -69,7 +71,8 @@ def plot(model: Model, geometry: Geometry, q, others: Iterable[Shape] = (), axes
     except ImportError as error:
         raise TreefactorError(f"plots need Matplotlib ({error}): pip install 'treefactor[plot]'") from None
     shapes = [*geometry, *as_tuple(others, "others")]
-    placed = np.atleast_3d(shape_placements(model, shapes, q)).reshape(-1, len(shapes), 3, 4)
+    placed = shape_placements(model, shapes, q)
+    placed = placed.reshape(math.prod(placed.shape[:-3]), *placed.shape[-3:])
     low, high = _limits(bounding_boxes(model, shapes, q))
     size = float((high - low).max())
     if axes is None:
