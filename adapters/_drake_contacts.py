@@ -20,6 +20,7 @@ from pydrake.systems.analysis import Simulator
 from pydrake.systems.framework import DiagramBuilder
 
 from .._util.protocol import ContactRun, ContactScene
+from ..tolerances import STICTION
 from ._refusals import refusals, unwarned
 
 CONTACT_OPTIONS = {
@@ -29,7 +30,6 @@ CONTACT_OPTIONS = {
     "friction": "takes friction 1 where the file states none",
 }
 STIFF = 1e9  # N/m, or Pa
-STICTION = 1e-6  # m/s
 
 
 def contact_run(scene: ContactScene, options: frozenset[str] = frozenset()) -> ContactRun:

@@ -70,3 +70,6 @@ SAME_FACTOR = 1e-9  # relative; D of MuJoCo and its inverse differ more only if 
 # contacts: deviations that count as agreement, by unit; of forces relative to the weight
 CONTACTS_AGREE = {"mm": 0.02, "N": 1e-3, "mm/s": 0.01, "deg": 0.2}
 UNTURNED = 1e-2  # largest change of an entry of a rotation for which a body slides and does not roll or tip
+STAYED = 1e-9  # a smaller change of an entry of a rotation: the body has not moved on the ground
+ON_ONE_LINE = 1e-6  # m^2; three feet that span twice a smaller area do not determine their forces
+STICTION = 1e-6  # m/s; slip at the edge of the friction cone that Drake is told for contacts without creep

@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from treefactor import check
 from treefactor._util.conventions import JointsDifferError, UndeclaredJointError, pairs, translate
 from treefactor._util.protocol import Base, EngineJoint
+from treefactor.check import robots
 
 AXES = st.sampled_from(["world", "body", "inertial"])
 STEP = 1e-5
@@ -193,3 +195,11 @@ def test_a_base_that_is_always_there_is_left_out():
     assert at.v.tolist() == [0, 0, 0, 0, 0, 0, 2.0]
     assert at.reference_matrix(np.diag([1.0, 2, 3, 4, 5, 6, 7])).tolist() == [[7.0]]
     assert at.force(np.array([3.0])).tolist() == [0, 0, 0, 0, 0, 0, 3.0]
+
+
+@pytest.mark.parametrize("engine", ["pinocchio", "treefactor"])
+def test_the_root_link_of_a_fixed_base_is_translated_and_no_difference(engine):
+    pytest.importorskip("pinocchio")
+    quantities = ["centre of mass", "momentum", "energies"]
+    (cells,) = check.check([robots.find("ur5_robot")], [engine], quantities, samples=1)
+    assert [(cell.state, cell.causes) for cell in cells] == [(check.AGREES, ())] * 3

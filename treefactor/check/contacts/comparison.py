@@ -15,7 +15,7 @@ import numpy as np
 from ..._util.protocol import ContactEngine, ContactRun, ContactScene
 from ...exceptions import AdapterError
 from ...model.model import Model
-from ...tolerances import CONTACTS_AGREE, UNTURNED
+from ...tolerances import CONTACTS_AGREE, ON_ONE_LINE, STAYED, UNTURNED
 from ..cells import AGREES, DISAGREES, EXCLUDED, EXPLAINED, REFUSED, Cause
 from ..robots import Robot
 from . import by_treefactor
@@ -230,7 +230,7 @@ def _turned(rest: ContactRun, run: ContactRun) -> bool:
 def _feet(resting: ContactRun, body) -> np.ndarray:
     """Return the points of support if there are three that determine all forces, otherwise none."""
     points = resting.points[resting.normal > 0.0]
-    if len(points) != 3 or abs(np.linalg.det(np.column_stack([points[:, :2], np.ones(3)]))) < 1e-6:
+    if len(points) != 3 or abs(np.linalg.det(np.column_stack([points[:, :2], np.ones(3)]))) < ON_ONE_LINE:
         return np.zeros((0, 3))
     return points
 
@@ -238,7 +238,7 @@ def _feet(resting: ContactRun, body) -> np.ndarray:
 def _exact(start: _Start, resting: ContactRun, mass: float, feet: np.ndarray) -> dict[str, float]:
     """Return what statics and Coulomb's law state."""
     exact = {SUPPORT: mass * GRAVITY, CREEP: 0.0, ANGLE: float(np.degrees(np.arctan(MU)))}
-    if np.abs(resting.R - np.eye(3)).max() < 1e-9:  # it stays as it was put on the ground
+    if np.abs(resting.R - np.eye(3)).max() < STAYED:  # it stays as it was put on the ground
         exact[HEIGHT] = 1e3 * start.p[2]
     if len(feet):
         centre = resting.p[-1] + resting.R @ Model.from_urdf(start.rigid, floating=True).joints[0].inertia.com
