@@ -204,6 +204,10 @@ RESTING = {  # two shapes, the height and turn of the second, and how many point
         *(Box(1, [0.2, 0.2, 0.2]), Cylinder(0, 0.1, 0.4), 0.2, [np.pi / 2, 0, 0], 2),
     ),
     "lying cylinder on an end": (Cylinder(1, 0.3, 0.2), Cylinder(0, 0.1, 0.4), 0.2, [np.pi / 2, 0, 0], 2),
+    "end of a cylinder on a lying one": (
+        *(Cylinder(1, 0.1, 0.4, R=[[1, 0, 0], [0, 0, -1], [0, 1, 0]]), Cylinder(0, 0.3, 0.2), 0.2),
+        *([0, 0, 0.3], 2),
+    ),
     "cube on a cylinder": (Cylinder(1, 0.3, 0.2), CUBE, 0.2, [0, 0, 0.3], 4),
     "sphere on a box": (Box(1, [1.0, 0.2, 0.2]), Sphere(0, radius=0.1), 0.2, [0, 0, 0], 1),
 }

@@ -39,18 +39,25 @@ static Pose inverse(const Pose *A)
     return pose;
 }
 
-/* The face of a hull that separates another one most, which is placed in its frame. */
+/* The face of a hull that separates another one most, which is placed in its frame. A corner that was below the last face
+ * shows most often that a face separates less. */
 static double best_face(const Polytope *hull, const Polytope *other, const Pose *placed, int *face)
 {
     double most = -INFINITY;
+    int below = 0;
     for (int f = 0; f < hull->faces; f++) {
-        double n[3], least = INFINITY;
+        double n[3], shift = dot3(hull->normal + 3 * f, placed->p) - hull->offset[f], least;
         turn_back(placed->R, hull->normal + 3 * f, n);
-        for (int k = 0; k < other->corners; k++)
-            least = fmin(least, dot3(n, other->corner + 3 * k));
-        least += dot3(hull->normal + 3 * f, placed->p) - hull->offset[f];
-        if (least > most) {
-            most = least;
+        least = dot3(n, other->corner + 3 * below);
+        for (int k = 0; k < other->corners && least + shift > most; k++) {
+            double height = dot3(n, other->corner + 3 * k);
+            if (height < least) {
+                least = height;
+                below = k;
+            }
+        }
+        if (least + shift > most) {
+            most = least + shift;
             *face = f;
         }
     }
@@ -95,25 +102,38 @@ static void best_edges_of_boxes(const ContactShape *a, const ContactShape *b, co
         }
 }
 
-/* What the separation cannot exceed along directions against the normals c and d of the faces at an edge through start. */
-static double bound_of_edge(const Polytope *a, const double *start, const double *c, const double *d)
+/* What the separation from a corner cannot exceed along directions within a width of n, from start. */
+static double bound_from_corner(const double *corner, const double *start, const double *n, double width)
 {
-    double n[3], apart[3], F, length, width = 0.5 * acos(clamp(dot3(c, d), -1.0, 1.0));
+    double apart[3], F;
+    subtract3(start, corner, apart);
+    F = dot3(n, apart);
+    along3(apart, -F, n, apart);
+    return bound_on_arc(F, length3(apart), width);
+}
+
+/* Whether directions against the normals c and d of the faces at an edge through start may separate more than those known.
+ * The corner that was farthest the last time shows most often that they do not. */
+static int may_separate(const Polytope *a, const double *start, const double *c, const double *d, double known,
+                        const double **farthest)
+{
+    double n[3], length, width = 0.5 * acos(clamp(dot3(c, d), -1.0, 1.0));
     for (int r = 0; r < 3; r++)
         n[r] = -c[r] - d[r];
     length = length3(n);
     for (int r = 0; r < 3; r++)
         n[r] /= length;
-    subtract3(start, farthest_corner(a, n), apart);
-    F = dot3(n, apart);
-    along3(apart, -F, n, apart);
-    return length > 0.0 ? bound_on_arc(F, length3(apart), width) : INFINITY;
+    if (bound_from_corner(*farthest, start, n, width) <= known)
+        return 0;
+    *farthest = farthest_corner(a, n);
+    return !(bound_from_corner(*farthest, start, n, width) <= known);
 }
 
 /* Pairs of edges whose arcs on the sphere of normals cross: they are the faces of the difference of both hulls. Edges of b
  * along which no direction separates more than those known are left out. */
 static void best_edges_of_hulls(const Polytope *a, const Polytope *b, const Pose *placed, double known, Axes *axes)
 {
+    const double *farthest = a->corner;
     for (int j = 0; j < b->edges; j++) {
         double c[3], d[3], side[3], start[3], dc[3];
         Segment edge = edge_of(b, j);
@@ -121,7 +141,7 @@ static void best_edges_of_hulls(const Polytope *a, const Polytope *b, const Pose
         turn(placed->R, b->normal + 3 * b->edge[4 * j + 3], d);
         turn(placed->R, edge.d, side);
         place(placed, edge.p, start);
-        if (bound_of_edge(a, start, c, d) <= fmax(known, axes->of_edges))
+        if (!may_separate(a, start, c, d, fmax(known, axes->of_edges), &farthest))
             continue;
         cross3(d, c, dc);
         for (int i = 0; i < a->edges; i++) {
