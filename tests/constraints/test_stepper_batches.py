@@ -107,6 +107,12 @@ def test_compiled_steps_of_shapes_whose_points_come_and_go(friction, correction,
     assert np.count_nonzero(np.diff(points)) > 30
     assert min(points) < 5 < max(points)
     assert min(step.gap.min() for step in expected.steps) < -1e-3
+    for step in expected.steps[::10]:
+        least = [
+            step.points.gaps[step.points.contacts == k].min(initial=np.inf) for k in range(len(step.gap))
+        ]
+        assert (step.gap <= least).all()
+        assert np.isin(step.gap[np.isfinite(least)], least).all()
     assert sum(compiled_steps) == 150
     assert all(step.solution.residual() <= 1e-9 for step in expected.steps)
     for one in (stepper, other):

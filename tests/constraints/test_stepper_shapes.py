@@ -213,6 +213,19 @@ def test_points_keep_their_slots_where_others_come_and_go():
     assert np.abs(q[2] - 0.1) < 1e-9
 
 
+@pytest.mark.parametrize("fast", ["first", "second"])
+def test_fast_turns_into_a_shape_are_seen_in_time(fast):
+    """The end of a long box reaches a small one in a step, though their centres are far apart."""
+    long, small = Box(0, [2.0, 0.1, 0.1]), Box(1, [0.1, 0.1, 0.1])
+    model = bodies(2)
+    q, v = at((0, 0), (0.9, 0)), np.zeros(12)
+    q[8] = 0.1 + 0.08
+    v[1], v[5] = (45.0, 50.0) if fast == "first" else (0.0, 50.0)
+    contact = Contact(small, long) if fast == "first" else Contact(long, small)
+    assert Stepper(model, [contact], h=H).step(q, v).gap[0] == pytest.approx(0.08, abs=1e-12)
+    assert np.isinf(Stepper(model, [contact], h=H).step(q, np.zeros(12)).gap[0])
+
+
 def test_a_quadruped_of_its_urdf_falls_and_stands():
     model, shapes = tf.Model.from_urdf(bundled_robot("solo12"), floating=True, geometry="collision")
     q, v = np.r_[0, 0, 0.285, 0, 0, 0, 1, STANDING], np.zeros(18)

@@ -95,7 +95,7 @@ cdef class ShapeContactKernel:
     rows : ContactKernel
         Bodies and columns of every pair.
     colliders : list of pairs of Collider
-        Normals are out of the first one.
+        Each belongs to one shape on one body; normals are out of the first one of a pair.
     poses : ndarray, shape (pairs, 2, 12)
         R by rows, then p, of both shapes in the frames of their joints.
     h, gravity : float
@@ -115,8 +115,7 @@ cdef class ShapeContactKernel:
         self.rows, self.count, self.h, self.gravity = rows, len(colliders), h, gravity
         for k in range(self.count):
             for end in range(2):
-                key = id(colliders[k][end]), rows.contact[k].body[end], poses[k, end].tobytes()
-                number = known.setdefault(key, len(known))
+                number = known.setdefault(id(colliders[k][end]), len(known))
                 side[2 * k + end] = number
                 shape[number].shape = &(<Collider?> colliders[k][end]).shape
                 shape[number].body, shape[number].own = rows.contact[k].body[end], pose[2 * k + end]
