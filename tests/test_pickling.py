@@ -33,7 +33,7 @@ def plain(thing):
     """Return the contents of an object as nested tuples: its arguments for pickle, or its attributes."""
     if isinstance(thing, np.ndarray):
         return thing.dtype.str, thing.shape, thing.tobytes()
-    if isinstance(thing, (tuple, list)):
+    if isinstance(thing, (tuple, list)) and type(thing).__reduce__ is object.__reduce__:
         return tuple(map(plain, thing))
     if isinstance(thing, Mapping):
         return tuple((key, plain(value)) for key, value in thing.items())

@@ -19,7 +19,10 @@ ROBOTS = {  # with a fixed base, as MuJoCo's importer makes it
     *("anymal_c_simple/anymal", "talos_reduced", "g1_29dof_rev_1_0", "ur5_robot", "xarm7", "iris", "bolt"),
     *("go2", "double_pendulum", "pybullet_data/kuka_iiwa/model", "pybullet_data/laikago/laikago_toes"),
 }
-FAST = ("anymal_b_simple/anymal", "double_pendulum")
+FAST = ("panda", "double_pendulum")
+REFUSED = {  # by MuJoCo 3: it does not take inertias of small links, or leaves out shapes
+    *("anymal_b_simple/anymal", "anymal_c_simple/anymal", "talos_reduced"),
+}
 DIRECTIONS = np.random.default_rng(0).normal(size=(40, 3))
 DIRECTIONS /= np.linalg.norm(DIRECTIONS, axis=1)[:, None]
 ROCK = "0 0 0  0.3 0 0  0 0.2 0  0 0 0.4  0.1 0.1 0.1  0.3 0.2 0.1"
@@ -157,6 +160,8 @@ def compiled(path):
 
 @pytest.mark.parametrize("name", sweep(sorted(ROBOTS), lambda name: name in FAST))
 def test_shapes_of_a_urdf_are_those_that_mujoco_imports(name):
+    if name in REFUSED and mujoco.__version__ < "4":
+        pytest.skip("MuJoCo 3 does not read this file whole")
     path = bundled_robot(name)
     m = compiled(path)
     lists = []

@@ -204,7 +204,7 @@ def measured(
     """Return the quantities of an engine; those of the incline are missing if the body turns there."""
     own = options - {ONE_LINK}
     rest = contact_run(start.scene(options), own)
-    values = {HEIGHT: 1e3 * rest.p[-1, 2], SUPPORT: float(rest.normal.sum())}
+    values = {HEIGHT: 1e3 * float(rest.p[-1, 2]), SUPPORT: float(rest.normal.sum())}
     if len(rest.points) and len(feet):
         nearest = np.linalg.norm(rest.points[:, None, :2] - feet[:, :2], axis=2).argmin(axis=1)
         sums = np.bincount(nearest, rest.normal, len(feet))
@@ -239,7 +239,7 @@ def _exact(start: _Start, resting: ContactRun, mass: float, feet: np.ndarray) ->
     """Return what statics and Coulomb's law state."""
     exact = {SUPPORT: mass * GRAVITY, CREEP: 0.0, ANGLE: float(np.degrees(np.arctan(MU)))}
     if np.abs(resting.R - np.eye(3)).max() < STAYED:  # it stays as it was put on the ground
-        exact[HEIGHT] = 1e3 * start.p[2]
+        exact[HEIGHT] = 1e3 * float(start.p[2])
     if len(feet):
         centre = resting.p[-1] + resting.R @ Model.from_urdf(start.rigid, floating=True).joints[0].inertia.com
         sums = np.array([1.0, *centre[:2]]) * mass * GRAVITY
