@@ -33,6 +33,8 @@ class Scene:
         Largest kinetic energy so far, J.
     turned : float
         Largest angle of a joint in a step, rad.
+    overlap : float
+        At the beginning of the last step, m.
     """
 
     stepper: Stepper
@@ -43,6 +45,7 @@ class Scene:
     entered: float = 0.0
     largest: float = 0.0
     turned: float = 0.0
+    overlap: float = 0.0
     stopped: bool = False
 
     def __post_init__(self):
@@ -84,6 +87,7 @@ class Scene:
             return
         problem, solution = made.solution.problem, made.solution
         verify(problem, solution)
+        self.overlap = -min(made.gap.min(initial=0.0), 0.0)
         self.turned = max(self.turned, self.stepper.h * np.abs(made.v).max())
         asked = max(np.maximum(problem.d, 0.0) @ solution.gamma + problem.c @ solution.gamma_c, 0.0)
         entered = asked + self.stepper.h * tau @ solution.v

@@ -28,6 +28,10 @@ ctypedef struct ShapePoints:     # near points, in the order of slots
     double *place                # (points, 3), in the base
     unsigned char *is_new
 
+ctypedef struct CarriedPoint:    # a point that bodies reach within the step, carried back with them
+    Py_ssize_t pair
+    TouchPoint at
+
 cdef class ShapeContactKernel:
     cdef ContactKernel rows
     cdef Py_ssize_t count        # of pairs
@@ -38,8 +42,22 @@ cdef class ShapeContactKernel:
     cdef object kept
 
     cdef Py_ssize_t find(self, const double *frames, double margin, const int64_t *before, int64_t *identity,
-                         PlacedShape *placed, ShapePoints *to) noexcept nogil
+                         Py_ssize_t carried, const CarriedPoint *more, PlacedShape *placed,
+                         ShapePoints *to) noexcept nogil
+    cdef Py_ssize_t find_doubts(self, const double *moving, double margin, const PlacedShape *placed,
+                                PlacedShape *moved, Py_ssize_t *doubt) noexcept nogil
+    cdef Py_ssize_t find_overlooked(self, const double *frames, const double *ahead, Py_ssize_t doubts,
+                                    const Py_ssize_t *doubt, const int64_t *identity,
+                                    const PlacedShape *placed, PlacedShape *then,
+                                    CarriedPoint *to) noexcept nogil
+    cdef void place_all(self, const double *frames, PlacedShape *placed) noexcept nogil
+    cdef double reach(self, const PlacedShape *a, const PlacedShape *b, const double *apart, double size,
+                      double margin) noexcept nogil
+    cdef int touch_pair(self, Py_ssize_t k, const double *frames, double reach, const PlacedShape *placed,
+                        TouchPoint *found) noexcept nogil
     cdef int points_of_pair(self, Py_ssize_t k, const double *frames, double margin,
                             const PlacedShape *placed, TouchPoint *found) noexcept nogil
+    cdef void carry_back(self, Py_ssize_t k, const double *frames, const double *ahead,
+                         const PlacedShape *placed, const PlacedShape *then, TouchPoint *x) noexcept nogil
     cdef void describe(self, Py_ssize_t k, const double *frames, const double *x, double *point,
                        double *place) noexcept nogil

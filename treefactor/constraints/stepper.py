@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from functools import partial
 
 import numpy as np
 
@@ -42,8 +43,9 @@ from ..model.model import Model, require_model
 from ._contradictions import contradiction
 from ._joint_integration import JointIntegrator
 from ._runs import run
+from ._shape_contacts import NOTHING_CARRIED
 from ._step_derivatives import StepDerivatives, step_derivatives
-from ._step_records import TOUCHING, LastStep, Solved, Unilateral
+from ._step_records import SOLUTIONS, TOUCHING, LastStep, Solved, Unilateral
 from ._unilateral_rows import (
     UnilateralRows,
     bounds_of_removal,
@@ -362,25 +364,64 @@ class Stepper(Sealed):
     def _solved(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> Solved:
         """State and solve the problem of a step."""
         at = BodyMotions(self.model, q, v)
-        before = None if self._last is None else self._last.identities
-        touch = self._contacts.near(at, self.margin, before)
-        rows = self._unilateral(q, v, touch, self._rows)
         C, c = self._bilateral(at, q, t)
         try:
             g, H = self._free(q, v, tau)
-            problem = mlcp.Problem(H, self.model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
+            made = self._solution(at, q, v, H, g, (C, c), NOTHING_CARRIED)
         except NonFiniteError:
             raise StepError("no step from here: numbers overflow") from None
-        solution = solve_from(problem, self._guess(rows.key))
+        touch, rows, solution = made
         if solution.status is not mlcp.Status.SOLVED:
             message = f"no step from here: the problem is {solution.status.name}"
             if solution.certificate is not None:
                 message += f": {contradiction(self, touch, rows, solution.certificate)}"
             raise StepError(message, solution)
+        if self._contacts.shapes is not None:
+            touch, rows, solution = self._complete(at, q, v, H, g, (C, c), made)
         moved = None
         if self._correction is not None and rows.gap.min(initial=0.0) < -TOUCHING:
             moved = self._removing(q, v, touch, H, C, solution.v)
         return Solved(touch, rows, H, solution, moved)
+
+    def _solution(
+        self, at: BodyMotions, q, v, H, g, bilateral, carried: np.ndarray
+    ) -> tuple[Touch, Unilateral, mlcp.Solution]:
+        """Find near contacts, with those that were carried back, and solve the problem with their rows."""
+        before = None if self._last is None else self._last.identities
+        touch = self._contacts.near(at, self.margin, before, carried)
+        rows = self._unilateral(q, v, touch, self._rows)
+        problem = mlcp.Problem(
+            H, self.model.tree, g, *bilateral, rows.D, rows.d, rows.upper, layout="packed"
+        )
+        return touch, rows, solve_from(problem, self._guess(rows.key))
+
+    def _complete(
+        self, at: BodyMotions, q, v, H, g, bilateral, made: tuple[Touch, Unilateral, mlcp.Solution]
+    ) -> tuple[Touch, Unilateral, mlcp.Solution]:
+        """Solve again with rows of points that had none and overlap after the step, unless that fails.
+
+        Impacts may turn a light foot fast: points of it that were high, and of no face or not within what the
+        speed before the impact lets close, then come down.
+        """
+        carried = NOTHING_CARRIED
+        for _ in range(1, SOLUTIONS):
+            touch, u = made[0], made[2].v
+            more = self._contacts.shapes.overlooked(
+                *(at.frames, BodyMotions(self.model, q, u).frames, partial(self._ahead, q, u)),
+                *(self.margin, touch.identities),
+            )
+            if not len(more):
+                break
+            carried = np.concatenate([carried, more])
+            again = self._solution(at, q, v, H, g, bilateral, carried)
+            if again[2].status is not mlcp.Status.SOLVED:
+                break
+            made = again
+        return made
+
+    def _ahead(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return the kinematics records of the state after a step with the velocity u."""
+        return BodyMotions(self.model, *self._integrator.advanced(q, u, self.h)).frames
 
     def _removing(self, q, v, touch: Touch, H: np.ndarray, C, v_new: np.ndarray) -> np.ndarray | None:
         """Compute the velocity that, added to v_new, removes a share of overlaps; None if no motion does.
