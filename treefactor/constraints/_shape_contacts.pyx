@@ -21,6 +21,7 @@ cdef double DEEP = 2.5e-4        # m: points that would overlap by more have row
 cdef double DIRECTIONS = 10.0    # roundings of a normal: some are directions between points
 cdef double SLACK = 1e-13        # relative to coordinates in the base, whose rounding errors are smaller
 cdef int64_t FREE = -1           # identity of a slot that holds no point
+cdef int64_t CURVED = 1 << 60    # added to identities of points of curved shapes that have a row elsewhere
 
 cdef CarriedPoint carried_point
 CARRIED = np.asarray(<CarriedPoint[:1]> &carried_point).dtype
@@ -226,8 +227,8 @@ cdef class ShapeContactKernel:
         cdef CarriedPoint *to = <CarriedPoint *> (<cnp.ndarray> found).data
         cdef const double[::1] then = ahead()
         with nogil:
-            count = self.find_overlooked(&frames[0], &then[0], doubts, doubt, &identities[0, 0], before, after,
-                                         to)
+            count = self.find_overlooked(&frames[0], &then[0], doubts, doubt, &identities[0, 0], before,
+                                         after, to)
         return found[:count]
 
     cdef void place_all(self, const double *frames, PlacedShape *placed) noexcept nogil:
@@ -269,23 +270,28 @@ cdef class ShapeContactKernel:
                                     const Py_ssize_t *doubt, const int64_t *identity,
                                     const PlacedShape *placed, PlacedShape *then,
                                     CarriedPoint *to) noexcept nogil:
-        """Write points of these pairs without rows that overlap by more than DEEP; return how many."""
+        """Write points of these pairs without rows that overlap by more than DEEP; return how many.
+
+        On curved shapes the row of a point is of what touches now; what touches then may need its own.
+        """
         cdef TouchPoint points[MOST_POINTS]
         cdef Py_ssize_t d, k, count = 0
-        cdef int i, s, number
-        cdef bint has_row
+        cdef int i, number
+        cdef bint curved
         self.place_all(ahead, then)
         for d in range(doubts):
             k = doubt[d]
             number = self.touch_pair(k, ahead, 0.0, then, points)
+            curved = (self.shape[self.side[2 * k]].shape.radius > 0.0
+                      or self.shape[self.side[2 * k + 1]].shape.radius > 0.0)
             for i in range(number):
-                has_row = False
-                for s in range(MOST_POINTS):
-                    has_row = has_row or identity[MOST_POINTS * k + s] == points[i].identity
-                if points[i].gap < -DEEP and not has_row:
+                if curved and is_in(identity + MOST_POINTS * k, points[i].identity):
+                    points[i].identity += CURVED
+                if points[i].gap < -DEEP and not is_in(identity + MOST_POINTS * k, points[i].identity):
                     to[count].pair, to[count].at = k, points[i]
                     self.carry_back(k, frames, ahead, placed, then, &to[count].at)
-                    count += 1
+                    if points[i].gap < to[count].at.gap - DEEP:
+                        count += 1
         return count
 
     cdef void carry_back(self, Py_ssize_t k, const double *frames, const double *ahead,
@@ -398,6 +404,15 @@ cdef class ShapeContactKernel:
         point[7] = absolute_sum(point + 3) + absolute_sum(b.origin) + second.size
         point[6] += point[7] + absolute_sum(point) + absolute_sum(a.origin)
         point[8] = DIRECTIONS
+
+
+cdef bint is_in(const int64_t *identity, int64_t wanted) noexcept nogil:
+    """Return whether a pair has a point with this identity."""
+    cdef int s
+    for s in range(MOST_POINTS):
+        if identity[s] == wanted:
+            return True
+    return False
 
 
 cdef void assign_slots(const TouchPoint *found, int number, const int64_t *before, int64_t *identity,

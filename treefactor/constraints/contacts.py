@@ -259,7 +259,10 @@ class Contacts(Sealed):
         if self.shapes is None:
             return Touch(*self.kernel.near(at.frames, margin))
         before = self.no_points if before is None else before
-        points, first = Touch(*self.shapes.near(at.frames, margin, before, carried)), len(self.mu) - before.size
+        points, first = (
+            Touch(*self.shapes.near(at.frames, margin, before, carried)),
+            len(self.mu) - before.size,
+        )
         return Touch(*self.kernel.near(at.frames, margin)).joined(first, points) if first else points
 
     def points(self, touch: Touch, impulse: np.ndarray) -> StepPoints:

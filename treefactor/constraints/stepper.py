@@ -88,7 +88,8 @@ class Stepper(Sealed):
         Model of friction: the convex relaxation, or bounds from the normal impulses of the last step.
     margin : float
         Gap in m beyond which contacts are left out; it must exceed what any body moves in a step. Points of
-        shapes are left out also if they would not touch at twice the present speed.
+        shapes are left out also if they would not touch at twice the present speed, unless they then overlap
+        by more than 0.25 mm after the step: it is solved again with these, at most twice.
     gyroscopic : {"implicit", "explicit"}
         Time integration of forces that depend on the velocity. "implicit" is the midpoint rule: bodies that
         spin freely keep their energy, mechanisms without friction keep theirs up to oscillations. "explicit"
@@ -120,6 +121,9 @@ class Stepper(Sealed):
     times its speed of approach before the step, from where it is then. All contacts rebound at once: a ball
     that hits four in a row that touch gives them speeds of 0.4, and has -0.6 itself, for e = 1. If gaps are
     wider than what the ball moves in a step, only the last one moves in the end.
+
+    Gaps are taken as linear in the velocities: where a body turns by the angle a in a step, a point at the
+    distance r from the axis may overlap by r a^2 / 2 after it.
 
     Examples
     --------
@@ -367,7 +371,9 @@ class Stepper(Sealed):
         C, c = self._bilateral(at, q, t)
         try:
             g, H = self._free(q, v, tau)
-            made = self._solution(at, q, v, H, g, (C, c), NOTHING_CARRIED)
+            made = self._solution(at, q, v, H, g, C, c, NOTHING_CARRIED)
+            if made[2].status is mlcp.Status.SOLVED:
+                made = self._complete(at, q, v, H, g, C, c, made)
         except NonFiniteError:
             raise StepError("no step from here: numbers overflow") from None
         touch, rows, solution = made
@@ -376,44 +382,40 @@ class Stepper(Sealed):
             if solution.certificate is not None:
                 message += f": {contradiction(self, touch, rows, solution.certificate)}"
             raise StepError(message, solution)
-        if self._contacts.shapes is not None:
-            touch, rows, solution = self._complete(at, q, v, H, g, (C, c), made)
         moved = None
         if self._correction is not None and rows.gap.min(initial=0.0) < -TOUCHING:
             moved = self._removing(q, v, touch, H, C, solution.v)
         return Solved(touch, rows, H, solution, moved)
 
     def _solution(
-        self, at: BodyMotions, q, v, H, g, bilateral, carried: np.ndarray
+        self, at: BodyMotions, q, v, H, g, C, c, carried: np.ndarray
     ) -> tuple[Touch, Unilateral, mlcp.Solution]:
         """Find near contacts, with those that were carried back, and solve the problem with their rows."""
         before = None if self._last is None else self._last.identities
         touch = self._contacts.near(at, self.margin, before, carried)
         rows = self._unilateral(q, v, touch, self._rows)
-        problem = mlcp.Problem(
-            H, self.model.tree, g, *bilateral, rows.D, rows.d, rows.upper, layout="packed"
-        )
+        problem = mlcp.Problem(H, self.model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
         return touch, rows, solve_from(problem, self._guess(rows.key))
 
     def _complete(
-        self, at: BodyMotions, q, v, H, g, bilateral, made: tuple[Touch, Unilateral, mlcp.Solution]
+        self, at: BodyMotions, q, v, H, g, C, c, made: tuple[Touch, Unilateral, mlcp.Solution]
     ) -> tuple[Touch, Unilateral, mlcp.Solution]:
         """Solve again with rows of points that had none and overlap after the step, unless that fails.
 
-        Impacts may turn a light foot fast: points of it that were high, and of no face or not within what the
-        speed before the impact lets close, then come down.
+        An impact may turn a light foot fast. Points of it then come down that were higher than its speed
+        before would let them, or not of the lowest face; on a curved shape, others than those that touched.
         """
-        carried = NOTHING_CARRIED
+        shapes, carried = self._contacts.shapes, NOTHING_CARRIED
         for _ in range(1, SOLUTIONS):
-            touch, u = made[0], made[2].v
-            more = self._contacts.shapes.overlooked(
-                *(at.frames, BodyMotions(self.model, q, u).frames, partial(self._ahead, q, u)),
-                *(self.margin, touch.identities),
-            )
+            identities, u = made[0].identities, made[2].v
+            if shapes is None or identities is None:
+                break
+            moving, ahead = BodyMotions(self.model, q, u).frames, partial(self._ahead, q, u)
+            more = shapes.overlooked(at.frames, moving, ahead, self.margin, identities)
             if not len(more):
                 break
             carried = np.concatenate([carried, more])
-            again = self._solution(at, q, v, H, g, bilateral, carried)
+            again = self._solution(at, q, v, H, g, C, c, carried)
             if again[2].status is not mlcp.Status.SOLVED:
                 break
             made = again
