@@ -18,6 +18,7 @@ ctypedef struct PlacedShape:     # a shape in one state
     double spin[3]               # angular velocity of its body
     double turning               # size of that
     double slack                 # rounding error of the centre
+    bint is_lively               # whether it turns much in a step, or moves otherwise than before
 
 ctypedef struct ShapePoints:     # near points, in the order of slots
     Py_ssize_t *slot             # MOST_POINTS times the pair, plus the slot
@@ -46,6 +47,8 @@ cdef class ShapeContactKernel:
                          ShapePoints *to) noexcept nogil
     cdef Py_ssize_t find_doubts(self, const double *moving, double margin, const PlacedShape *placed,
                                 PlacedShape *moved, Py_ssize_t *doubt) noexcept nogil
+    cdef bint is_lively(self, const ContactShape *shape, const PlacedShape *placed,
+                        const PlacedShape *moved) noexcept nogil
     cdef Py_ssize_t find_overlooked(self, const double *frames, const double *ahead, Py_ssize_t doubts,
                                     const Py_ssize_t *doubt, const int64_t *identity,
                                     const PlacedShape *placed, PlacedShape *then,

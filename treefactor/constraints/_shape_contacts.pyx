@@ -242,7 +242,7 @@ cdef class ShapeContactKernel:
         """List pairs of which points without rows may overlap by more than DEEP after the step.
 
         They come closer than `points_of_pair` expects, or turn: the lowest point has a row, and others come
-        down farther than it by no more than that.
+        down farther than it by no more than that. Where shapes touch, both turn by their own sizes.
         """
         cdef const PlacedShape *a
         cdef const PlacedShape *b
@@ -251,10 +251,18 @@ cdef class ShapeContactKernel:
         cdef double size, travel
         cdef Py_ssize_t k, i, j, count = 0
         cdef int r
+        cdef bint some = False
         self.place_all(moving, moved)
+        for k in range(self.shapes):
+            moved[k].is_lively = self.is_lively(self.shape[k].shape, placed + k, moved + k)
+            some = some or moved[k].is_lively
+        if not some:
+            return 0
         for k in range(self.count):
             i, j = self.side[2 * k], self.side[2 * k + 1]
             a, b, size = moved + i, moved + j, self.shape[j].shape.size
+            if not (a.is_lively or b.is_lively):
+                continue
             for r in range(3):
                 apart[r], turn[r] = b.center[r] - a.center[r], b.spin[r] - a.spin[r]
             travel = self.h * closing_speed(a, b, apart, size)
@@ -265,6 +273,19 @@ cdef class ShapeContactKernel:
                 doubt[count] = k
                 count += 1
         return count
+
+    cdef bint is_lively(self, const ContactShape *shape, const PlacedShape *placed,
+                        const PlacedShape *moved) noexcept nogil:
+        """Return whether a pair with this shape may be doubtful, whatever the other one is."""
+        cdef double faster[3]
+        cdef double turn[3]
+        cdef int r
+        if shape.kind == PLANE:
+            return moved.turning > 0.0 or placed.turning > 0.0
+        for r in range(3):
+            faster[r], turn[r] = moved.velocity[r] - placed.velocity[r], moved.spin[r] - placed.spin[r]
+        return (self.h * (length(faster) + shape.size * length(turn)) > 0.5 * SKIN
+                or 2.0 * self.h * shape.size * moved.turning > 0.5 * DEEP)
 
     cdef Py_ssize_t find_overlooked(self, const double *frames, const double *ahead, Py_ssize_t doubts,
                                     const Py_ssize_t *doubt, const int64_t *identity,
