@@ -28,11 +28,13 @@ class Scene:
     free : bool
         Only free bodies, whose energy is bounded in every single step.
     entered : float
-        Work of the forces and of the stabilization since the beginning, J.
+        Work of the forces, of the stabilization and of motions that remove overlaps since the beginning, J.
     largest : float
         Largest kinetic energy so far, J.
-    turned : float
-        Largest angle of a joint in a step, rad.
+    turned, turn : float
+        Largest angle of a joint in a step, and in the last one, rad.
+    overlap : float
+        At the beginning of the last step, m.
     """
 
     stepper: Stepper
@@ -43,6 +45,8 @@ class Scene:
     entered: float = 0.0
     largest: float = 0.0
     turned: float = 0.0
+    turn: float = 0.0
+    overlap: float = 0.0
     stopped: bool = False
 
     def __post_init__(self):
@@ -84,10 +88,16 @@ class Scene:
             return
         problem, solution = made.solution.problem, made.solution
         verify(problem, solution)
-        self.turned = max(self.turned, self.stepper.h * np.abs(made.v).max())
+        self.overlap = -min(made.gap.min(initial=0.0), 0.0)
+        self.turn = self.stepper.h * np.abs(made.v).max()
+        self.turned = max(self.turned, self.turn)
         asked = max(np.maximum(problem.d, 0.0) @ solution.gamma + problem.c @ solution.gamma_c, 0.0)
         entered = asked + self.stepper.h * tau @ solution.v
-        self.q, self.v, self.entered = made.q, made.v, self.entered + entered
+        self.q, self.v = self.stepper._integrator.advanced(self.q, solution.v, self.stepper.h)
+        unmoved = self.energy()
+        self.q, self.v = made.q, made.v
+        entered += self.energy() - unmoved
+        self.entered += entered
         self.largest = max(self.largest, self.kinetic())
         after, size = self.energy(), abs(before) + self.largest
         if self.free:

@@ -15,7 +15,7 @@ from ..mlcp._iterate cimport FULL, ON, SOLVED_
 from ..tree._pattern cimport MULTIPLY, SOLVE, Pattern, Workspace, active, carve_workspace, workspace_size
 from ._contacts cimport ContactKernel
 from ._joint_integration cimport CONVERGED, IMPROVES, ROUNDS, JointIntegrator, midpoint_status
-from ._shape_contacts cimport PlacedShape, ShapeContactKernel, ShapePoints
+from ._shape_contacts cimport CarriedPoint, PlacedShape, ShapeContactKernel, ShapePoints
 from ._touching cimport MOST_POINTS
 from ._unilateral_rows cimport Near, RowResults, UnilateralRows, keep_open, match_rows, sum_normals
 
@@ -24,9 +24,11 @@ import numpy as np
 from .._util.validation import aligned
 from ..mlcp._stacked_rows import vector
 from ..mlcp.symbolic_kkt import analyse
-from ._step_records import LastStep
+from ._step_records import SOLUTIONS, LastStep
 
 cnp.import_array()
+
+cdef int MOST_SOLUTIONS = SOLUTIONS
 
 
 cdef class RowSolver:
@@ -138,6 +140,13 @@ cdef class CompiledSteps:
     cdef double *places
     cdef double *frames
     cdef PlacedShape *placed
+    cdef PlacedShape *moved      # at the velocities after the step
+    cdef PlacedShape *then       # after the step
+    cdef double *moving          # kinematics records of these
+    cdef double *ahead
+    cdef Py_ssize_t *doubt       # pairs that may have points without rows that they need
+    cdef CarriedPoint *carried
+    cdef Py_ssize_t added        # number of carried points
     cdef double *motion          # forces, then packed rows of H
     cdef double *momentum
     cdef double *free
@@ -202,6 +211,13 @@ cdef class CompiledSteps:
         if self.shapes is None:
             return
         self.placed = <PlacedShape *> self.bytes("placed", self.shapes.shapes * sizeof(PlacedShape))
+        self.moved = <PlacedShape *> self.bytes("moved", self.shapes.shapes * sizeof(PlacedShape))
+        self.then = <PlacedShape *> self.bytes("then", self.shapes.shapes * sizeof(PlacedShape))
+        self.moving = self.doubles("moving", self.find_frames.result[0].computed)
+        self.ahead = self.doubles("ahead", self.find_frames.result[0].computed)
+        self.doubt = self.integers("doubt", self.shapes.count)
+        self.carried = <CarriedPoint *> self.bytes("carried",
+                                                   MOST_SOLUTIONS * self.pairs * sizeof(CarriedPoint))
         self.points.pair = self.integers("pair", self.pairs)
         self.points.place = self.doubles("place", 3 * self.pairs)
         self.points.is_new = self.bytes("is new", self.pairs)
@@ -330,32 +346,33 @@ cdef class CompiledSteps:
         """Take one step; return 0, with only q_new and v_new changed, where it is left to Python."""
         cdef const double *x[4]
         cdef double *H = self.motion + self.n
-        cdef const double *gamma = NULL
-        cdef Py_ssize_t k
+        cdef Py_ssize_t k, more
         x[0], x[1], x[2], x[3] = q, v, tau, NULL
         if not self.find_frames.run_one(x, &self.frames):
             return 0
-        self.find_rows(q, v)
         if not (self.find_motion.run_one(x, &self.motion)
                 and all_finite(self.pattern.shape.start[self.n], H)):
             return 0
         if self.factor.eliminate(&self.packed_H, NULL) >= 0 or not self.compute_momentum(q, v, tau):
             return 0
         self.solve_h(self.momentum, self.free)
-        if self.known >= 0:
-            match_rows(self.results.row, self.results.key, self.known, self.last_key, self.last_gamma,
-                       self.last_active, self.impulse, self.on)
-            if not all_finite(self.results.row, self.impulse):
+        self.added = 0
+        for k in range(MOST_SOLUTIONS):
+            self.find_rows(q, v)
+            if not self.solve_rows(H):
                 return 0
-            gamma = self.impulse
-        self.solver.fit(&self.results)
-        if not self.solver.solve(H, self.momentum, self.free, &self.results, gamma,
-                                 NULL if gamma == NULL else self.on, self.target, self.limit):
-            return 0
-        memcpy(q_new, q, self.bodies.nq * sizeof(double))
-        memcpy(v_new, self.solver.solver.v, self.n * sizeof(double))
-        memcpy(self.middle, v_new, self.n * sizeof(double))
-        self.integrator.advance_state(q_new, v_new, self.h)
+            memcpy(q_new, q, self.bodies.nq * sizeof(double))
+            memcpy(v_new, self.solver.solver.v, self.n * sizeof(double))
+            memcpy(self.middle, v_new, self.n * sizeof(double))
+            self.integrator.advance_state(q_new, v_new, self.h)
+            if k + 1 == MOST_SOLUTIONS or self.shapes is None:
+                break
+            more = self.find_overlooked(q, q_new, v_new)
+            if more < 0:
+                return 0
+            if more == 0:
+                break
+            self.added += more
         if self.removal is not None and self.overlaps():
             if not self.remove_overlaps(q, v, H):
                 return 0
@@ -367,6 +384,36 @@ cdef class CompiledSteps:
             return 0
         self.keep_impulses()
         return 1
+
+    cdef int solve_rows(self, const double *H) except -1 nogil:
+        """Solve the problem of the rows from the impulses of the last step; return whether that succeeds."""
+        cdef const double *gamma = NULL
+        if self.known >= 0:
+            match_rows(self.results.row, self.results.key, self.known, self.last_key, self.last_gamma,
+                       self.last_active, self.impulse, self.on)
+            if not all_finite(self.results.row, self.impulse):
+                return 0
+            gamma = self.impulse
+        self.solver.fit(&self.results)
+        return self.solver.solve(H, self.momentum, self.free, &self.results, gamma,
+                                 NULL if gamma == NULL else self.on, self.target, self.limit)
+
+    cdef Py_ssize_t find_overlooked(self, const double *q, const double *q_new,
+                                    const double *v_new) noexcept nogil:
+        """Append points without rows that overlap after the step; return how many, -1 if numbers overflow."""
+        cdef const double *x[3]
+        cdef Py_ssize_t doubts
+        x[0], x[1], x[2] = q, self.middle, NULL
+        if not self.find_frames.run_one(x, &self.moving):
+            return -1
+        doubts = self.shapes.find_doubts(self.moving, self.margin, self.placed, self.moved, self.doubt)
+        if not doubts:
+            return 0
+        x[0], x[1] = q_new, v_new
+        if not (all_finite(self.bodies.nq, q_new) and self.find_frames.run_one(x, &self.ahead)):
+            return -1
+        return self.shapes.find_overlooked(self.frames, self.ahead, doubts, self.doubt, self.identity,
+                                           self.placed, self.then, self.carried + self.added)
 
     cdef int find_rows(self, const double *q, const double *v) except -1 nogil:
         """Find near contacts, and compute the rows of these and of limits."""
@@ -403,7 +450,8 @@ cdef class CompiledSteps:
             return near
         to.slot, to.gap, to.axes = self.number + near, self.gap + near, self.axes + 9 * near
         to.point = self.point + 10 * near
-        count = self.shapes.find(self.frames, self.margin, self.last_identity, self.identity, self.placed, to)
+        count = self.shapes.find(self.frames, self.margin, self.last_identity, self.identity,
+                                 self.added, self.carried, self.placed, to)
         for k in range(count):
             to.slot[k] += self.contacts.count
             if to.is_new[k]:

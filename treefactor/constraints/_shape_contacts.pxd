@@ -18,6 +18,7 @@ ctypedef struct PlacedShape:     # a shape in one state
     double spin[3]               # angular velocity of its body
     double turning               # size of that
     double slack                 # rounding error of the centre
+    bint is_lively               # whether it turns much in a step, or moves otherwise than before
 
 ctypedef struct ShapePoints:     # near points, in the order of slots
     Py_ssize_t *slot             # MOST_POINTS times the pair, plus the slot
@@ -27,6 +28,10 @@ ctypedef struct ShapePoints:     # near points, in the order of slots
     double *point                # (points, 10), as of ContactKernel
     double *place                # (points, 3), in the base
     unsigned char *is_new
+
+ctypedef struct CarriedPoint:    # a point that bodies reach within the step, carried back with them
+    Py_ssize_t pair
+    TouchPoint at
 
 cdef class ShapeContactKernel:
     cdef ContactKernel rows
@@ -38,8 +43,24 @@ cdef class ShapeContactKernel:
     cdef object kept
 
     cdef Py_ssize_t find(self, const double *frames, double margin, const int64_t *before, int64_t *identity,
-                         PlacedShape *placed, ShapePoints *to) noexcept nogil
+                         Py_ssize_t carried, const CarriedPoint *more, PlacedShape *placed,
+                         ShapePoints *to) noexcept nogil
+    cdef Py_ssize_t find_doubts(self, const double *moving, double margin, const PlacedShape *placed,
+                                PlacedShape *moved, Py_ssize_t *doubt) noexcept nogil
+    cdef bint is_lively(self, const ContactShape *shape, const PlacedShape *placed,
+                        const PlacedShape *moved) noexcept nogil
+    cdef Py_ssize_t find_overlooked(self, const double *frames, const double *ahead, Py_ssize_t doubts,
+                                    const Py_ssize_t *doubt, const int64_t *identity,
+                                    const PlacedShape *placed, PlacedShape *then,
+                                    CarriedPoint *to) noexcept nogil
+    cdef void place_all(self, const double *frames, PlacedShape *placed) noexcept nogil
+    cdef double reach(self, const PlacedShape *a, const PlacedShape *b, const double *apart, double size,
+                      double margin) noexcept nogil
+    cdef int touch_pair(self, Py_ssize_t k, const double *frames, double reach, const PlacedShape *placed,
+                        TouchPoint *found) noexcept nogil
     cdef int points_of_pair(self, Py_ssize_t k, const double *frames, double margin,
                             const PlacedShape *placed, TouchPoint *found) noexcept nogil
+    cdef void carry_back(self, Py_ssize_t k, const double *frames, const double *ahead,
+                         const PlacedShape *placed, const PlacedShape *then, TouchPoint *x) noexcept nogil
     cdef void describe(self, Py_ssize_t k, const double *frames, const double *x, double *point,
                        double *place) noexcept nogil

@@ -17,9 +17,15 @@ cnp.import_array()
 SLOTS = MOST_POINTS              # contacts that a pair of shapes has, one for each of its points
 cdef double SKIN = 1e-3          # m: closer points are kept, whatever the speed
 cdef double HASTE = 2.0          # times as fast as now may shapes come closer in a step
+cdef double DEEP = 2.5e-4        # m: points that would overlap by more have rows, too
 cdef double DIRECTIONS = 10.0    # roundings of a normal: some are directions between points
 cdef double SLACK = 1e-13        # relative to coordinates in the base, whose rounding errors are smaller
 cdef int64_t FREE = -1           # identity of a slot that holds no point
+cdef int64_t CURVED = 1 << 60    # added to identities of points of curved shapes that have a row elsewhere
+
+cdef CarriedPoint carried_point
+CARRIED = np.asarray(<CarriedPoint[:1]> &carried_point).dtype
+NOTHING_CARRIED = np.empty(0, CARRIED)
 
 cdef BodyMotion BASE             # at rest, its axes those of coordinates
 for _ in range(3):
@@ -87,6 +93,16 @@ cdef bint balls_are_apart(const ContactShape *shape, const PlacedShape *a, const
     return reach < 0.0 or apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2] > reach * reach
 
 
+cdef void turn_to(const Pose *to, const Pose *of, double *x) noexcept nogil:
+    """Turn a vector with a shape, from one pose to another."""
+    cdef double own[3]
+    cdef int r, c
+    for c in range(3):
+        own[c] = of.R[c] * x[0] + of.R[3 + c] * x[1] + of.R[6 + c] * x[2]
+    for r in range(3):
+        x[r] = to.R[3 * r] * own[0] + to.R[3 * r + 1] * own[1] + to.R[3 * r + 2] * own[2]
+
+
 cdef class ShapeContactKernel:
     """Pairs of shapes of one model; assumes contiguous arrays of the right sizes.
 
@@ -125,7 +141,8 @@ cdef class ShapeContactKernel:
     def __reduce__(self):
         return ShapeContactKernel, self.kept[0]
 
-    def near(self, const double[::1] frames not None, double margin, const int64_t[:, ::1] before not None):
+    def near(self, const double[::1] frames not None, double margin, const int64_t[:, ::1] before not None,
+             cnp.ndarray carried not None):
         """Find points that may touch within a step, with gaps up to the margin.
 
         Parameters
@@ -135,6 +152,8 @@ cdef class ShapeContactKernel:
         margin : float
         before : ndarray of int, shape (pairs, SLOTS)
             Identities of the points in the slots of all pairs, in the last step.
+        carried : ndarray of CARRIED
+            Points that are near, too, from `overlooked`.
 
         Returns
         -------
@@ -160,8 +179,10 @@ cdef class ShapeContactKernel:
         to.is_new = <unsigned char *> (<cnp.ndarray> fresh).data
         cdef int64_t *identity = <int64_t *> (<cnp.ndarray> identities).data
         cdef PlacedShape *shapes = <PlacedShape *> (<cnp.ndarray> placed).data
+        cdef Py_ssize_t added = len(carried)
+        cdef const CarriedPoint *more = <const CarriedPoint *> carried.data
         with nogil:
-            count = self.find(&frames[0], margin, &before[0, 0], identity, shapes, &to)
+            count = self.find(&frames[0], margin, &before[0, 0], identity, added, more, shapes, &to)
             size = self.rows.list_columns(count, to.pair, NULL, NULL)
         starts, columns, entries = np.zeros(count + 1, np.intp), np.empty(size, np.intp), np.empty((4, size))
         cdef Py_ssize_t *start = integers(starts)
@@ -173,18 +194,173 @@ cdef class ShapeContactKernel:
         return (slots[:count], gaps[:count], axes[:count], starts, columns, entries[:3], entries[3],
                 places[:count], identities, fresh[:count])
 
+    def overlooked(self, const double[::1] frames not None, const double[::1] moving not None, ahead,
+                   double margin, const int64_t[:, ::1] identities not None):
+        """Find points without rows that overlap by more than DEEP when the bodies have moved.
+
+        Parameters
+        ----------
+        frames, moving : ndarray
+            Kinematics records of the state before the step, and there at the velocities after it.
+        ahead : callable
+            Returns those of the state after it; called only if a pair moves far or turns much.
+        margin : float
+        identities : ndarray of int, shape (pairs, SLOTS)
+            Of the points that have rows.
+
+        Returns
+        -------
+        ndarray of CARRIED
+        """
+        cdef Py_ssize_t doubts, count
+        cdef cnp.ndarray rooms = np.empty((2, self.shapes * sizeof(PlacedShape)), np.uint8)
+        cdef PlacedShape *before = <PlacedShape *> rooms.data
+        cdef PlacedShape *after = before + self.shapes
+        doubtful = np.empty(self.count, np.intp)
+        cdef Py_ssize_t *doubt = integers(doubtful)
+        with nogil:
+            self.place_all(&frames[0], before)
+            doubts = self.find_doubts(&moving[0], margin, before, after, doubt)
+        if not doubts:
+            return NOTHING_CARRIED
+        found = np.empty(doubts * MOST_POINTS, CARRIED)
+        cdef CarriedPoint *to = <CarriedPoint *> (<cnp.ndarray> found).data
+        cdef const double[::1] then = ahead()
+        with nogil:
+            count = self.find_overlooked(&frames[0], &then[0], doubts, doubt, &identities[0, 0], before,
+                                         after, to)
+        return found[:count]
+
+    cdef void place_all(self, const double *frames, PlacedShape *placed) noexcept nogil:
+        """Place all shapes."""
+        cdef Py_ssize_t k
+        for k in range(self.shapes):
+            place_shape(body_motion(frames, self.shape[k].body), self.shape + k, placed + k)
+
+    cdef Py_ssize_t find_doubts(self, const double *moving, double margin, const PlacedShape *placed,
+                                PlacedShape *moved, Py_ssize_t *doubt) noexcept nogil:
+        """List pairs of which points without rows may overlap by more than DEEP after the step.
+
+        They come closer than `points_of_pair` expects, or turn: the lowest point has a row, and others come
+        down farther than it by no more than that. Where shapes touch, both turn by their own sizes.
+        """
+        cdef const PlacedShape *a
+        cdef const PlacedShape *b
+        cdef double apart[3]
+        cdef double turn[3]
+        cdef double size, travel
+        cdef Py_ssize_t k, i, j, count = 0
+        cdef int r
+        cdef bint some = False
+        self.place_all(moving, moved)
+        for k in range(self.shapes):
+            moved[k].is_lively = self.is_lively(self.shape[k].shape, placed + k, moved + k)
+            some = some or moved[k].is_lively
+        if not some:
+            return 0
+        for k in range(self.count):
+            i, j = self.side[2 * k], self.side[2 * k + 1]
+            a, b, size = moved + i, moved + j, self.shape[j].shape.size
+            if not (a.is_lively or b.is_lively):
+                continue
+            for r in range(3):
+                apart[r], turn[r] = b.center[r] - a.center[r], b.spin[r] - a.spin[r]
+            travel = self.h * closing_speed(a, b, apart, size)
+            if balls_are_apart(self.shape[i].shape, a, apart, size, travel + a.slack + b.slack):
+                continue
+            if (travel > self.reach(placed + i, placed + j, apart, size, margin)
+                    or 2.0 * self.h * size * length(turn) > DEEP):
+                doubt[count] = k
+                count += 1
+        return count
+
+    cdef bint is_lively(self, const ContactShape *shape, const PlacedShape *placed,
+                        const PlacedShape *moved) noexcept nogil:
+        """Return whether a pair with this shape may be doubtful, whatever the other one is."""
+        cdef double faster[3]
+        cdef double turn[3]
+        cdef int r
+        if shape.kind == PLANE:
+            return moved.turning > 0.0 or placed.turning > 0.0
+        for r in range(3):
+            faster[r], turn[r] = moved.velocity[r] - placed.velocity[r], moved.spin[r] - placed.spin[r]
+        return (self.h * (length(faster) + shape.size * length(turn)) > 0.5 * SKIN
+                or 2.0 * self.h * shape.size * moved.turning > 0.5 * DEEP)
+
+    cdef Py_ssize_t find_overlooked(self, const double *frames, const double *ahead, Py_ssize_t doubts,
+                                    const Py_ssize_t *doubt, const int64_t *identity,
+                                    const PlacedShape *placed, PlacedShape *then,
+                                    CarriedPoint *to) noexcept nogil:
+        """Write points of these pairs without rows that overlap by more than DEEP; return how many.
+
+        On curved shapes the row of a point is of what touches now; what touches then may need its own.
+        """
+        cdef TouchPoint points[MOST_POINTS]
+        cdef Py_ssize_t d, k, count = 0
+        cdef int i, number
+        cdef bint curved
+        self.place_all(ahead, then)
+        for d in range(doubts):
+            k = doubt[d]
+            number = self.touch_pair(k, ahead, 0.0, then, points)
+            curved = (self.shape[self.side[2 * k]].shape.radius > 0.0
+                      or self.shape[self.side[2 * k + 1]].shape.radius > 0.0)
+            for i in range(number):
+                if curved and is_in(identity + MOST_POINTS * k, points[i].identity):
+                    points[i].identity += CURVED
+                if points[i].gap < -DEEP and not is_in(identity + MOST_POINTS * k, points[i].identity):
+                    to[count].pair, to[count].at = k, points[i]
+                    self.carry_back(k, frames, ahead, placed, then, &to[count].at)
+                    if points[i].gap < to[count].at.gap - DEEP:
+                        count += 1
+        return count
+
+    cdef void carry_back(self, Py_ssize_t k, const double *frames, const double *ahead,
+                         const PlacedShape *placed, const PlacedShape *then, TouchPoint *x) noexcept nogil:
+        """Carry a point back to where it was on either shape before the step, with its normal on the first.
+
+        The rate of the gap n . (x_b - x_a) is then that of n . v at the point x_b.
+        """
+        cdef Py_ssize_t i = self.side[2 * k], j = self.side[2 * k + 1]
+        cdef Py_ssize_t first = self.shape[i].body, second = self.shape[j].body
+        cdef double on_a[3]
+        cdef double on_b[3]
+        cdef double normal[3]
+        cdef double root, root_ahead
+        cdef int r
+        for r in range(3):
+            root_ahead = body_motion(ahead, second).root[r] - body_motion(ahead, first).root[r]
+            on_a[r] = x.point[r] - 0.5 * x.gap * x.normal[r] - then[i].pose.p[r]
+            on_b[r] = x.point[r] + 0.5 * x.gap * x.normal[r] - then[j].pose.p[r] - root_ahead
+            normal[r] = x.normal[r]
+        turn_to(&placed[i].pose, &then[i].pose, on_a)
+        turn_to(&placed[j].pose, &then[j].pose, on_b)
+        turn_to(&placed[i].pose, &then[i].pose, normal)
+        x.gap = 0.0
+        for r in range(3):
+            root = body_motion(frames, second).root[r] - body_motion(frames, first).root[r]
+            x.normal[r], x.point[r] = normal[r], on_b[r] + placed[j].pose.p[r] + root
+            x.gap += normal[r] * (x.point[r] - on_a[r] - placed[i].pose.p[r])
+
     cdef Py_ssize_t find(self, const double *frames, double margin, const int64_t *before, int64_t *identity,
-                         PlacedShape *placed, ShapePoints *to) noexcept nogil:
-        """Write near points without the tangents of their axes, and identities; return how many there are."""
-        cdef Py_ssize_t k, at, count = 0
+                         Py_ssize_t carried, const CarriedPoint *more, PlacedShape *placed,
+                         ShapePoints *to) noexcept nogil:
+        """Write near points without the tangents of their axes, and identities; return how many there are.
+
+        Carried points follow the others of their pairs, as far as these leave slots.
+        """
+        cdef Py_ssize_t k, i, at, count = 0
         cdef TouchPoint found[MOST_POINTS]
         cdef int holds[MOST_POINTS]
         cdef int s
-        for k in range(self.shapes):
-            place_shape(body_motion(frames, self.shape[k].body), self.shape + k, placed + k)
+        self.place_all(frames, placed)
         for k in range(self.count):
             at = MOST_POINTS * k
             s = self.points_of_pair(k, frames, margin, placed, found)
+            for i in range(carried):
+                if more[i].pair == k and s < MOST_POINTS:
+                    found[s] = more[i].at
+                    s += 1
             assign_slots(found, s, before + at, identity + at, holds)
             for s in range(MOST_POINTS):
                 if holds[s] < 0:
@@ -205,15 +381,28 @@ cdef class ShapeContactKernel:
         cdef const PlacedShape *b = placed + self.side[2 * k + 1]
         cdef double apart[3]
         cdef double reach, size = second.shape.size
-        cdef Pose pose
         cdef int r
         for r in range(3):
             apart[r] = b.center[r] - a.center[r]
-        reach = SKIN + self.h * (HASTE * closing_speed(a, b, apart, size) + self.h * self.gravity)
-        reach = min(margin, reach)
+        reach = self.reach(a, b, apart, size, margin)
         if balls_are_apart(first.shape, a, apart, size, reach + a.slack + b.slack):
             return 0
-        pose = b.pose
+        return self.touch_pair(k, frames, reach, placed, found)
+
+    cdef double reach(self, const PlacedShape *a, const PlacedShape *b, const double *apart, double size,
+                      double margin) noexcept nogil:
+        """Return the gap up to which points are near: what may close within a step, at most the margin."""
+        cdef double speed = closing_speed(a, b, apart, size)
+        return min(margin, SKIN + self.h * (HASTE * speed + self.h * self.gravity))
+
+    cdef int touch_pair(self, Py_ssize_t k, const double *frames, double reach, const PlacedShape *placed,
+                        TouchPoint *found) noexcept nogil:
+        """Find the points of a pair with gaps up to the reach, from the origin of the first root body."""
+        cdef const BodyShape *first = self.shape + self.side[2 * k]
+        cdef const BodyShape *second = self.shape + self.side[2 * k + 1]
+        cdef const PlacedShape *a = placed + self.side[2 * k]
+        cdef Pose pose = placed[self.side[2 * k + 1]].pose
+        cdef int r
         for r in range(3):
             pose.p[r] += body_motion(frames, second.body).root[r] - body_motion(frames, first.body).root[r]
         return find_points(first.shape, &a.pose, second.shape, &pose, reach, found)
@@ -236,6 +425,15 @@ cdef class ShapeContactKernel:
         point[7] = absolute_sum(point + 3) + absolute_sum(b.origin) + second.size
         point[6] += point[7] + absolute_sum(point) + absolute_sum(a.origin)
         point[8] = DIRECTIONS
+
+
+cdef bint is_in(const int64_t *identity, int64_t wanted) noexcept nogil:
+    """Return whether a pair has a point with this identity."""
+    cdef int s
+    for s in range(MOST_POINTS):
+        if identity[s] == wanted:
+            return True
+    return False
 
 
 cdef void assign_slots(const TouchPoint *found, int number, const int64_t *before, int64_t *identity,

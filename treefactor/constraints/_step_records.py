@@ -11,6 +11,9 @@ from .. import mlcp
 from ..mlcp._stacked_rows import SortedRows
 from ..mlcp.symbolic_kkt import SymbolicKkt
 
+SOLUTIONS = (
+    3  # most problems of a step: points that overlap after it, but had no rows, get them in the next one
+)
 TOUCHING = 1e-10  # m; smaller overlaps are left as they are by the split correction
 NO_PLACES, NONE_NEW = np.empty((0, 3)), np.empty(0, bool)  # of steps without points of shapes
 for _empty in (NO_PLACES, NONE_NEW):

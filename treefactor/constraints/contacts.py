@@ -17,7 +17,7 @@ from ..model.frames import Frame, body_number, located
 from ..model.model import Model, require_model
 from ..model.shapes import Plane, Sphere
 from ._contacts import CONTACT, ContactKernel
-from ._shape_contacts import SLOTS, ShapeContactKernel
+from ._shape_contacts import NOTHING_CARRIED, SLOTS, ShapeContactKernel
 from ._step_records import Touch
 from ._touching import can_touch
 from .contact_points import KINDS, Shape, cannot_touch, collider, placement_of
@@ -240,11 +240,18 @@ class Contacts(Sealed):
         self._keep(mu=mu, restitution=restitution, structs=structs, kernel=kernel, owner=owner)
         self._keep(shapes=shapes, no_points=no_points)
 
-    def near(self, at: BodyMotions, margin: float = np.inf, before: np.ndarray | None = None) -> Touch:
+    def near(
+        self,
+        at: BodyMotions,
+        margin: float = np.inf,
+        before: np.ndarray | None = None,
+        carried: np.ndarray = NOTHING_CARRIED,
+    ) -> Touch:
         """Find the contacts whose gap is at most the margin in one state, in slots that points keep.
 
         A contact of spheres and planes has one slot, any other one for each of its points; before are the
-        identities of the points in these, in the step before.
+        identities of the points in these, in the step before. Points of shapes that were carried back, see
+        `ShapeContactKernel.overlooked`, are near, too.
 
         Rows are the velocities, along the axes, of the point of the sphere that is closest to the other side
         against the other body: the first one is the rate of the gap.
@@ -252,7 +259,10 @@ class Contacts(Sealed):
         if self.shapes is None:
             return Touch(*self.kernel.near(at.frames, margin))
         before = self.no_points if before is None else before
-        points, first = Touch(*self.shapes.near(at.frames, margin, before)), len(self.mu) - before.size
+        points, first = (
+            Touch(*self.shapes.near(at.frames, margin, before, carried)),
+            len(self.mu) - before.size,
+        )
         return Touch(*self.kernel.near(at.frames, margin)).joined(first, points) if first else points
 
     def points(self, touch: Touch, impulse: np.ndarray) -> StepPoints:

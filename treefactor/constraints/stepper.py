@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from functools import partial
 
 import numpy as np
 
@@ -42,8 +43,9 @@ from ..model.model import Model, require_model
 from ._contradictions import contradiction
 from ._joint_integration import JointIntegrator
 from ._runs import run
+from ._shape_contacts import NOTHING_CARRIED
 from ._step_derivatives import StepDerivatives, step_derivatives
-from ._step_records import TOUCHING, LastStep, Solved, Unilateral
+from ._step_records import SOLUTIONS, TOUCHING, LastStep, Solved, Unilateral
 from ._unilateral_rows import (
     UnilateralRows,
     bounds_of_removal,
@@ -86,7 +88,8 @@ class Stepper(Sealed):
         Model of friction: the convex relaxation, or bounds from the normal impulses of the last step.
     margin : float
         Gap in m beyond which contacts are left out; it must exceed what any body moves in a step. Points of
-        shapes are left out also if they would not touch at twice the present speed.
+        shapes are left out also if they would not touch at twice the present speed, unless they then overlap
+        by more than 0.25 mm after the step: it is solved again with these, at most twice.
     gyroscopic : {"implicit", "explicit"}
         Time integration of forces that depend on the velocity. "implicit" is the midpoint rule: bodies that
         spin freely keep their energy, mechanisms without friction keep theirs up to oscillations. "explicit"
@@ -118,6 +121,9 @@ class Stepper(Sealed):
     times its speed of approach before the step, from where it is then. All contacts rebound at once: a ball
     that hits four in a row that touch gives them speeds of 0.4, and has -0.6 itself, for e = 1. If gaps are
     wider than what the ball moves in a step, only the last one moves in the end.
+
+    Gaps are taken as linear in the velocities: where a body turns by the angle a in a step, a point at the
+    distance r from the axis may overlap by r a^2 / 2 after it.
 
     Examples
     --------
@@ -362,16 +368,15 @@ class Stepper(Sealed):
     def _solved(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> Solved:
         """State and solve the problem of a step."""
         at = BodyMotions(self.model, q, v)
-        before = None if self._last is None else self._last.identities
-        touch = self._contacts.near(at, self.margin, before)
-        rows = self._unilateral(q, v, touch, self._rows)
         C, c = self._bilateral(at, q, t)
         try:
             g, H = self._free(q, v, tau)
-            problem = mlcp.Problem(H, self.model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
+            made = self._solution(at, q, v, H, g, C, c, NOTHING_CARRIED)
+            if made[2].status is mlcp.Status.SOLVED:
+                made = self._complete(at, q, v, H, g, C, c, made)
         except NonFiniteError:
             raise StepError("no step from here: numbers overflow") from None
-        solution = solve_from(problem, self._guess(rows.key))
+        touch, rows, solution = made
         if solution.status is not mlcp.Status.SOLVED:
             message = f"no step from here: the problem is {solution.status.name}"
             if solution.certificate is not None:
@@ -381,6 +386,44 @@ class Stepper(Sealed):
         if self._correction is not None and rows.gap.min(initial=0.0) < -TOUCHING:
             moved = self._removing(q, v, touch, H, C, solution.v)
         return Solved(touch, rows, H, solution, moved)
+
+    def _solution(
+        self, at: BodyMotions, q, v, H, g, C, c, carried: np.ndarray
+    ) -> tuple[Touch, Unilateral, mlcp.Solution]:
+        """Find near contacts, with those that were carried back, and solve the problem with their rows."""
+        before = None if self._last is None else self._last.identities
+        touch = self._contacts.near(at, self.margin, before, carried)
+        rows = self._unilateral(q, v, touch, self._rows)
+        problem = mlcp.Problem(H, self.model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
+        return touch, rows, solve_from(problem, self._guess(rows.key))
+
+    def _complete(
+        self, at: BodyMotions, q, v, H, g, C, c, made: tuple[Touch, Unilateral, mlcp.Solution]
+    ) -> tuple[Touch, Unilateral, mlcp.Solution]:
+        """Solve again with rows of points that had none and overlap after the step, unless that fails.
+
+        An impact may turn a light foot fast. Points of it then come down that were higher than its speed
+        before would let them, or not of the lowest face; on a curved shape, others than those that touched.
+        """
+        shapes, carried = self._contacts.shapes, NOTHING_CARRIED
+        for _ in range(1, SOLUTIONS):
+            identities, u = made[0].identities, made[2].v
+            if shapes is None or identities is None:
+                break
+            moving, ahead = BodyMotions(self.model, q, u).frames, partial(self._ahead, q, u)
+            more = shapes.overlooked(at.frames, moving, ahead, self.margin, identities)
+            if not len(more):
+                break
+            carried = np.concatenate([carried, more])
+            again = self._solution(at, q, v, H, g, C, c, carried)
+            if again[2].status is not mlcp.Status.SOLVED:
+                break
+            made = again
+        return made
+
+    def _ahead(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return the kinematics records of the state after a step with the velocity u."""
+        return BodyMotions(self.model, *self._integrator.advanced(q, u, self.h)).frames
 
     def _removing(self, q, v, touch: Touch, H: np.ndarray, C, v_new: np.ndarray) -> np.ndarray | None:
         """Compute the velocity that, added to v_new, removes a share of overlaps; None if no motion does.

@@ -1,0 +1,76 @@
+"""Test that points which come down only because of a step's impulses do not overlap after it."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import treefactor as tf
+from treefactor.constraints import Box, Contact, Cylinder, Mesh, Plane, Stepper
+from treefactor.constraints import stepper as stepping
+
+ANGLES = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+RIM = 0.1 * np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
+RIMS = ((0.02, 1.0), (0.0, 1.0), (-0.005, 0.5))  # m, and shares of the radius: the lowest one is smaller
+SOLE = np.concatenate([np.c_[share * RIM, np.full(24, z)] for z, share in RIMS])  # more corners than rows
+H = 0.005  # s
+
+
+def free(mass, size):
+    """Return a free body with the inertia of a solid box."""
+    x, y, z = np.square(size)
+    tensor = mass / 12.0 * np.diag([y + z, x + z, x + y])
+    return tf.Joint("body", "freeflyer", inertia=tf.Inertia(mass, tensor=tensor))
+
+
+def tilted(height, angle):
+    """Return a configuration that is turned about x."""
+    return np.r_[0.0, 0.0, height, Rotation.from_euler("x", angle).as_quat()]
+
+
+def sole_hits_the_ground():
+    """Return a sole that falls on a narrow face: the corners on the other side come down in the same step."""
+    q = tilted(0.1 * np.sin(0.06) + 0.005, 0.06)
+    v = np.r_[Rotation.from_euler("x", 0.06).apply([0.0, 0.0, -4.0], inverse=True), np.zeros(3)]
+    return tf.Model([free(0.2, [0.2, 0.2, 0.02])]), [Contact(Mesh(0, SOLE), mu=0.5)], q, v
+
+
+def beam_is_hit():
+    """Return a beam at rest, hit at one end: the other end, 3 mm below a ceiling, moves only then."""
+    beam = tf.Joint("beam", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(0.2, tensor=1e-3 * np.eye(3)))
+    rod, stone = Box(0, [0.6, 0.02, 0.02]), Box(1, [0.05, 0.05, 0.05])
+    ceiling = Plane(-1, [0, 0, -1.0], [0, 0, 0.013])
+    q = np.r_[0.0, -0.25, 0.0, 0.036, 0, 0, 0, 1]
+    return (
+        tf.Model([beam, free(2.0, [0.05] * 3)]),
+        [Contact(rod, ceiling), Contact(stone, rod)],
+        q,
+        np.r_[0, 0, 0, -3.0, 0, 0, 0],
+    )
+
+
+def disc_wobbles():
+    """Return a disc that spins: the lowest point of its rim runs around it."""
+    q = tilted(0.01 * np.cos(0.2) + 0.06 * np.sin(0.2), 0.2)
+    disc = free(0.5, [0.12, 0.12, 0.02])
+    return tf.Model([disc]), [Contact(Cylinder(0, 0.06, 0.02), mu=0.5)], q, np.r_[np.zeros(5), 20.0]
+
+
+SCENES = [sole_hits_the_ground, beam_is_hit, disc_wobbles]
+
+
+def overlap(scene):
+    """Return the largest overlap of 40 steps, and the steps."""
+    model, contacts, q, v = scene()
+    run = Stepper(model, contacts, h=H, friction="box").run(q, v, 40)
+    return -min(step.gap.min() for step in run.steps), run
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=[scene.__name__ for scene in SCENES])
+def test_points_that_come_down_late_do_not_overlap(scene, monkeypatch):
+    deepest, run = overlap(scene)
+    model, contacts, q, v = scene()
+    compiled = Stepper(model, contacts, h=H, friction="box").run(q, v, 40, keep_steps=False)
+    assert np.array_equal(compiled.q, run.q)
+    assert np.array_equal(compiled.v, run.v)
+    monkeypatch.setattr(stepping, "SOLUTIONS", 1)
+    assert deepest < 5e-4 < 1e-3 < overlap(scene)[0]
