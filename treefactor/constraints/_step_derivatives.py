@@ -16,7 +16,11 @@ from ..quantities.functions import bias, rnea_derivatives
 from ._constrained_dynamics import prepared_rows
 from ._contact_derivatives import to_v, touching
 from ._frame_derivatives import freedoms_of, unit_motions
+from ._shape_derivatives import touching_shapes
 
+NOISE = (
+    1e-12  # relative to D / h; smaller changes of rows are rounding errors, which may contradict each other
+)
 TURNING = {"planar": [0, 1, 5], "freeflyer": [0, 1, 2, 3, 4, 5]}  # entries of linear and angular velocity
 
 
@@ -92,7 +96,8 @@ class StepDerivatives(NamedTuple):
         STRICT, or DEPENDENT where rows depend on each other, as those of a cone of friction that sticks: all
         derivatives exist, except NaN. DEGENERATE: rows neither act nor are open, and everything is NaN; or
         a gap is zero within rounding, so that the stabilization differs on both sides, and the columns by q
-        that change this gap are NaN. UNSUPPORTED: bodies spin too fast for the midpoint rule.
+        that change this gap are NaN; or other features of two shapes begin to touch, and derivatives by q are
+        NaN. UNSUPPORTED: bodies spin too fast for the midpoint rule.
     dq_dq, dq_dv, dq_dtau : ndarray
         Of the configuration after the step, as velocities of `treefactor.integrate`.
     dv_dq, dv_dv, dv_dtau : ndarray
@@ -132,10 +137,8 @@ def momentum_derivatives(stepper, H, q, v, v_new):
 def step_derivatives(stepper, made, q: np.ndarray, v: np.ndarray) -> StepDerivatives:
     """Differentiate a step whose problem has been solved."""
     model, n = stepper.model, stepper.model.nv
-    if stepper._contacts.shapes is not None or stepper.correction != "velocity":
-        raise InvalidModelError(
-            "derivatives of a step need contacts of spheres with spheres or planes, and correction='velocity'"
-        )
+    if stepper.correction != "velocity":
+        raise InvalidModelError("derivatives of a step need correction='velocity'")
     if stepper._contacts.restitution.any():
         raise InvalidModelError("derivatives of a step need contacts without restitution")
     sensitivity = mlcp.sensitivity(made.solution)
@@ -189,11 +192,23 @@ def _unilateral_derivatives(stepper, at, units, made, sensitivity) -> tuple[np.n
         kink = at_zero[:, None] & (gaps != 0.0)
         derivative[kink] = np.nan
     acting = np.flatnonzero((sensitivity.held | sensitivity.full)[:count])
-    if not len(acting):
-        return derivative, np.zeros((n, n)), bool(kink.any())
-    contacts, along = touch.which[rows.of[acting]], rows.along[acting]
-    at_contacts = touching(at, units, stepper._contacts.structs[contacts])
-    half = freedoms_of(model).path.shape[1]
-    derivative[acting] -= to_v(at, at_contacts.rates(along)[:, :half])
-    forces = along * made.solution.gamma[acting, None]
-    return derivative, at_contacts.force_derivatives(model, forces), bool(kink.any())
+    push, half = np.zeros((n, n)), freedoms_of(model).path.shape[1]
+    first, contacts = len(touch.which) - len(touch.places), stepper._contacts
+    for of_shapes in (False, True):
+        some = acting[(rows.of[acting] >= first) == of_shapes]
+        if not len(some):
+            continue
+        points, of = np.unique(rows.of[some], return_inverse=True)
+        along = rows.along[some]
+        if of_shapes:
+            geometry, gap = touching_shapes(at, units, contacts, touch, points - first)
+            rate = to_v(at, gap.derivative[:, 0, :half])[of]
+            derivative[some] -= along[:, :1] * share[some] * (rate - normals[points][of])
+        else:
+            geometry = touching(at, units, contacts.structs[contacts.owner[touch.which[points]]])
+        derivative[some] -= to_v(at, geometry.rates(of, along)[:, :half])
+        forces = np.zeros((len(points), 3))
+        np.add.at(forces, of, along * made.solution.gamma[some, None])
+        push += geometry.force_derivatives(model, forces)
+    derivative[np.abs(derivative) <= NOISE / stepper.h * np.abs(rows.D[2]).max(initial=0.0)] = 0.0
+    return derivative, push, bool(kink.any() or np.isnan(push).any())

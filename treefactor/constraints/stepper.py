@@ -259,7 +259,8 @@ class Stepper(Sealed):
         Raises
         ------
         InvalidModelError
-            If the stepper has contacts of other shapes than spheres and planes, or ``correction="split"``.
+            If the stepper has ``correction="split"`` or contacts with restitution, or a contact acts of a
+            cylinder with another shape than a plane; names it.
         StepError, NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
             As `step`.
 
@@ -267,6 +268,10 @@ class Stepper(Sealed):
         -----
         `treefactor.mlcp.sensitivity` of the step's problem, with the derivatives of its rows and momenta. By
         q along `treefactor.integrate`, before and after the step.
+
+        Shapes keep the features that touch: a corner on a face, two edges, the lowest point of a rim. Where
+        others begin to touch within rounding errors, as of cubes that lie flush on each other, parallel
+        capsules and cylinders that stand upright exactly, derivatives by q are NaN.
 
         Examples
         --------
