@@ -66,6 +66,31 @@ def test_a_ball_bounces_lower_and_lower_until_it_rests():
     assert height[-1] == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("h", [1e-3, 4e-3])
+def test_how_high_a_ball_bounces(h):
+    """Not higher than it fell from for e = 1, and for others than e^2 of that by the bound of the notes."""
+    model = sliders([1.0], (0, 0, 1))
+    for restitution in (1.0, 0.8, 0.5, 1 / 6):
+        stepper = Stepper(model, [Contact(Sphere(0), restitution=restitution)], h=h)
+        starts = np.linspace(0.1, 0.11, 23)
+        excess = []
+        for start in starts:
+            steps = int((6.0 if restitution == 1.0 else 0.45) / h)
+            run = copy.copy(stepper).run([start], [0.0], steps, keep_steps=False)
+            z, v = run.q[:, 0], run.v[:, 0]
+            peaks = z[1:-1][(v[1:-1] > 0.0) & (v[2:] <= 0.0)]
+            excess.append(peaks[0] - restitution**2 * start)
+            if restitution == 1.0:
+                assert len(peaks) >= 10
+                np.testing.assert_allclose(peaks, start, rtol=0.0, atol=1e-9)
+                break
+        bound = (1 - restitution) * (1 + 1.5 * restitution) * h * np.sqrt(2 * G * starts[: len(excess)])
+        assert (np.array(excess) >= -1e-9).all()
+        assert (np.array(excess) <= bound + G * h**2).all()
+        if restitution < 1.0:
+            assert max(excess / bound) > 0.8  # the bound is not loose
+
+
 def test_slow_contacts_do_not_rebound():
     stepper = Stepper(sliders([1.0], (0, 0, 1)), [Contact(Sphere(0, radius=0.1), restitution=1.0)], h=H)
     for share, expected in ((1.9, 0.0), (2.1, 2.1)):

@@ -115,7 +115,9 @@ class Stepper(Sealed):
     Only `step` and `run` change it. Picklable.
 
     A contact with a restitution e that closes in a step, faster than gravity accelerates in two, opens with e
-    times its speed of approach before the step, from where it is then. All contacts rebound at once: a ball
+    times its speed v of approach before the step, from where it is then, up to h v above the surface: a ball
+    bounces to the height that it fell from for e = 1, otherwise to e^2 of it and up to
+    (1 - e)(1 + 1.5 e) h v more, besides terms of h^2. All contacts rebound at once: a ball
     that hits four in a row that touch gives them speeds of 0.4, and has -0.6 itself, for e = 1. If gaps are
     wider than what the ball moves in a step, only the last one moves in the end.
 
