@@ -261,8 +261,8 @@ class Stepper(Sealed):
         Raises
         ------
         InvalidModelError
-            If the stepper has ``correction="split"`` or contacts with restitution, or a contact acts of a
-            cylinder with another shape than a plane; names it.
+            If the stepper has ``correction="split"``, or a contact acts of a cylinder with another shape than
+            a plane; names it.
         StepError, NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
             As `step`.
 
