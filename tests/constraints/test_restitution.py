@@ -141,6 +141,9 @@ def test_derivatives_of_bodies_that_rebound(friction):
         found = check(stepper, tf.normalize(model, q), v, np.zeros(12), directions=directions)
         assert np.abs(stepper._last.gamma).max() > 0.1
         assert found.status in (SensitivityStatus.STRICT, SensitivityStatus.DEPENDENT)
+    q[2] = 0.1
+    at_surface = [Contact(Sphere(0, radius=0.1), restitution=0.6)]
+    check(Stepper(model, at_surface, h=0.01), tf.normalize(model, q), v, np.zeros(12), directions=directions)
     resting = Stepper(model, [Contact(ball, restitution=0.6)], h=0.01, stabilization=1.0, friction=friction)
     q[:7] = [0, 0, 0.1, 0, 0, 0, 1]
     check(resting, tf.normalize(model, q), 0.0 * v, np.zeros(12), directions=directions)

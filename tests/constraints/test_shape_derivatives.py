@@ -56,15 +56,20 @@ ON_SHAPES = {  # shape, place and angles in the axes of the other one, and that;
     "capsule over a side": (ROD, [0.1, 0.4, 0.599], [90.01, 0, 5], BLOCK, 2),
     "end of a capsule": (ROD, [0.1, 0.1, 0.795], [10, 4, 5], BLOCK, 1),
     "capsule across an edge": (ROD, [0.1, 0.55, 0.565], [60, 4, 5], BLOCK, 1),
+    "axis of a capsule across an edge": (ROD, [0.1, 0.47, 0.49], [45, 4, 5], BLOCK, 1),
     "capsule along an edge": (ROD, [0.4, 0.56, 0.56], [0.01, 90.02, 0], BLOCK, 2),
     "capsule over a mesh": (ROD, [0.1, 0.1, 0.72], [80, 4, 5], STONE, 1),
     "capsules that cross": (ROD, [0.149, 0.03, 0.1], [85, 3, 2], THIN, 1),
     "capsule on an end": (ROD, [0, 0.28, 0.1], [45, 3, 2], THIN, 1),
     "capsules end to end": (ROD, [0, 0.03, 0.63], [3, 2, 2], THIN, 1),
     "capsules side by side": (ROD, [0.149, 0, 0.13], [0.02, 0.01, 0], THIN, 2),
+    "capsules side by side, head to tail": (ROD, [0.149, 0, 0.13], [179.98, 0.01, 0], THIN, 2),
     "face on face": (BRICK, [0.05, 0.1, 0.5995], [0.05, 0.1, 10], BLOCK, 4),
     "face over a side": (BRICK, [0.45, 0.1, 0.5995], [0.01, 0.02, 10], BLOCK, 4),
     "face over a corner": (BRICK, [0.45, 0.42, 0.5995], [0.01, 0.02, 10], BLOCK, 4),
+    "face over the opposite corner": (BRICK, [-0.45, -0.42, 0.5995], [0.01, 0.02, 10], BLOCK, 4),
+    "face over a third corner": (BRICK, [0.45, -0.42, 0.5995], [0.01, 0.02, 10], BLOCK, 4),
+    "face over a fourth corner": (BRICK, [-0.45, 0.42, 0.5995], [0.01, 0.02, 10], BLOCK, 4),
     "corner on a face": (BRICK, [0.05, 0.1, 0.61], [3, 4, 10], BLOCK, None),
     "edge on edge": (BRICK, [0.45, 0.1, 0.6], [3, 4, 10], BLOCK, 1),
     "box on a mesh": (BRICK, [0.1, 0.1, 0.76], [8, 4, 5], STONE, 2),
@@ -150,11 +155,13 @@ def test_a_quadruped_of_its_urdf_stands():
 def test_features_that_change_have_no_derivatives():
     flush = np.array([*placed([0, 0, 0.999], LEVEL), *placed(np.zeros(3), LEVEL)])
     beside = np.array([*placed([0.149, 0, 0], LEVEL), *placed(np.zeros(3), LEVEL)])
+    over_side = np.array([*placed([0, 0.3, 0.599], LEVEL), *placed(np.zeros(3), LEVEL)])
     upright = np.array(placed([0, 0, 0.1999], LEVEL))
     for contact, q in (
         (Contact(Box(0, [1, 1, 1]), BLOCK, mu=0.5), flush),
         (Contact(Capsule(0, 0.1, 0.6), THIN), beside),
         (Contact(DRUM), upright),
+        (Contact(Capsule(0, 0.1, 0.4, [[1, 0, 0], [0, 0, -1], [0, 1, 0]]), BLOCK), over_side),
     ):
         model = bodies(len(q) // 7)
         v = np.zeros(model.nv)

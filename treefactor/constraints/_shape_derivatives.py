@@ -197,6 +197,9 @@ def _over_hull(rounded, other, place, gap, normal, identity: int) -> DualPoint:
         s = ((foot - starts) * (ends - starts)).sum(axis=1) / ((ends - starts) ** 2).sum(axis=1)
         beside = starts + np.clip(s, 0.0, 1.0)[:, None] * (ends - starts) - foot
         edge = _edge(other, int(np.argmin((beside**2).sum(axis=1))))
+        if identity == SINGLE and gap + axis.radius < 0.0:  # the axis is inside
+            inside = _of_edges(edge, axis, -normal)
+            return DualPoint(inside.normal.opposite(), *inside[1:])
         return _of_rounds(axis, edge, identity - ALONG if identity >= ALONG else identity)
     sides = _sides(hull, face)
     near = sides.near(foot)
@@ -276,12 +279,13 @@ def _edge(side: PlacedShape, number: int) -> Segment:
 
 
 def _of_edges(a: Segment, b: Segment, normal: np.ndarray) -> DualPoint:
-    """Return the point of the first of two edges that is closest to the other one."""
+    """Return the point of an edge that is closest to another edge, or to an axis."""
     across = _unit(a.d.cross(b.d))
     if across.value[:, 0] @ normal < 0.0:
         across = across.opposite()
     s, _ = _closest(a, b)
-    gap = b.p.minus(a.p).dot(across)
+    distance = b.p.minus(a.p).dot(across)
+    gap = Dual(distance.value - b.radius, distance.derivative)
     return DualPoint(across, a.at(s).plus(across.times(gap.scaled(0.5))), gap)
 
 
