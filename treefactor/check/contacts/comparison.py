@@ -204,7 +204,7 @@ def measured(
     """Return the quantities of an engine; those of the incline are missing if the body turns there."""
     own = options - {ONE_LINK}
     rest = contact_run(start.scene(options), own)
-    values = {HEIGHT: 1e3 * rest.p[-1, 2], SUPPORT: float(rest.normal.sum())}
+    values = {HEIGHT: 1e3 * float(rest.p[-1, 2]), SUPPORT: float(rest.normal.sum())}
     if len(rest.points) and len(feet):
         nearest = np.linalg.norm(rest.points[:, None, :2] - feet[:, :2], axis=2).argmin(axis=1)
         sums = np.bincount(nearest, rest.normal, len(feet))
