@@ -33,14 +33,14 @@ def plain(thing):
     """Return the contents of an object as nested tuples: its arguments for pickle, or its attributes."""
     if isinstance(thing, np.ndarray):
         return thing.dtype.str, thing.shape, thing.tobytes()
-    if isinstance(thing, (tuple, list)) and type(thing).__reduce__ is object.__reduce__:
-        return tuple(map(plain, thing))
-    if isinstance(thing, Mapping):
-        return tuple((key, plain(value)) for key, value in thing.items())
     if isinstance(thing, partial):
         return thing.func, plain(thing.args)
     if type(thing).__reduce__ is not object.__reduce__:
         return plain(thing.__reduce__())
+    if isinstance(thing, (tuple, list)):
+        return tuple(map(plain, thing))
+    if isinstance(thing, Mapping):
+        return tuple((key, plain(value)) for key, value in thing.items())
     if hasattr(thing, "__dict__") and not callable(thing):
         return type(thing), plain(vars(thing))
     return thing

@@ -1,60 +1,19 @@
 """Derivatives of steps agree with differences of steps; where they do not exist, they are NaN."""
 
-import copy
-
 import numpy as np
 import pytest
 from helpers.dynamics_cases import arguments
 from helpers.loop_cases import MIXED, closed_cases, closed_velocity
+from helpers.step_differences import check
 
 import treefactor as tf
 from treefactor import constraints
 from treefactor.constraints import Contact, Drive, Plane, Sphere, Stepper
 from treefactor.mlcp import SensitivityStatus
 
-STEP, DIFFERENCES = 1e-6, 3e-5  # differences carry the solver's errors of 1e-11 of the momenta
 TREE = tf.Model(MIXED.joints, MIXED.gravity)
 CASES = closed_cases()
 BALL = tf.Model([tf.Joint("ball", "translation", inertia=tf.Inertia(1.0))])
-
-
-def differences(stepper, q, v, tau, t):
-    """Return central differences of the state after a step, in the order of the derivatives."""
-    model = stepper.model
-
-    def step(q, v, tau):
-        made = copy.deepcopy(stepper).step(q, v, tau, t)
-        return made.q, made.v
-
-    center = step(q, v, tau)[0]
-
-    def derivative(function, size=STEP):
-        ends = [[function(s * size * unit) for s in (1, -1)] for unit in np.eye(model.nv)]
-        moved = [[tf.difference(model, center, end[0]) for end in pair] for pair in ends]
-        q = np.stack([(a - b) / (2 * size) for a, b in moved], axis=-1)
-        return q, np.stack([(a[1] - b[1]) / (2 * size) for a, b in ends], axis=-1)
-
-    pairs = (
-        derivative(lambda x: step(tf.integrate(model, q, x), v, tau)),
-        derivative(lambda x: step(q, v + x, tau)),
-        derivative(lambda x: step(q, v, tau + x), 100.0 * STEP),
-    )
-    return [pair[k] for k in (0, 1) for pair in pairs]
-
-
-def check(stepper, q, v, tau, t=0.0):
-    """Compare all derivatives; return them."""
-    before, fresh = copy.deepcopy(stepper), copy.deepcopy(stepper)
-    found = stepper.derivatives(q, v, tau, t)
-    assert np.array_equal(stepper.step(q, v, tau, t).v, before.step(q, v, tau, t).v)  # it was left unchanged
-    h, H = stepper.h, tf.crba(stepper.model, q)
-    least = (1.0, h, h**2 / np.abs(H).max(), 1.0 / h, 1.0, h / np.abs(H).max())
-    for name, ours, theirs, size in zip(
-        found._fields[1:], found[1:], differences(fresh, q, v, tau, t), least, strict=True
-    ):
-        error = np.abs(ours - theirs).max() / max(np.abs(theirs).max(), size)
-        assert error < DIFFERENCES, (name, error)
-    return found
 
 
 @pytest.mark.parametrize("gyroscopic", ["implicit", "explicit"])

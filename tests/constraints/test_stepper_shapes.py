@@ -263,9 +263,6 @@ def test_batches_copies_and_pickles_step_alike():
 
 
 def test_errors_name_the_contact_of_a_shape():
-    stepper = Stepper(bodies(2), [*stacked(2), Contact(Sphere(1))], h=H)
-    with pytest.raises(InvalidModelError, match="derivatives of a step need contacts of spheres"):
-        stepper.derivatives(at((0, 0.1), (0, 0.3)), np.zeros(12))
     slide = tf.Joint("slide", "prismatic", axis=[1, 0, 0], inertia=tf.Inertia(1.0))
     stepper = Stepper(tf.Model([slide]), [Contact(Box(0, CUBE))], h=H)
     with pytest.raises(StepError, match=r"contacts\[0\] of 'slide' with the base overlaps by 0.1 m"):

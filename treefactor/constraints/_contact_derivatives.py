@@ -31,12 +31,16 @@ class Touching(NamedTuple):
     axes: tuple[Dual, Dual, Dual]
     levers: tuple[Dual, Dual]
 
-    def rates(self, along: np.ndarray) -> np.ndarray:
-        """Return the derivatives by q and v (rows, 2 m) of D v, for directions (rows, 3) along the axes."""
+    def rates(self, of: np.ndarray, along: np.ndarray) -> np.ndarray:
+        """Return the derivatives by q and v (rows, 2 m) of D v, for directions (rows, 3) along the axes.
+
+        Rows are those of the contacts `of`.
+        """
         against, sphere = self.ends
         moving = sphere.velocity.plus(sphere.spin.cross(self.levers[1]))
         moving = moving.minus(against.velocity).minus(against.spin.cross(self.levers[0]))
-        return moving.dot(self._directions(along)).derivative[:, 0]
+        by_axes = np.concatenate([moving.dot(axis).derivative for axis in self.axes], axis=1)
+        return (along[:, :, None] * by_axes[of]).sum(axis=1)
 
     def force_derivatives(self, model, along: np.ndarray) -> np.ndarray:
         """Return the derivatives by q (nv, nv) of forces along (contacts, 3) the axes on the spheres."""
@@ -64,7 +68,7 @@ def touching(at: BodyMotions, units: UnitMotions, contacts: np.ndarray) -> Touch
     normal = _normals(contacts, ends[0], apart)
     radius = contacts["radius"][:, None, None]
     down = Dual(-radius * normal.value, -radius * normal.derivative)
-    return Touching((ends[0], ends[1]), (normal, *_tangents(normal)), (apart.plus(down), down))
+    return Touching((ends[0], ends[1]), axes_along(normal), (apart.plus(down), down))
 
 
 def _normals(contacts: np.ndarray, against: Frames, apart: Dual) -> Dual:
@@ -78,8 +82,8 @@ def _normals(contacts: np.ndarray, against: Frames, apart: Dual) -> Dual:
     return Dual(np.where(flat, plane.value, value), np.where(flat, plane.derivative, derivative))
 
 
-def _tangents(normal: Dual) -> tuple[Dual, Dual]:
-    """Return the tangents that the contact kernel chooses (Duff et al. 2017)."""
+def axes_along(normal: Dual) -> tuple[Dual, Dual, Dual]:
+    """Return normals and the tangents that the contact kernel chooses (Duff et al. 2017)."""
     (x, y, z), (dx, dy, dz) = (np.moveaxis(part, -2, 0) for part in normal)
     sign = np.copysign(1.0, z)
     a = -1.0 / (sign + z)
@@ -91,7 +95,7 @@ def _tangents(normal: Dual) -> tuple[Dual, Dual]:
     dsecond = (db, 2.0 * y * dy * a + y * y * da, -dy)
     pairs = (first, dfirst), (second, dsecond)
     first_tangent, second_tangent = (Dual(*(np.stack(part, axis=-2) for part in pair)) for pair in pairs)
-    return first_tangent, second_tangent
+    return normal, first_tangent, second_tangent
 
 
 def to_v(at: BodyMotions, columns: np.ndarray) -> np.ndarray:

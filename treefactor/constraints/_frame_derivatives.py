@@ -62,6 +62,28 @@ class Dual(NamedTuple):
         """Return the opposite vectors."""
         return Dual(-self.value, -self.derivative)
 
+    def scaled(self, factor: float) -> Dual:
+        """Return the product with a constant."""
+        return Dual(factor * self.value, factor * self.derivative)
+
+    def times(self, scalar: Dual) -> Dual:
+        """Return the product with vectors of one entry."""
+        return Dual(
+            scalar.value * self.value, scalar.derivative * self.value + scalar.value * self.derivative
+        )
+
+    def over(self, scalar: Dual) -> Dual:
+        """Return the quotient by vectors of one entry."""
+        value = self.value / scalar.value
+        return Dual(value, (self.derivative - value * scalar.derivative) / scalar.value)
+
+    def unit(self) -> Dual:
+        """Return unit vectors."""
+        length = np.sqrt(self.dot(self).value)
+        value = self.value / length
+        along = (value * self.derivative).sum(-2, keepdims=True)
+        return Dual(value, (self.derivative - value * along) / length)
+
 
 class Freedoms(Sealed):
     """Freedoms of all joints of a model: which bodies and which other motions each of them moves.

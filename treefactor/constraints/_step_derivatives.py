@@ -16,7 +16,11 @@ from ..quantities.functions import bias, rnea_derivatives
 from ._constrained_dynamics import prepared_rows
 from ._contact_derivatives import to_v, touching
 from ._frame_derivatives import freedoms_of, unit_motions
+from ._shape_derivatives import touching_shapes
 
+NOISE = (
+    1e-12  # relative to D / h; smaller changes of rows are rounding errors, which may contradict each other
+)
 TURNING = {"planar": [0, 1, 5], "freeflyer": [0, 1, 2, 3, 4, 5]}  # entries of linear and angular velocity
 
 
@@ -92,7 +96,8 @@ class StepDerivatives(NamedTuple):
         STRICT, or DEPENDENT where rows depend on each other, as those of a cone of friction that sticks: all
         derivatives exist, except NaN. DEGENERATE: rows neither act nor are open, and everything is NaN; or
         a gap is zero within rounding, so that the stabilization differs on both sides, and the columns by q
-        that change this gap are NaN. UNSUPPORTED: bodies spin too fast for the midpoint rule.
+        that change this gap are NaN; or other features of two shapes begin to touch, and derivatives by q are
+        NaN. UNSUPPORTED: bodies spin too fast for the midpoint rule.
     dq_dq, dq_dv, dq_dtau : ndarray
         Of the configuration after the step, as velocities of `treefactor.integrate`.
     dv_dq, dv_dv, dv_dtau : ndarray
@@ -132,12 +137,8 @@ def momentum_derivatives(stepper, H, q, v, v_new):
 def step_derivatives(stepper, made, q: np.ndarray, v: np.ndarray) -> StepDerivatives:
     """Differentiate a step whose problem has been solved."""
     model, n = stepper.model, stepper.model.nv
-    if stepper._contacts.shapes is not None or stepper.correction != "velocity":
-        raise InvalidModelError(
-            "derivatives of a step need contacts of spheres with spheres or planes, and correction='velocity'"
-        )
-    if stepper._contacts.restitution.any():
-        raise InvalidModelError("derivatives of a step need contacts without restitution")
+    if stepper.correction != "velocity":
+        raise InvalidModelError("derivatives of a step need correction='velocity'")
     sensitivity = mlcp.sensitivity(made.solution)
     v_new = made.solution.v
     pushed = momentum_derivatives(stepper, made.H, q, v, v_new)
@@ -145,11 +146,12 @@ def step_derivatives(stepper, made, q: np.ndarray, v: np.ndarray) -> StepDerivat
         nothing = np.full((6, n, n), np.nan)
         return StepDerivatives(mlcp.SensitivityStatus.UNSUPPORTED, *nothing)
     at = BodyMotions(model, q, v_new)
-    units = unit_motions(at, v_new, np.zeros(n))
     c, force = _bilateral_derivatives(stepper, at, v_new, made)
-    d, push, kinked = _unilateral_derivatives(stepper, at, units, made, sensitivity)
+    d, push, kinked = _unilateral_derivatives(
+        stepper, at, v_new, BodyMotions(model, q, v), v, made, sensitivity
+    )
     pushed[0][...] += force + push
-    given = (np.concatenate([x, np.zeros((len(x), 2 * n))], axis=1) for x in (c, d))
+    given = (np.concatenate([x, np.zeros((len(x), 3 * n - x.shape[1]))], axis=1) for x in (c, d))
     dv = sensitivity.jvp(np.concatenate(pushed, axis=1), *given).v
     q_q, q_v, v_v = integration_derivatives(model, v_new, stepper.h)
     parts = np.hsplit(dv, 3)
@@ -170,30 +172,58 @@ def _bilateral_derivatives(
     return derivative, rows.force_derivatives(at, v_new, still, made.solution.gamma_c)
 
 
-def _unilateral_derivatives(stepper, at, units, made, sensitivity) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Return derivatives by q of d - D v_new and of the forces of contacts, and whether some do not exist."""
-    model, rows, touch = stepper.model, made.rows, made.touch
+def _unilateral_derivatives(
+    stepper, at, v_new, before, v, made, sensitivity
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return derivatives by q and v of d - D v_new, by q of the forces of contacts, and whether some are NaN.
+
+    Bodies move with v_new in the state `at`, and with v in the state `before`.
+    """
+    model, rows, touch, contacts = stepper.model, made.rows, made.touch, stepper._contacts
     count, n, K = len(rows.of), stepper.model.nv, stepper.stabilization
     share = np.where(rows.gap > 0.0, 1.0, K)[:, None] / stepper.h
-    gaps = np.zeros((len(rows.gap), n))
+    gaps, moved, push = np.zeros((len(rows.gap), n)), np.zeros((len(rows.gap), n)), np.zeros((n, n))
     _, k, sign, _ = stepper._limits
     gaps[count + np.arange(len(k)), k] = sign
     near = np.repeat(np.arange(len(touch.which)), np.diff(touch.start))
     normals = np.zeros((len(touch.which), n))
     normals[near, touch.column] = touch.data[0]
     gaps[:count] = rows.along[:, :1] * normals[rows.of]
-    derivative = -share * gaps
+    rebounds = rows.d > -share[:, 0] * rows.gap  # Newton: d = -e n . v
+    e = contacts.restitution[touch.which][rows.of, None]
+    by_v, by_q = np.zeros_like(gaps), np.zeros_like(gaps)
+    by_v[:count] = np.where(rebounds[:count, None], -e * normals[rows.of], 0.0)
+    acting = np.flatnonzero((sensitivity.held | sensitivity.full)[:count])
+    half, first = freedoms_of(model).path.shape[1], len(touch.which) - len(touch.places)
+    for of_shapes in (False, True):
+        some = acting[(rows.of[acting] >= first) == of_shapes]
+        if not len(some):
+            continue
+        points, of = np.unique(rows.of[some], return_inverse=True)
+        geometry, gap = _geometry(contacts, touch, points, at, v_new)
+        if gap is not None:
+            gaps[some] = rows.along[some, :1] * to_v(at, gap.derivative[:, 0, :half])[of]
+        moved[some] = to_v(at, geometry.rates(of, rows.along[some])[:, :half])
+        forces = np.zeros((len(points), 3))
+        np.add.at(forces, of, rows.along[some] * made.solution.gamma[some, None])
+        push += geometry.force_derivatives(model, forces)
+        if rebounds[some].any():
+            approach, _ = _geometry(contacts, touch, points, before, v)
+            rates = approach.rates(of, np.broadcast_to([1.0, 0.0, 0.0], (len(some), 3)))
+            by_q[some] = -e[some] * to_v(at, rates[:, :half])
+    by_q = np.where(rebounds[:, None], by_q, -share * gaps) - moved
     kink = np.zeros_like(gaps, dtype=bool)
     if K < 1.0:
-        at_zero = sensitivity.held & negligible(made.solution, rows.gap / stepper.h)
+        at_zero = sensitivity.held & ~rebounds & negligible(made.solution, rows.gap / stepper.h)
         kink = at_zero[:, None] & (gaps != 0.0)
-        derivative[kink] = np.nan
-    acting = np.flatnonzero((sensitivity.held | sensitivity.full)[:count])
-    if not len(acting):
-        return derivative, np.zeros((n, n)), bool(kink.any())
-    contacts, along = touch.which[rows.of[acting]], rows.along[acting]
-    at_contacts = touching(at, units, stepper._contacts.structs[contacts])
-    half = freedoms_of(model).path.shape[1]
-    derivative[acting] -= to_v(at, at_contacts.rates(along)[:, :half])
-    forces = along * made.solution.gamma[acting, None]
-    return derivative, at_contacts.force_derivatives(model, forces), bool(kink.any())
+        by_q[kink] = np.nan
+    by_q[np.abs(by_q) <= NOISE / stepper.h * np.abs(rows.D[2]).max(initial=0.0)] = 0.0
+    return np.concatenate([by_q, by_v], axis=1), push, bool(kink.any() or np.isnan(push).any())
+
+
+def _geometry(contacts, touch, points: np.ndarray, at: BodyMotions, v: np.ndarray):
+    """Return the geometry of near contacts while bodies move with v, and the gaps of points of shapes."""
+    units, first = unit_motions(at, v, np.zeros(len(v))), len(touch.which) - len(touch.places)
+    if points[0] >= first:
+        return touching_shapes(at, units, contacts, touch, points - first)
+    return touching(at, units, contacts.structs[contacts.owner[touch.which[points]]]), None

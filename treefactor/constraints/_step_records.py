@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +19,7 @@ for _empty in (NO_PLACES, NONE_NEW):
     _empty.flags.writeable = False
 
 
-@dataclass(frozen=True)
-class Touch:
+class Touch(NamedTuple):
     """Contacts of one state whose gap is within the margin.
 
     Attributes
@@ -53,9 +51,9 @@ class Touch:
     column: np.ndarray
     data: np.ndarray
     errors: np.ndarray
-    places: np.ndarray = field(default_factory=lambda: NO_PLACES)
+    places: np.ndarray = NO_PLACES
     identities: np.ndarray | None = None
-    is_new: np.ndarray = field(default_factory=lambda: NONE_NEW)
+    is_new: np.ndarray = NONE_NEW
 
     def joined(self, first: int, other: Touch) -> Touch:
         """Return these contacts and then others, points of shapes, whose slots begin with the first."""
@@ -101,8 +99,7 @@ class LastStep(NamedTuple):
         return LastStep, (*self[:-1], None)
 
 
-@dataclass(frozen=True)
-class Unilateral:
+class Unilateral(NamedTuple):
     """Unilateral rows D v >= d with keys; rows of contacts have a contact `of` and a direction `along`."""
 
     D: SortedRows
@@ -114,8 +111,7 @@ class Unilateral:
     gap: np.ndarray
 
 
-@dataclass(frozen=True)
-class Solved:
+class Solved(NamedTuple):
     """Contacts, rows, packed H and solution of the problem of a step; velocity that removes overlaps."""
 
     touch: Touch

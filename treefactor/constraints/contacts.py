@@ -68,7 +68,7 @@ class Contact:
         if not can_touch(KINDS.index(type(self.against)), KINDS.index(type(self.sphere))):
             raise InvalidModelError(cannot_touch(self.sphere, self.against))
         if self.sphere.body == self.against.body:
-            raise InvalidModelError(f"both sides of a contact are on body {_shown(self.sphere.body)}")
+            raise InvalidModelError(f"both sides of a contact are on body {shown(self.sphere.body)}")
         if not 0 <= as_number(self.mu, "mu"):
             raise InvalidModelError(f"mu must not be negative, got {self.mu}")
         if not 0 <= as_number(self.restitution, "restitution") <= 1:
@@ -199,6 +199,8 @@ class Contacts(Sealed):
     kernel: ContactKernel
     owner: np.ndarray  # contact of every slot
     shapes: ShapeContactKernel | None
+    pairs: list[tuple[Shape, Shape]]  # of those contacts, first the shape that normals lead out of
+    poses: np.ndarray  # (pairs, 2, 12): R by rows, then p, in the frames of joints
     no_points: np.ndarray  # identities of points, before the first step
 
     def __init__(self, model: Model, contacts, h: float = 0.0):
@@ -230,15 +232,17 @@ class Contacts(Sealed):
             np.array([getattr(contacts[k], name) for k in owner], dtype=float)
             for name in ("mu", "restitution")
         )
-        shapes = None
+        pairs = [(contacts[k].against, contacts[k].sphere) for k in shaped]
+        poses, shapes = _poses(model, pairs), None
         if len(shaped):
             own = ContactKernel(rows[0], structs[shaped], *rows[1:])
-            shapes = _shape_kernel(model, [contacts[k] for k in shaped], own, h)
-        for array in (mu, restitution, structs, owner):
+            colliders = [(collider(first), collider(second)) for first, second in pairs]
+            shapes = ShapeContactKernel(own, colliders, poses, h, float(np.linalg.norm(model.gravity)))
+        for array in (mu, restitution, structs, owner, poses):
             array.flags.writeable = False
         no_points = np.full((len(shaped), SLOTS), FREE)
         self._keep(mu=mu, restitution=restitution, structs=structs, kernel=kernel, owner=owner)
-        self._keep(shapes=shapes, no_points=no_points)
+        self._keep(shapes=shapes, pairs=pairs, poses=poses, no_points=no_points)
 
     def near(
         self,
@@ -279,15 +283,14 @@ def _is_of_spheres(contact: Contact) -> bool:
     return isinstance(contact.sphere, Sphere) and isinstance(contact.against, Plane | Sphere)
 
 
-def _shape_kernel(model: Model, contacts: list[Contact], rows: ContactKernel, h: float) -> ShapeContactKernel:
-    """Prepare contacts of shapes; their normals are out of the other side."""
-    poses = np.empty((len(contacts), 2, 12))
-    for k, contact in enumerate(contacts):
-        for side, shape in enumerate((contact.against, contact.sphere)):
+def _poses(model: Model, pairs: list[tuple[Shape, Shape]]) -> np.ndarray:
+    """Return where shapes are in the frames of their joints: R by rows, then p, (pairs, 2, 12)."""
+    poses = np.empty((len(pairs), 2, 12))
+    for k, pair in enumerate(pairs):
+        for side, shape in enumerate(pair):
             _, R, p = located(model, shape.body, *placement_of(shape))
             poses[k, side] = *np.ravel(R), *p
-    pairs = [(collider(contact.against), collider(contact.sphere)) for contact in contacts]
-    return ShapeContactKernel(rows, pairs, poses, h, float(np.linalg.norm(model.gravity)))
+    return poses
 
 
 def _names(model: Model, contact: Contact) -> tuple[str, str]:
@@ -357,7 +360,7 @@ def _ends(model: Model, k: int, contact: Contact) -> list[int]:
     if bodies[0] == bodies[1]:
         raise InvalidModelError(
             f"contact {k}: both sides are on body {bodies[0]}, which was given as "
-            f"{_shown(contact.against.body)} and {_shown(contact.sphere.body)}"
+            f"{shown(contact.against.body)} and {shown(contact.sphere.body)}"
         )
     return bodies
 
@@ -367,7 +370,7 @@ def _carrier(model: Model, body: int | str | Frame, argument: str) -> int:
     return body_number(model, body, argument) if isinstance(body, str | Frame) else body
 
 
-def _shown(body: int | str | Frame) -> str:
+def shown(body: int | str | Frame) -> str:
     """Return the text for a body in messages."""
     return repr(body.name if isinstance(body, Frame) else body)
 

@@ -118,7 +118,9 @@ class Stepper(Sealed):
     Only `step` and `run` change it. Picklable.
 
     A contact with a restitution e that closes in a step, faster than gravity accelerates in two, opens with e
-    times its speed of approach before the step, from where it is then. All contacts rebound at once: a ball
+    times its speed v of approach before the step, from where it is then, up to h v above the surface: a ball
+    bounces to the height that it fell from for e = 1, otherwise to e^2 of it and up to
+    (1 - e)(1 + 1.5 e) h v more, besides terms of h^2. All contacts rebound at once: a ball
     that hits four in a row that touch gives them speeds of 0.4, and has -0.6 itself, for e = 1. If gaps are
     wider than what the ball moves in a step, only the last one moves in the end.
 
@@ -265,7 +267,8 @@ class Stepper(Sealed):
         Raises
         ------
         InvalidModelError
-            If the stepper has contacts of other shapes than spheres and planes, or ``correction="split"``.
+            If the stepper has ``correction="split"``, or a contact acts of a cylinder with another shape than
+            a plane; names it.
         StepError, NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
             As `step`.
 
@@ -273,6 +276,10 @@ class Stepper(Sealed):
         -----
         `treefactor.mlcp.sensitivity` of the step's problem, with the derivatives of its rows and momenta. By
         q along `treefactor.integrate`, before and after the step.
+
+        Shapes keep the features that touch: a corner on a face, two edges, the lowest point of a rim. Where
+        others begin to touch within rounding errors, as of cubes that lie flush on each other, parallel
+        capsules and cylinders that stand upright exactly, derivatives by q are NaN.
 
         Examples
         --------

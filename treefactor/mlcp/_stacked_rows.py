@@ -172,8 +172,8 @@ def bounds(upper, m: int) -> np.ndarray:
     upper = as_real(upper, "upper")
     if upper.shape != (m,):
         raise ShapeError(f"upper must have shape ({m},), got {upper.shape}", upper.shape, (m,))
-    if np.isnan(upper).any():
-        raise NonFiniteError("upper holds a NaN", row=int(np.isnan(upper).argmax()))
-    if (upper < 0.0).any():
+    if not (upper >= 0.0).all():
+        if np.isnan(upper).any():
+            raise NonFiniteError("upper holds a NaN", row=int(np.isnan(upper).argmax()))
         raise ValueError(f"upper must not be negative, got {upper.min()}")
     return upper.copy()
