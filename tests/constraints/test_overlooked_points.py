@@ -12,6 +12,7 @@ ANGLES = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
 RIM = 0.1 * np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
 RIMS = ((0.02, 1.0), (0.0, 1.0), (-0.005, 0.5))  # m, and shares of the radius: the lowest one is smaller
 SOLE = np.concatenate([np.c_[share * RIM, np.full(24, z)] for z, share in RIMS])  # more corners than rows
+PUSHED = ("block", 0.2), ("stone", 2.0)  # kg
 H = 0.005  # s
 
 
@@ -48,6 +49,14 @@ def beam_is_hit():
     )
 
 
+def block_is_pushed():
+    """Return a block at rest, 3 mm before a wall, that another one hits: nothing turns."""
+    joints = [tf.Joint(name, "prismatic", axis=[1, 0, 0], inertia=tf.Inertia(mass)) for name, mass in PUSHED]
+    block, stone = Box(0, [0.1] * 3), Box(1, [0.1] * 3)
+    contacts = [Contact(block, Plane(-1, [-1.0, 0, 0], [0.053, 0, 0])), Contact(stone, block)]
+    return tf.Model(joints), contacts, np.array([0.0, -0.102]), np.array([0.0, 3.0])
+
+
 def disc_wobbles():
     """Return a disc that spins: the lowest point of its rim runs around it."""
     q = tilted(0.01 * np.cos(0.2) + 0.06 * np.sin(0.2), 0.2)
@@ -55,7 +64,7 @@ def disc_wobbles():
     return tf.Model([disc]), [Contact(Cylinder(0, 0.06, 0.02), mu=0.5)], q, np.r_[np.zeros(5), 20.0]
 
 
-SCENES = [sole_hits_the_ground, beam_is_hit, disc_wobbles]
+SCENES = [sole_hits_the_ground, beam_is_hit, block_is_pushed, disc_wobbles]
 
 
 def overlap(scene):
