@@ -171,6 +171,19 @@ def test_features_that_change_have_no_derivatives():
         assert np.isnan(found.dv_dq).any()
 
 
+def test_tangents_that_jump_have_no_derivatives():
+    """They do where a normal is horizontal: a body with a wall turns, and friction acts on it."""
+    q = np.array([*placed([0.599, 0, 0], LEVEL), *placed(np.zeros(3), LEVEL)])
+    v = np.array([-1.0, 0.3, 0.2, *np.zeros(9)])
+    for mu, tilts in ((0.5, True), (0.0, False)):
+        stepper = Stepper(bodies(2), [Contact(Sphere(0, radius=0.1), BLOCK, mu)], h=H, stabilization=1.0)
+        found = stepper.derivatives(q, v)
+        assert np.isnan(found.dv_dq[:, 10]).all() == tilts  # about y, which tilts the wall
+        assert np.isfinite(found.dv_dq[:, :10]).all()
+        assert found.status is (SensitivityStatus.DEGENERATE if tilts else SensitivityStatus.STRICT)
+        assert np.isfinite(found.dv_dv).all()
+
+
 def test_pairs_without_derivatives_are_named_when_they_act():
     stepper = Stepper(bodies(2), [Contact(Sphere(1)), Contact(DRUM, BLOCK)], h=H)
     far = np.array([*placed([0, 0, 2.0], BASE), *placed([0, 0, 1.0], BASE)])

@@ -18,6 +18,7 @@ from ._frame_derivatives import (
 )
 
 IDENTITY = np.eye(3)
+LEVEL = 1e-12  # third coordinate of a normal that is zero but for rounding
 
 
 class Touching(NamedTuple):
@@ -40,7 +41,8 @@ class Touching(NamedTuple):
         moving = sphere.velocity.plus(sphere.spin.cross(self.levers[1]))
         moving = moving.minus(against.velocity).minus(against.spin.cross(self.levers[0]))
         by_axes = np.concatenate([moving.dot(axis).derivative for axis in self.axes], axis=1)
-        return (along[:, :, None] * by_axes[of]).sum(axis=1)
+        share = along[:, :, None]
+        return np.where(share != 0.0, share * by_axes[of], 0.0).sum(axis=1)
 
     def force_derivatives(self, model, along: np.ndarray) -> np.ndarray:
         """Return the derivatives by q (nv, nv) of forces along (contacts, 3) the axes on the spheres."""
@@ -53,7 +55,10 @@ class Touching(NamedTuple):
         """Return the vectors with these coordinates along the axes."""
         share = along[:, :, None, None]
         value = sum(share[:, k] * x.value for k, x in enumerate(self.axes))
-        return Dual(value, sum(share[:, k] * x.derivative for k, x in enumerate(self.axes)))
+        parts = [
+            np.where(share[:, k] != 0.0, share[:, k] * x.derivative, 0.0) for k, x in enumerate(self.axes)
+        ]
+        return Dual(value, parts[0] + parts[1] + parts[2])
 
 
 def touching(at: BodyMotions, units: UnitMotions, contacts: np.ndarray) -> Touching:
@@ -83,7 +88,10 @@ def _normals(contacts: np.ndarray, against: Frames, apart: Dual) -> Dual:
 
 
 def axes_along(normal: Dual) -> tuple[Dual, Dual, Dual]:
-    """Return normals and the tangents that the contact kernel chooses (Duff et al. 2017)."""
+    """Return normals and the tangents that the contact kernel chooses (Duff et al. 2017).
+
+    These jump where the third coordinate of the normal changes its sign: derivatives along that are NaN.
+    """
     (x, y, z), (dx, dy, dz) = (np.moveaxis(part, -2, 0) for part in normal)
     sign = np.copysign(1.0, z)
     a = -1.0 / (sign + z)
@@ -95,6 +103,10 @@ def axes_along(normal: Dual) -> tuple[Dual, Dual, Dual]:
     dsecond = (db, 2.0 * y * dy * a + y * y * da, -dy)
     pairs = (first, dfirst), (second, dsecond)
     first_tangent, second_tangent = (Dual(*(np.stack(part, axis=-2) for part in pair)) for pair in pairs)
+    jumps = ((np.abs(z) <= LEVEL) & (np.abs(dz) > LEVEL))[..., None, :]
+    first_tangent, second_tangent = (
+        Dual(x.value, np.where(jumps, np.nan, x.derivative)) for x in (first_tangent, second_tangent)
+    )
     return normal, first_tangent, second_tangent
 
 

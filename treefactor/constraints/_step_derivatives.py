@@ -96,8 +96,8 @@ class StepDerivatives(NamedTuple):
         STRICT, or DEPENDENT where rows depend on each other, as those of a cone of friction that sticks: all
         derivatives exist, except NaN. DEGENERATE: rows neither act nor are open, and everything is NaN; or
         a gap is zero within rounding, so that the stabilization differs on both sides, and the columns by q
-        that change this gap are NaN; or other features of two shapes begin to touch, and derivatives by q are
-        NaN. UNSUPPORTED: bodies spin too fast for the midpoint rule.
+        that change this gap are NaN; or other features of two shapes begin to touch, or directions of
+        friction jump, and derivatives by q are NaN. UNSUPPORTED: bodies spin too fast for the midpoint rule.
     dq_dq, dq_dv, dq_dtau : ndarray
         Of the configuration after the step, as velocities of `treefactor.integrate`.
     dv_dq, dv_dv, dv_dtau : ndarray
