@@ -175,11 +175,14 @@ def test_shapes_of_a_urdf_are_those_that_mujoco_imports(name):
         del theirs[[k for k, (other, _) in enumerate(theirs) if other == kind][nearest]]
 
 
+def test_an_ellipsoid_keeps_its_radii():
+    text = '<mujoco><worldbody><geom type="ellipsoid" size="1 2 3" pos="4 5 6"/></worldbody></mujoco>'
+    (egg,) = mujoco_.geometry(mujoco.MjModel.from_xml_string(text))
+    assert (egg.radii.tolist(), egg.p.tolist()) == ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
+
+
 def test_geoms_without_an_equivalent_are_named():
-    for geom, message in (
-        ('<geom name="egg" type="ellipsoid" size="1 2 3"/>', "geom 'egg' is a ellipsoid: only plane"),
-        ('<geom type="hfield" hfield="hills"/>', "geom 'geom 0' is a hfield: only"),
-    ):
+    for geom, message in (('<geom type="hfield" hfield="hills"/>', "geom 'geom 0' is a hfield: only"),):
         text = '<mujoco><asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 1"/></asset>'
         m = mujoco.MjModel.from_xml_string(f"{text}<worldbody>{geom}</worldbody></mujoco>")
         with pytest.raises(AdapterError, match=message):

@@ -35,11 +35,15 @@ cdef class ShapeContactKernel:
     cdef const BodyShape *shape
     cdef const Py_ssize_t *side  # (pairs, 2): shapes of every pair
     cdef double h, gravity
+    cdef list finders            # of pairs without a kernel, called with the GIL
+    cdef const unsigned char *slow   # whether a pair has one
     cdef object kept
 
     cdef Py_ssize_t find(self, const double *frames, double margin, const int64_t *before, int64_t *identity,
-                         PlacedShape *placed, ShapePoints *to) noexcept nogil
+                         PlacedShape *placed, ShapePoints *to) except -1 nogil
     cdef int points_of_pair(self, Py_ssize_t k, const double *frames, double margin,
-                            const PlacedShape *placed, TouchPoint *found) noexcept nogil
+                            const PlacedShape *placed, TouchPoint *found) except -1 nogil
+    cdef int find_slowly(self, Py_ssize_t k, const Pose *a, const Pose *b, double margin,
+                         TouchPoint *found) except -1
     cdef void describe(self, Py_ssize_t k, const double *frames, const double *x, double *point,
                        double *place) noexcept nogil

@@ -1,5 +1,7 @@
 """Types of the compiled module."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ._contacts import ContactKernel
@@ -12,6 +14,7 @@ class ShapeContactKernel:
         self,
         rows: ContactKernel,
         colliders: list[tuple[Collider, Collider]],
+        finders: list[Callable | None],
         poses: np.ndarray,
         h: float,
         gravity: float,

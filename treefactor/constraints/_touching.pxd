@@ -41,6 +41,8 @@ cdef extern from "kernels/contacts/touch.h" nogil:
 cdef int find_points(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B,
                      double margin, TouchPoint *points) noexcept nogil
 
+cdef object pose_array(const Pose *pose)
+
 cdef class Collider:
     cdef ContactShape shape
     cdef tuple kept

@@ -15,6 +15,9 @@ class Collider:
         hull: tuple,
     ) -> None: ...
 
+POINT: np.dtype
+MOST_POINTS: int
+
 def can_touch(first: int, second: int) -> bool: ...
 def touching_points(
     first: Collider, first_pose: np.ndarray, second: Collider, second_pose: np.ndarray, margin: float

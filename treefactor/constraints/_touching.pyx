@@ -65,6 +65,13 @@ cdef int find_points(const ContactShape *a, const Pose *A, const ContactShape *b
     return touch(a, A, b, B, margin, points)
 
 
+cdef object pose_array(const Pose *pose):
+    """Return R by rows, then p, of a pose."""
+    cdef cnp.ndarray made = np.empty(12)
+    memcpy(made.data, pose, sizeof(Pose))
+    return made
+
+
 def can_touch(int first, int second):
     """Return whether there is a kernel for two kinds of shapes."""
     return c_can_touch(first, second) != 0

@@ -19,8 +19,16 @@ from ..model.shapes import Plane, Sphere
 from ._contacts import CONTACT, ContactKernel
 from ._shape_contacts import SLOTS, ShapeContactKernel
 from ._step_records import Touch
-from ._touching import can_touch
-from .contact_points import KINDS, Shape, cannot_touch, collider, placement_of
+from .contact_points import (
+    KINDS,
+    Shape,
+    collider,
+    has_kernel,
+    placement_of,
+    require_points,
+    shown,
+    slow_finder,
+)
 from .loops import close, loops_of
 from .trajectory import NO_POINTS, StepPoints
 
@@ -37,7 +45,7 @@ class Contact:
 
     Parameters
     ----------
-    sphere : Sphere, Capsule, Cylinder, Box or Mesh
+    sphere : Sphere, Capsule, Cylinder, Box, Mesh, Cone or Ellipsoid
     against : Plane, or one of these
         The ground by default.
     mu : float
@@ -49,8 +57,9 @@ class Contact:
     Raises
     ------
     InvalidModelError
-        If both are on one body, there are no points of such a pair (see `contact_points`), mu is negative, or
-        restitution is not from 0 to 1.
+        If both are on one body, are planes, mu is negative, or restitution is not from 0 to 1.
+    AdapterError
+        If the pair needs coal, which is not installed (see `contact_points`).
 
     Notes
     -----
@@ -65,10 +74,9 @@ class Contact:
     def __post_init__(self):
         _require_shape("sphere", self.sphere, KINDS[1:])
         _require_shape("against", self.against, KINDS)
-        if not can_touch(KINDS.index(type(self.against)), KINDS.index(type(self.sphere))):
-            raise InvalidModelError(cannot_touch(self.sphere, self.against))
+        require_points(self.sphere, self.against)
         if self.sphere.body == self.against.body:
-            raise InvalidModelError(f"both sides of a contact are on body {_shown(self.sphere.body)}")
+            raise InvalidModelError(f"both sides of a contact are on body {shown(self.sphere.body)}")
         if not 0 <= as_number(self.mu, "mu"):
             raise InvalidModelError(f"mu must not be negative, got {self.mu}")
         if not 0 <= as_number(self.restitution, "restitution") <= 1:
@@ -200,6 +208,7 @@ class Contacts(Sealed):
     owner: np.ndarray  # contact of every slot
     shapes: ShapeContactKernel | None
     no_points: np.ndarray  # identities of points, before the first step
+    slow_pairs: int  # contacts whose points coal finds
 
     def __init__(self, model: Model, contacts, h: float = 0.0):
         require_model(model)
@@ -238,7 +247,8 @@ class Contacts(Sealed):
             array.flags.writeable = False
         no_points = np.full((len(shaped), SLOTS), FREE)
         self._keep(mu=mu, restitution=restitution, structs=structs, kernel=kernel, owner=owner)
-        self._keep(shapes=shapes, no_points=no_points)
+        slow_pairs = sum(not has_kernel(contact.sphere, contact.against) for contact in contacts)
+        self._keep(shapes=shapes, no_points=no_points, slow_pairs=slow_pairs)
 
     def near(self, at: BodyMotions, margin: float = np.inf, before: np.ndarray | None = None) -> Touch:
         """Find the contacts whose gap is at most the margin in one state, in slots that points keep.
@@ -277,7 +287,8 @@ def _shape_kernel(model: Model, contacts: list[Contact], rows: ContactKernel, h:
             _, R, p = located(model, shape.body, *placement_of(shape))
             poses[k, side] = *np.ravel(R), *p
     pairs = [(collider(contact.against), collider(contact.sphere)) for contact in contacts]
-    return ShapeContactKernel(rows, pairs, poses, h, float(np.linalg.norm(model.gravity)))
+    finders = [slow_finder(contact.against, contact.sphere) for contact in contacts]
+    return ShapeContactKernel(rows, pairs, finders, poses, h, float(np.linalg.norm(model.gravity)))
 
 
 def _names(model: Model, contact: Contact) -> tuple[str, str]:
@@ -347,7 +358,7 @@ def _ends(model: Model, k: int, contact: Contact) -> list[int]:
     if bodies[0] == bodies[1]:
         raise InvalidModelError(
             f"contact {k}: both sides are on body {bodies[0]}, which was given as "
-            f"{_shown(contact.against.body)} and {_shown(contact.sphere.body)}"
+            f"{shown(contact.against.body)} and {shown(contact.sphere.body)}"
         )
     return bodies
 
@@ -355,11 +366,6 @@ def _ends(model: Model, k: int, contact: Contact) -> list[int]:
 def _carrier(model: Model, body: int | str | Frame, argument: str) -> int:
     """Return the number of the joint that carries a body; one given by number is not checked."""
     return body_number(model, body, argument) if isinstance(body, str | Frame) else body
-
-
-def _shown(body: int | str | Frame) -> str:
-    """Return the text for a body in messages."""
-    return repr(body.name if isinstance(body, Frame) else body)
 
 
 def _surface(model: Model, side: Plane | Sphere) -> tuple:

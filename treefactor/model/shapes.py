@@ -187,6 +187,73 @@ class Cylinder(ReadOnly):
 
 
 @dataclass(frozen=True, eq=False)
+class Cone(ReadOnly):
+    """Cone on a body.
+
+    Parameters
+    ----------
+    body : int, str or Frame
+        As for `Sphere`.
+    radius, length : float
+        m; of the base, and from the base to the tip, along the z axis of R.
+    R, p : array_like, shapes (3, 3) and (3,)
+        Axes, and the point halfway between the base and the tip, in the frame of the joint, or in the frame
+        given.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable.
+    """
+
+    body: int | str | Frame
+    radius: float
+    length: float
+    R: Array = field(default_factory=_identity)
+    p: Array = field(default_factory=_zero)
+
+    def __post_init__(self):
+        self.__setstate__({**_radius_and_length(self, "cone"), **_placed(self)})
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid(ReadOnly):
+    """Ellipsoid on a body.
+
+    Parameters
+    ----------
+    body : int, str or Frame
+        As for `Sphere`.
+    radii : array_like, shape (3,)
+        Half axes along the axes of R, m.
+    R, p : array_like, shapes (3, 3) and (3,)
+        Axes and centre in the frame of the joint, or in the frame given.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable.
+    """
+
+    body: int | str | Frame
+    radii: np.ndarray
+    R: Array = field(default_factory=_identity)
+    p: Array = field(default_factory=_zero)
+
+    def __post_init__(self):
+        radii = as_vector(self.radii, 3, "radii").copy()
+        if not (radii > 0.0).all():
+            raise InvalidModelError(f"the radii of an ellipsoid must be positive, got {radii.tolist()}")
+        self.__setstate__({"radii": radii, **_placed(self)})
+
+
+@dataclass(frozen=True, eq=False)
 class Mesh(ReadOnly):
     """Convex hull of points on a body.
 
@@ -232,7 +299,7 @@ class Mesh(ReadOnly):
         self.__setstate__({"vertices": hull.corners, "hull": hull, **_placed(self)})
 
 
-def _radius_and_length(shape: Capsule | Cylinder, kind: str) -> dict:
+def _radius_and_length(shape: Capsule | Cylinder | Cone, kind: str) -> dict:
     """Return validated sizes."""
     radius, length = as_number(shape.radius, "radius"), as_number(shape.length, "length")
     if radius <= 0.0 or length <= 0.0:
@@ -242,7 +309,7 @@ def _radius_and_length(shape: Capsule | Cylinder, kind: str) -> dict:
     return {"radius": radius, "length": length}
 
 
-def _placed(shape: Box | Capsule | Cylinder | Mesh) -> dict:
+def _placed(shape: Box | Capsule | Cylinder | Mesh | Cone | Ellipsoid) -> dict:
     """Return a validated body, and the placement as copies."""
     return {
         "body": checked_body(shape.body),

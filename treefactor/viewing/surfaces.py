@@ -6,7 +6,7 @@ import numpy as np
 
 from ..exceptions import InvalidModelError
 from ..model.geometry import SHAPES, Shape
-from ..model.shapes import Box, Capsule, Cylinder, Mesh, Plane
+from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 
 SIDES = 24  # of a circle
 SQUARE = 0.5 * np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
@@ -17,7 +17,7 @@ def surface(shape: Shape, side: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
 
     Parameters
     ----------
-    shape : Plane, Sphere, Capsule, Cylinder, Box or Mesh
+    shape : Plane, Sphere, Capsule, Cylinder, Box, Mesh, Cone or Ellipsoid
     side : float
         Length of the sides of the square that shows a plane, m.
 
@@ -50,7 +50,9 @@ def surface(shape: Shape, side: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _round_corners(shape) -> np.ndarray:
-    """Return points on the surface of a sphere, capsule or cylinder."""
+    """Return points on the surface of a sphere, capsule, cylinder, cone or ellipsoid."""
+    if isinstance(shape, Ellipsoid):
+        return shape.radii * _round_corners(Sphere(0, radius=1.0))
     if not shape.radius:
         return np.zeros((0, 3))
     around = 2.0 * np.pi * np.arange(SIDES) / SIDES
@@ -59,6 +61,8 @@ def _round_corners(shape) -> np.ndarray:
     if isinstance(shape, Cylinder):
         rings = [shape.radius * ring + [0.0, 0.0, z] for z in (-half, half)]
         return np.concatenate(rings)
+    if isinstance(shape, Cone):
+        return np.vstack([shape.radius * ring - [0.0, 0.0, half], [0.0, 0.0, half]])
     latitudes = np.pi * (np.arange(SIDES // 2 + 1) / (SIDES // 2) - 0.5)
     parts = [
         shape.radius * (np.cos(angle) * ring + [0.0, 0.0, np.sin(angle)]) + [0.0, 0.0, z]

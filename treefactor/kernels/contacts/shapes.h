@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdint.h>
 
-enum { PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL };   /* in the order in which kernels take pairs */
+enum { PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, CONE, ELLIPSOID };   /* in the order in which kernels take pairs */
 
 enum {
     MOST_POINTS = 8,                /* of a pair */
@@ -27,11 +27,11 @@ typedef struct {
     const int *footing;             /* (faces, 4): corners of a face that span a large area */
 } Polytope;
 
-/* Axes of capsules and cylinders are z; a plane is solid where z <= 0; spheres have half_length 0. */
+/* Axes of capsules, cylinders and cones, whose tip is up, are z; a plane is solid where z <= 0; spheres have half_length 0. */
 typedef struct {
     int kind;
     double radius, half_length;
-    double half[3];                 /* half sides of a box */
+    double half[3];                 /* half sides of a box, radii of an ellipsoid */
     double center[3], extent[3];    /* of a box around the shape, along its axes: half sides */
     double size;                    /* radius of a ball around the shape, about this centre */
     Polytope hull;                  /* of boxes, too */

@@ -9,7 +9,8 @@
 
 int can_touch(int first, int second)
 {
-    return first != PLANE || second != PLANE;
+    int low = first < second ? first : second, high = first < second ? second : first;
+    return low == PLANE ? high != PLANE : high <= HULL;
 }
 
 int touch(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B, double margin, TouchPoint *points)
@@ -31,8 +32,12 @@ int touch(const ContactShape *a, const Pose *A, const ContactShape *b, const Pos
             touch_plane_round(A, b, B, &t);
         else if (b->kind == CYLINDER)
             touch_plane_cylinder(A, b, B, &t);
-        else
+        else if (b->kind <= HULL)
             touch_plane_hull(A, b, B, &t);
+        else if (b->kind == CONE)
+            touch_plane_cone(A, b, B, &t);
+        else
+            touch_plane_ellipsoid(A, b, B, &t);
     } else if (a->kind <= CAPSULE) {
         if (b->kind <= CAPSULE)
             touch_rounds(a, A, b, B, &t);
