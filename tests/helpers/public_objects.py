@@ -115,6 +115,7 @@ OBJECTS = {  # by the names of the API reference
     "constraints.Cylinder": constraints.Cylinder(0, 0.1, 0.2),
     "constraints.Ellipsoid": constraints.Ellipsoid(0, [0.1, 0.2, 0.3]),
     "constraints.Geometry": constraints.Geometry([constraints.Box(0, [0.1, 0.2, 0.3])], ["box"]),
+    "constraints.HeightField": constraints.HeightField(-1, np.zeros((2, 2)), [1.0, 1.0]),
     "constraints.Mesh": constraints.Mesh(0, np.vstack([np.zeros(3), np.eye(3)])),
     "constraints.Contact": constraints.Contact(constraints.Sphere(0, radius=0.1), mu=0.5),
     "constraints.Drive": constraints.Drive(0, [0.1, 0.2, 0.3]),

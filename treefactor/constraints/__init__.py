@@ -9,7 +9,7 @@ the dynamics. ``maximal`` gives every body six freedoms, and ``body_joints`` its
 from typing import TYPE_CHECKING
 
 from ..model.geometry import Geometry
-from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere
+from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 from .body_joints import BodyJoint
 from .bounds import bounding_boxes, shape_placements
 from .contact_points import contact_points
@@ -33,6 +33,7 @@ __all__ = [
     "Drive",
     "Ellipsoid",
     "Geometry",
+    "HeightField",
     "MaximalCoordinates",
     "MaximalMotion",
     "Mesh",

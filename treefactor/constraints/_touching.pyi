@@ -13,6 +13,7 @@ class Collider:
         extent: np.ndarray,
         size: float,
         hull: tuple,
+        surface: tuple,
     ) -> None: ...
 
 POINT: np.dtype

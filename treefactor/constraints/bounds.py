@@ -12,7 +12,7 @@ from ..kinematics.jacobians import BodyMotions
 from ..model.frames import located
 from ..model.geometry import SHAPES, Shape
 from ..model.model import Model, require_model
-from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane
+from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane
 from .contact_points import placement_of
 
 
@@ -100,8 +100,9 @@ def bounding_boxes(model: Model, shapes: Iterable[Shape], q) -> np.ndarray:
 
 def _reach(shape: Shape, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return how far a shape turned by R (..., 3, 3) reaches from its origin, down and up the axes."""
-    if isinstance(shape, Mesh):
-        corners = R @ shape.hull.corners.T
+    if isinstance(shape, Mesh | HeightField):
+        points = shape.surface.corners if isinstance(shape, HeightField) else np.array(shape.vertices)
+        corners = R @ points.T
         return corners.min(axis=-1), corners.max(axis=-1)
     if isinstance(shape, Box):
         reach = 0.5 * np.abs(R) @ shape.size

@@ -12,10 +12,11 @@ import numpy as np
 
 from .._util.validation import as_real, as_size, require_finite
 from ..exceptions import AdapterError, InvalidModelError, ShapeError
+from ..model._triangles import Triangles
 from ..model.frames import Frame
 from ..model.geometry import SHAPES as KINDS
 from ..model.geometry import Shape
-from ..model.shapes import Box, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere
+from ..model.shapes import Box, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 from ._touching import Collider, can_touch, touching_points
 
 INSTALL = "pip install 'treefactor[collision]' (coal has no wheels for Windows)"
@@ -50,7 +51,7 @@ def contact_points(
     Parameters
     ----------
     first, second : shapes
-        Plane, Sphere, Capsule, Cylinder, Box, Mesh, Cone or Ellipsoid.
+        Plane, Sphere, Capsule, Cylinder, Box, Mesh, Cone, Ellipsoid or HeightField.
     first_placement, second_placement : array_like, shape (3, 4), optional
         Placements [R, p] of the frames of their bodies; by default both are at the origin.
     margin : float
@@ -64,7 +65,7 @@ def contact_points(
     Raises
     ------
     InvalidModelError
-        For two planes.
+        For two planes, or a surface and a shape other than a sphere or capsule.
     AdapterError
         If the pair needs coal, which is not installed; names the extra.
     ValueError, ShapeError, NonFiniteError
@@ -77,9 +78,13 @@ def contact_points(
     axes separate alike, within 0.5 ‰ of the smaller radius, the larger face is chosen, so that small
     moves do not change the points; so are flat ends and sides of cylinders against others.
 
-    Compiled code finds the points of all pairs of planes, spheres, capsules, cylinders, boxes and meshes, and
-    of cones and ellipsoids against planes. The other pairs need coal, from the extra ``collision``: their
-    gaps are within 1e-5 m, or 2 ‰ of a deep overlap, and their normals within some mrad.
+    Height fields and meshes with ``convex=False`` are surfaces: each point of them that is locally closest to
+    the axis of a sphere or capsule is one, so that inner edges of flat parts make none.
+
+    Compiled code finds the points of all pairs of planes, spheres, capsules, cylinders, boxes and meshes, of
+    cones and ellipsoids against planes, and of spheres and capsules against surfaces, which touch nothing
+    else. The other pairs need coal, from the extra ``collision``: their gaps are within 1e-5 m, or 2 ‰ of a
+    deep overlap, and their normals within some mrad.
 
     Examples
     --------
@@ -104,9 +109,14 @@ def contact_points(
 
 def require_points(first: Shape, second: Shape, names: tuple[str, str] | None = None) -> None:
     """Raise InvalidModelError or AdapterError if points of two shapes cannot be found; names are theirs."""
+    where = f"{names[0]!r} and {names[1]!r}: " if names else ""
     if isinstance(first, Plane) and isinstance(second, Plane):
-        where = f"{names[0]!r} and {names[1]!r}: " if names else ""
         raise InvalidModelError(f"{where}two planes cannot touch: put a box on the body of one of them")
+    if not has_kernel(first, second) and (surface_of(first) or surface_of(second)):
+        kinds = " and a ".join(type(shape).__name__.lower() for shape in (first, second))
+        raise InvalidModelError(
+            f"{where}a {kinds} cannot touch: surfaces touch spheres and capsules; put some on the body"
+        )
     if has_kernel(first, second) or find_spec("coal"):
         return
     first_name, second_name = names or (f"on body {shown(shape.body)}" for shape in (first, second))
@@ -119,7 +129,17 @@ def require_points(first: Shape, second: Shape, names: tuple[str, str] | None = 
 
 def has_kernel(first: Shape, second: Shape) -> bool:
     """Return whether compiled code finds the points of two shapes; coal finds those of others."""
-    return can_touch(KINDS.index(type(first)), KINDS.index(type(second)))
+    return can_touch(kind_of(first), kind_of(second))
+
+
+def surface_of(shape: Shape) -> Triangles | None:
+    """Return the triangles of a height field or of a mesh that is a surface; None for other shapes."""
+    return shape.surface if isinstance(shape, Mesh | HeightField) else None
+
+
+def kind_of(shape: Shape) -> int:
+    """Return the kind of a shape in the kernels; all surfaces are of one."""
+    return KINDS.index(HeightField if surface_of(shape) is not None else type(shape))
 
 
 def slow_finder(first: Shape, second: Shape) -> Callable | None:
@@ -140,13 +160,18 @@ def collider(shape: Shape) -> Collider:
     radius, half_length = getattr(shape, "radius", 0.0), 0.5 * getattr(shape, "length", 0.0)
     half, center, extent = np.zeros(3), np.zeros(3), np.full(3, radius)
     hull: tuple[np.ndarray, ...] = ()
+    surface: tuple[np.ndarray, ...] = ()
     size = radius + half_length
     if isinstance(shape, Cylinder | Cone):
         size = float(np.hypot(radius, half_length))
     extent[2] = half_length if isinstance(shape, Cylinder | Cone) else size
-    if isinstance(shape, Box | Mesh):
+    if isinstance(shape, Box) or (isinstance(shape, Mesh) and shape.convex):
         hull = tuple(np.ascontiguousarray(x) for x in vars(shape.hull).values())
-        corners = hull[0]
+    triangles = surface_of(shape)
+    if triangles is not None:
+        surface = tuple(np.ascontiguousarray(x) for x in vars(triangles).values())
+    if hull or surface:
+        corners = (hull or surface)[0]
         center = 0.5 * (corners.max(axis=0) + corners.min(axis=0))
         extent = corners.max(axis=0) - center
         size = np.linalg.norm(corners - center, axis=1).max()
@@ -154,7 +179,7 @@ def collider(shape: Shape) -> Collider:
         extent, size = shape.radii, float(shape.radii.max())
     if isinstance(shape, Box | Ellipsoid):
         half = extent
-    return Collider(KINDS.index(type(shape)), radius, half_length, half, center, extent, size, hull)
+    return Collider(kind_of(shape), radius, half_length, half, center, extent, size, hull, surface)
 
 
 def placement_of(shape: Shape) -> tuple[np.ndarray, np.ndarray]:

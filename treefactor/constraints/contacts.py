@@ -46,7 +46,7 @@ class Contact:
     Parameters
     ----------
     sphere : Sphere, Capsule, Cylinder, Box, Mesh, Cone or Ellipsoid
-    against : Plane, or one of these
+    against : Plane, HeightField, or one of these
         The ground by default.
     mu : float
         Coefficient of friction.

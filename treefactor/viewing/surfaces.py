@@ -6,7 +6,7 @@ import numpy as np
 
 from ..exceptions import InvalidModelError
 from ..model.geometry import SHAPES, Shape
-from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere
+from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 
 SIDES = 24  # of a circle
 SQUARE = 0.5 * np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
@@ -17,7 +17,8 @@ def surface(shape: Shape, side: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
 
     Parameters
     ----------
-    shape : Plane, Sphere, Capsule, Cylinder, Box, Mesh, Cone or Ellipsoid
+    shape : shape
+        Plane, Sphere, Capsule, Cylinder, Box, Mesh, Cone, Ellipsoid or HeightField.
     side : float
         Length of the sides of the square that shows a plane, m.
 
@@ -45,6 +46,8 @@ def surface(shape: Shape, side: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
         raise InvalidModelError(f"expected a shape, got {shape!r}")
     if isinstance(shape, Plane):
         return side * SQUARE, np.array([[0, 1, 2], [0, 2, 3]])
+    if isinstance(shape, HeightField) or (isinstance(shape, Mesh) and shape.surface is not None):
+        return np.array(shape.surface.corners), np.array(shape.surface.triangles, dtype=int)
     corners = np.array(shape.hull.corners) if isinstance(shape, Box | Mesh) else _round_corners(shape)
     return corners, _outward_triangles(corners)
 

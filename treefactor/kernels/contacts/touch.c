@@ -6,10 +6,13 @@
 #include "planes.h"
 #include "round_hulls.h"
 #include "rounds.h"
+#include "surfaces.h"
 
 int can_touch(int first, int second)
 {
     int low = first < second ? first : second, high = first < second ? second : first;
+    if (high == SURFACE)
+        return low == SPHERE || low == CAPSULE;
     return low == PLANE ? high != PLANE : high <= HULL;
 }
 
@@ -43,6 +46,8 @@ int touch(const ContactShape *a, const Pose *A, const ContactShape *b, const Pos
             touch_rounds(a, A, b, B, &t);
         else if (b->kind == CYLINDER)
             touch_round_cylinder(a, A, b, B, &t);
+        else if (b->kind == SURFACE)
+            touch_round_surface(a, A, b, B, &t);
         else
             touch_round_hull(a, A, b, B, &t);
     } else if (a->kind == CYLINDER) {
