@@ -10,7 +10,10 @@ import treefactor as tf
 from treefactor.constraints import (
     Box,
     Capsule,
+    Cone,
     Contact,
+    Cylinder,
+    Ellipsoid,
     HeightField,
     Mesh,
     Plane,
@@ -187,10 +190,58 @@ def test_bounds_and_pickles_of_surfaces():
             InvalidModelError,
             "sides of a height field must",
         ),
-        (lambda: Contact(Box(0, [1, 1, 1]), FLAT), InvalidModelError, "surfaces touch spheres and capsules"),
-        (lambda: contact_points(Plane(), FLAT), InvalidModelError, "surfaces touch spheres and capsules"),
+        (
+            lambda: Contact(CUBE, FLAT),
+            InvalidModelError,
+            "both sides of a contact|surfaces touch solid shapes",
+        ),
+        (lambda: contact_points(Plane(), FLAT), InvalidModelError, "surfaces touch solid shapes"),
     ],
 )
 def test_impossible_surfaces_and_pairs_are_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+SOLIDS = {
+    "box": Box(0, [0.2, 0.2, 0.2]),
+    "cylinder": Cylinder(0, 0.1, 0.2),
+    "cone": Cone(0, 0.1, 0.2),
+    "ellipsoid": Ellipsoid(0, [0.1, 0.2, 0.1]),
+    "mesh": Mesh(0, [[0, 0, 0.1], [0.1, 0, -0.1], [-0.1, 0.1, -0.1], [-0.1, -0.1, -0.1]]),
+}
+
+
+@pytest.mark.parametrize("kind", SOLIDS)
+def test_solids_on_a_flat_surface_touch_by_coal_as_on_a_plane(kind):
+    pytest.importorskip("coal")
+    shape, rng = SOLIDS[kind], np.random.default_rng(6)
+    for _ in range(20):
+        placed = at(*rng.uniform(-0.2, 0.2, 2), 0.0, rng.uniform(-3, 3, 3))
+        placed[2, 3] = contact_points(Plane(), shape, None, placed, 1.0).gaps.min() * -1.0 - 2e-3
+        exact = contact_points(Plane(), shape, None, placed)
+        points = contact_points(FLAT, shape, None, placed)
+        assert points.gaps.min() == pytest.approx(exact.gaps.min(), abs=1e-5)
+        np.testing.assert_allclose(points.normals, np.tile([0, 0, 1], (len(points.gaps), 1)), atol=5e-3)
+        deepest = exact.points[exact.gaps < exact.gaps.min() + 1e-6]
+        deepest_here = points.points[points.gaps.argmin()]
+        assert np.linalg.norm(deepest - deepest_here, axis=1).min() < 2e-2
+        exchanged = contact_points(shape, FLAT, placed)
+        assert exchanged.gaps.min() == pytest.approx(exact.gaps.min(), abs=1e-5)
+        np.testing.assert_allclose(exchanged.normals[0], [0, 0, -1], atol=5e-3)
+
+
+@pytest.mark.parametrize("kind", ["box", "cone", "mesh"])
+def test_solids_stand_on_a_slope_of_triangles(kind):
+    pytest.importorskip("coal")
+    slope = HeightField(-1, np.tile(0.1 * np.linspace(-1, 1, 11)[:, None], 11), [1.0, 1.0])
+    body = tf.Joint("body", "freeflyer", inertia=tf.Inertia(1.0, tensor=0.005 * np.eye(3)))
+    stepper = Stepper(
+        *(tf.Model([body]), [Contact(SOLIDS[kind], slope, mu=0.8)]), h=H, friction="box", correction="split"
+    )
+    turn = Rotation.from_euler("y", -np.arctan(0.2)).as_quat()
+    q = [0.0, 0.0, 0.1 * np.sqrt(1.04), *turn]
+    run = stepper.run(q, np.zeros(6), 100, keep_steps=False)
+    assert stepper.slow_pairs == 1
+    np.testing.assert_allclose(run.q[-1], q, atol=2e-3)
+    assert np.abs(run.v[-1]).max() < 1e-3

@@ -17,7 +17,6 @@ class Collider:
     ) -> None: ...
 
 POINT: np.dtype
-MOST_POINTS: int
 
 def can_touch(first: int, second: int) -> bool: ...
 def touching_points(

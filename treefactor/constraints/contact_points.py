@@ -65,7 +65,7 @@ def contact_points(
     Raises
     ------
     InvalidModelError
-        For two planes, or a surface and a shape other than a sphere or capsule.
+        For two planes, two surfaces, or a plane and a surface.
     AdapterError
         If the pair needs coal, which is not installed; names the extra.
     ValueError, ShapeError, NonFiniteError
@@ -82,9 +82,9 @@ def contact_points(
     the axis of a sphere or capsule is one, so that inner edges of flat parts make none.
 
     Compiled code finds the points of all pairs of planes, spheres, capsules, cylinders, boxes and meshes, of
-    cones and ellipsoids against planes, and of spheres and capsules against surfaces, which touch nothing
-    else. The other pairs need coal, from the extra ``collision``: their gaps are within 1e-5 m, or 2 ‰ of a
-    deep overlap, and their normals within some mrad.
+    cones and ellipsoids against planes, and of spheres and capsules against surfaces. The other pairs need
+    coal, from the extra ``collision``: their gaps are within 1e-5 m, or 2 ‰ of a deep overlap, and their
+    normals within some mrad.
 
     Examples
     --------
@@ -112,11 +112,9 @@ def require_points(first: Shape, second: Shape, names: tuple[str, str] | None = 
     where = f"{names[0]!r} and {names[1]!r}: " if names else ""
     if isinstance(first, Plane) and isinstance(second, Plane):
         raise InvalidModelError(f"{where}two planes cannot touch: put a box on the body of one of them")
-    if not has_kernel(first, second) and (surface_of(first) or surface_of(second)):
+    if all(isinstance(shape, Plane) or surface_of(shape) for shape in (first, second)):
         kinds = " and a ".join(type(shape).__name__.lower() for shape in (first, second))
-        raise InvalidModelError(
-            f"{where}a {kinds} cannot touch: surfaces touch spheres and capsules; put some on the body"
-        )
+        raise InvalidModelError(f"{where}a {kinds} cannot touch: surfaces touch solid shapes")
     if has_kernel(first, second) or find_spec("coal"):
         return
     first_name, second_name = names or (f"on body {shown(shape.body)}" for shape in (first, second))
