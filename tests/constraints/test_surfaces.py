@@ -245,3 +245,9 @@ def test_solids_stand_on_a_slope_of_triangles(kind):
     assert stepper.slow_pairs == 1
     np.testing.assert_allclose(run.q[-1], q, atol=2e-3)
     assert np.abs(run.v[-1]).max() < 1e-3
+
+
+def test_the_upper_end_of_a_tilted_capsule_makes_no_point():
+    placed = at(0.02, 0.03, 0.08, [0, np.pi / 2 - 0.1, 0])
+    points = contact_points(FLAT, Capsule(0, 0.05, 0.3), None, placed, 0.1)
+    np.testing.assert_allclose(points.gaps, [0.08 - 0.05 - 0.15 * np.sin(0.1)], atol=1e-12)

@@ -109,7 +109,7 @@ def contact_points(
 
 def require_points(first: Shape, second: Shape, names: tuple[str, str] | None = None) -> None:
     """Raise InvalidModelError or AdapterError if points of two shapes cannot be found; names are theirs."""
-    where = f"{names[0]!r} and {names[1]!r}: " if names else ""
+    where = f"shapes {names[0]!r} and {names[1]!r}: " if names else ""
     if isinstance(first, Plane) and isinstance(second, Plane):
         raise InvalidModelError(f"{where}two planes cannot touch: put a box on the body of one of them")
     if all(isinstance(shape, Plane) or surface_of(shape) for shape in (first, second)):

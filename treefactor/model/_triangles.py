@@ -8,9 +8,9 @@ import numpy as np
 
 from .._util.validation import ReadOnly
 from ..exceptions import InvalidModelError
+from ..tolerances import THIN_TRIANGLE
 
 SIDES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))  # corners of a side of a triangle, and the opposite one
-FLAT = 1e-12  # of the square of the longest side: triangles with smaller areas are left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ def surface_of(points: np.ndarray, faces: np.ndarray) -> Triangles:
     longest = max(
         np.square(corners[triangles[:, a]] - corners[triangles[:, b]]).sum(1).max() for a, b, _ in SIDES
     )
-    has_area = length > FLAT * longest
+    has_area = length > THIN_TRIANGLE * longest
     if not has_area.any():
         raise InvalidModelError("these triangles have no area")
     triangles, normals = triangles[has_area], across[has_area] / length[has_area, None]

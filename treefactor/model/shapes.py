@@ -325,7 +325,7 @@ class HeightField(ReadOnly):
     Parameters
     ----------
     body : int, str or Frame
-        As for `Sphere`; -1 for the ground.
+        As for `Sphere`.
     heights : array_like, shape (points along x, points along y)
         m, along the z axis of R; at least two points each way.
     size : array_like, shape (2,)
