@@ -11,11 +11,11 @@ import numpy as np
 from .._util.engine_objects import require_object
 from ..exceptions import InvalidModelError
 from ..model.geometry import Geometry, Shape
-from ..model.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+from ..model.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 from ._mujoco_body import Body, adapter_error, geom_names
 from ._mujoco_model import Place, joints_and_places, matrices
 
-CONVERTED = "plane, sphere, capsule, cylinder, box and mesh"
+CONVERTED = "plane, hfield, sphere, capsule, cylinder, ellipsoid, box and mesh"
 FILES = "load a file with mujoco_.load(path)"
 
 
@@ -36,7 +36,7 @@ def geometry(source: mujoco.MjModel | Body) -> Geometry:
     Raises
     ------
     AdapterError
-        If a geom is an ellipsoid, a height field or an SDF, or encloses nothing; names it.
+        If a geom is an SDF, or encloses nothing; names it.
 
     See Also
     --------
@@ -126,6 +126,14 @@ def _shape(m: mujoco.MjModel, k: int, name: str, place: Place, turned: np.ndarra
         if kind in ("capsule", "cylinder"):
             round_shape = Capsule if kind == "capsule" else Cylinder
             return round_shape(joint, size[0], 2.0 * size[1], R, p)
+        if kind == "hfield":
+            field = m.geom_dataid[k]
+            shape, first = (m.hfield_nrow[field], m.hfield_ncol[field]), m.hfield_adr[field]
+            heights = m.hfield_data[first : first + shape[0] * shape[1]].reshape(shape).T
+            x, y, top, _ = m.hfield_size[field]
+            return HeightField(joint, top * heights.astype(float), [2.0 * x, 2.0 * y], R, p)
+        if kind == "ellipsoid":
+            return Ellipsoid(joint, size, R, p)
         if kind == "box":
             return Box(joint, 2.0 * size, R, p)
         if kind == "mesh":

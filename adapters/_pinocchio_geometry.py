@@ -7,7 +7,7 @@ import pinocchio as pin
 
 from ..exceptions import AdapterError, InvalidModelError
 from ..model.geometry import Geometry, Shape
-from ..model.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 
 
 def geometry(geometry_model: pin.GeometryModel) -> Geometry:
@@ -54,8 +54,13 @@ def _shape(one: pin.GeometryObject) -> Shape:
             return Sphere(joint, placed["p"], shape.radius)
         if kind == "Box":
             return Box(joint, 2.0 * shape.halfSide, **placed)
-        if kind in ("Capsule", "Cylinder"):
-            round_shape = Capsule if kind == "Capsule" else Cylinder
+        if kind.startswith("HeightField"):
+            heights = shape.getHeights().T[:, ::-1]  # there by rows, from the largest y
+            return HeightField(joint, heights, [shape.getXDim(), shape.getYDim()], **placed)
+        if kind == "Ellipsoid":
+            return Ellipsoid(joint, shape.radii, **placed)
+        if kind in ("Capsule", "Cylinder", "Cone"):
+            round_shape = {"Capsule": Capsule, "Cylinder": Cylinder, "Cone": Cone}[kind]
             return round_shape(joint, shape.radius, 2.0 * shape.halfLength, **placed)
         if kind == "Halfspace":
             normal = placed["R"] @ shape.n
@@ -66,5 +71,5 @@ def _shape(one: pin.GeometryObject) -> Shape:
             return Mesh(joint, np.array(shape.vertices()), **placed)
     except InvalidModelError as error:
         raise AdapterError(f"geometry object {one.name!r}: {error}", "pinocchio") from None
-    known = "Sphere, Box, Capsule, Cylinder, Halfspace, Convex and meshes"
+    known = "Sphere, Box, Capsule, Cylinder, Cone, Ellipsoid, Halfspace, HeightField, Convex and meshes"
     raise AdapterError(f"geometry object {one.name!r} is a {kind}: only {known} are converted", "pinocchio")

@@ -30,10 +30,10 @@ FLOORS = [  # from the ground up; a module imports from its own folder and from 
 ]
 # private modules that adapters use; everything else of theirs is public
 INTERNAL_SURFACE = {
-    "_functions.general_path",
+    *("_functions.general_path", "constraints._shape_contacts", "constraints._touching"),
     *("_util._by_identity", "_util.conventions", "_util.engine_objects", "_util.messages"),
     *("_util.protocol", "_util.urdf_numbers", "_util.validation", "_util.xml"),
-    *("model._building", "model._urdf"),
+    *("model._building", "model._triangles", "model._urdf"),
 }
 CYTHON = re.compile(
     r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+c?import[ \t]+(?:\(([^)]*)\)|([^\n#]*))", re.MULTILINE

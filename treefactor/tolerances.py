@@ -51,6 +51,7 @@ SELF_CHECK = 1e-11  # relative; H against inverse dynamics of the same engine
 
 # convex hulls, relative to their size
 FLAT_FACE = 1e-6  # triangles whose corners are this close to one plane are one face
+THIN_TRIANGLE = 1e-12  # of the square of the longest side: triangles with smaller areas are left out
 THIN_HULL = 1e-9  # thinner sets of points enclose nothing
 
 # control

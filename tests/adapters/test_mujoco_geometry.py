@@ -180,15 +180,35 @@ def test_shapes_of_a_urdf_are_those_that_mujoco_imports(name):
         del theirs[[k for k, (other, _) in enumerate(theirs) if other == kind][nearest]]
 
 
+def test_an_ellipsoid_keeps_its_radii():
+    text = '<mujoco><worldbody><geom type="ellipsoid" size="1 2 3" pos="4 5 6"/></worldbody></mujoco>'
+    (egg,) = mujoco_.geometry(mujoco.MjModel.from_xml_string(text))
+    assert (egg.radii.tolist(), egg.p.tolist()) == ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
+
+
+def test_a_ball_on_hills_touches_where_mujoco_says():
+    heights = np.random.default_rng(2).uniform(size=(5, 7))
+    text = '<mujoco><asset><hfield name="hills" nrow="5" ncol="7" size="3 2 0.5 0.1"/></asset><worldbody>'
+    text += '<geom type="hfield" hfield="hills" pos="0.1 0.2 0.3"/>'
+    text += '<body pos="0 0 2"><freejoint/><geom size="0.3"/></body></worldbody></mujoco>'
+    m = mujoco.MjModel.from_xml_string(text)
+    m.hfield_data[:] = heights.ravel()
+    data, (hills, ball) = mujoco.MjData(m), mujoco_.geometry(m)
+    for x, y in np.random.default_rng(3).uniform(-1.5, 1.5, (30, 2)):
+        data.qpos[:3] = x, y, 0.9
+        mujoco.mj_forward(m, data)
+        points = contact_points(hills, ball, None, np.column_stack([np.eye(3), data.qpos[:3]]))
+        depths = [contact.dist for contact in data.contact[: data.ncon]]
+        assert bool(depths) == bool(len(points.gaps))
+        if depths and points.gaps.min() > -0.29:
+            assert points.gaps.min() == pytest.approx(min(depths), abs=2e-3)
+
+
 def test_geoms_without_an_equivalent_are_named():
-    for geom, message in (
-        ('<geom name="egg" type="ellipsoid" size="1 2 3"/>', "geom 'egg' is a ellipsoid: only plane"),
-        ('<geom type="hfield" hfield="hills"/>', "geom 'geom 0' is a hfield: only"),
-    ):
-        text = '<mujoco><asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 1"/></asset>'
-        m = mujoco.MjModel.from_xml_string(f"{text}<worldbody>{geom}</worldbody></mujoco>")
-        with pytest.raises(AdapterError, match=message):
-            mujoco_.geometry(m)
+    text = f'<mujoco><asset><mesh name="rock" vertex="{ROCK}"/></asset><worldbody>'
+    m = mujoco.MjModel.from_xml_string(f'{text}<geom type="sdf" mesh="rock"/></worldbody></mujoco>')
+    with pytest.raises(AdapterError, match="geom 'geom 0' is a sdf: only plane"):
+        mujoco_.geometry(m)
     for call in (mujoco_.geometry, mujoco_.excluded_pairs):
         with pytest.raises(TypeError, match=r"must be a mujoco\.MjModel or a Body"):
             call("robot.xml")

@@ -251,7 +251,7 @@ def test_impossible_contacts_are_refused():
         Contact(Sphere(1), Plane(1))
     with pytest.raises(InvalidModelError, match="mu must not"):
         Contact(Sphere(1), mu=-0.1)
-    with pytest.raises(InvalidModelError, match=r"sphere must be a Sphere, .* or Mesh, got Plane"):
+    with pytest.raises(InvalidModelError, match=r"sphere must be a Sphere, .* or HeightField, got Plane"):
         Contact(Plane(0), Sphere(1))
     with pytest.raises(InvalidModelError, match="contact 1 is on body 9"):
         Contacts(MIXED, [Contact(Sphere(0)), Contact(Sphere(9))])
@@ -265,8 +265,16 @@ def test_normals_have_any_length(size):
 @pytest.mark.parametrize("body", [0, "foot"])
 def test_a_body_in_the_place_of_a_shape_is_refused_with_the_shape_to_make(body):
     for argument, wanted, make in (
-        ("sphere", "Sphere, Capsule, Cylinder, Box or Mesh", lambda: Contact(body)),
-        ("against", "Plane, Sphere, Capsule, Cylinder, Box or Mesh", lambda: Contact(Sphere(1), body)),
+        (
+            "sphere",
+            "Sphere, Capsule, Cylinder, Box, Mesh, Cone, Ellipsoid or HeightField",
+            lambda: Contact(body),
+        ),
+        (
+            "against",
+            "Plane, Sphere, Capsule, Cylinder, Box, Mesh, Cone, Ellipsoid or HeightField",
+            lambda: Contact(Sphere(1), body),
+        ),
     ):
         message = f"{argument} must be a {wanted}, got {body!r}: for that body write Sphere({body!r}, center"
         with pytest.raises(InvalidModelError, match=re.escape(message)):

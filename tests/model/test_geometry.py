@@ -64,13 +64,13 @@ def test_shapes_of_a_urdf_are_those_of_pinocchio(name):
     for one, name in zip(shapes, shapes.names, strict=True):
         other = others[name]
         assert (type(one), one.body) == (type(other), other.body)
-        for key in vars(one).keys() - {"body", "hull", "vertices"}:
+        for key in vars(one).keys() - {"body", "hull", "vertices", "faces", "surface"}:
             np.testing.assert_allclose(getattr(one, key), getattr(other, key), atol=1e-9)
         if isinstance(one, Mesh):
             np.testing.assert_allclose(support(one, DIRECTIONS), support(other, DIRECTIONS), atol=1e-6)
 
 
-def test_shapes_of_a_halfspace_and_a_convex_object_of_pinocchio():
+def test_shapes_of_pinocchio_that_urdfs_do_not_have():
     coal = pytest.importorskip("coal")
     turned = pin.SE3(pin.rpy.rpyToMatrix(0.3, 0.2, 0.1), np.array([1.0, 2.0, 3.0]))
     objects, corners = pin.GeometryModel(), coal.StdVec_Vec3s()
@@ -79,12 +79,19 @@ def test_shapes_of_a_halfspace_and_a_convex_object_of_pinocchio():
         ("ground", 0, coal.Halfspace(np.array([0.0, 0.6, 0.8]), 0.5)),
         ("rock", 2, coal.Convex.convexHull(corners, True, "Qt")),
         ("egg", 1, coal.Ellipsoid(1.0, 2.0, 3.0)),
+        ("hat", 1, coal.Cone(0.1, 0.4)),
+        ("hills", 0, coal.HeightFieldOBBRSS(3.0, 2.0, np.arange(12.0).reshape(3, 4), -1.0)),
+        ("leaf", 1, coal.TriangleP(*np.eye(3))),
     ):
         objects.addGeometryObject(pin.GeometryObject(name, joint, turned, shape))
-    with pytest.raises(AdapterError, match="geometry object 'egg' is a Ellipsoid"):
+    with pytest.raises(AdapterError, match="geometry object 'leaf' is a TriangleP"):
         pinocchio_.geometry(objects)
-    objects.removeGeometryObject("egg")
-    ground, rock = pinocchio_.geometry(objects)
+    objects.removeGeometryObject("leaf")
+    ground, rock, egg, hat, hills = pinocchio_.geometry(objects)
+    assert (hills.body, hills.size.tolist(), hills.heights[:, 0].tolist()) == (-1, [3.0, 2.0], [8, 9, 10, 11])
+    assert (egg.body, egg.radii.tolist(), hat.radius, hat.length) == (0, [1.0, 2.0, 3.0], 0.1, 0.4)
+    for shape in (egg, hat):
+        np.testing.assert_array_equal(shape.R, turned.rotation)
     assert (ground.body, rock.body, len(rock.vertices)) == (-1, 1, 4)
     np.testing.assert_allclose(ground.normal, turned.rotation @ [0, 0.6, 0.8])
     assert ground.normal @ (ground.point - turned.translation) == pytest.approx(0.5)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from treefactor.constraints import Box, Cylinder, Mesh, Plane, Sphere
+from treefactor.constraints import Box, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 
 
 def support(shape, n):
@@ -13,6 +13,11 @@ def support(shape, n):
         return np.abs(n) @ (shape.size / 2)
     if isinstance(shape, Mesh):
         return (n @ shape.vertices.T).max(axis=1)
+    if isinstance(shape, Ellipsoid):
+        return np.linalg.norm(n * shape.radii, axis=1)
+    if isinstance(shape, Cone):
+        half, across = shape.length / 2, np.hypot(n[:, 0], n[:, 1])
+        return np.maximum(n[:, 2] * half, shape.radius * across - n[:, 2] * half)
     along, across = np.abs(n[:, 2]) * shape.length / 2, np.hypot(n[:, 0], n[:, 1])
     return along + shape.radius * (across if isinstance(shape, Cylinder) else 1.0)
 

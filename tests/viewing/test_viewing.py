@@ -10,7 +10,7 @@ from oracles.support import support
 
 import treefactor as tf
 from treefactor import viewing
-from treefactor.constraints import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
+from treefactor.constraints import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
 from treefactor.exceptions import InvalidModelError, ShapeError, TreefactorError
 
 SHAPES = {  # with their volumes, and the share of these that triangles may miss
@@ -18,6 +18,8 @@ SHAPES = {  # with their volumes, and the share of these that triangles may miss
     "mesh": (Mesh(0, [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.1, 0.1, 0.1]]), 1.0 / 6.0, 1e-12),
     "sphere": (Sphere(0, radius=0.5), np.pi / 6.0, 0.04),
     "cylinder": (Cylinder(0, 0.2, 0.5), np.pi * 0.02, 0.02),
+    "cone": (Cone(0, 0.2, 0.5), np.pi * 0.02 / 3.0, 0.02),
+    "ellipsoid": (Ellipsoid(0, [0.2, 0.3, 0.5]), np.pi * 0.04, 0.04),
     "capsule": (Capsule(0, 0.2, 0.5), np.pi * (0.02 + 0.032 / 3.0), 0.04),
 }
 DIRECTIONS = np.random.default_rng(0).normal(size=(200, 3))

@@ -9,7 +9,7 @@ the dynamics. ``maximal`` gives every body six freedoms, and ``body_joints`` its
 from typing import TYPE_CHECKING
 
 from ..model.geometry import Geometry
-from ..model.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 from .body_joints import BodyJoint
 from .bounds import bounding_boxes, shape_placements
 from .contact_points import contact_points
@@ -27,10 +27,13 @@ __all__ = [
     "BodyStates",
     "Box",
     "Capsule",
+    "Cone",
     "Contact",
     "Cylinder",
     "Drive",
+    "Ellipsoid",
     "Geometry",
+    "HeightField",
     "MaximalCoordinates",
     "MaximalMotion",
     "Mesh",

@@ -399,19 +399,19 @@ cdef class CompiledSteps:
                                  NULL if gamma == NULL else self.on, self.target, self.limit)
 
     cdef Py_ssize_t find_overlooked(self, const double *q, const double *q_new,
-                                    const double *v_new) noexcept nogil:
-        """Append points without rows that overlap after the step; return how many, -1 if numbers overflow."""
+                                    const double *v_new) except -1 nogil:
+        """Append points without rows that overlap after the step; return how many, -2 if numbers overflow."""
         cdef const double *x[3]
         cdef Py_ssize_t doubts
         x[0], x[1], x[2] = q, self.middle, NULL
         if not self.find_frames.run_one(x, &self.moving):
-            return -1
+            return -2
         doubts = self.shapes.find_doubts(self.moving, self.margin, self.placed, self.moved, self.doubt)
         if not doubts:
             return 0
         x[0], x[1] = q_new, v_new
         if not (all_finite(self.bodies.nq, q_new) and self.find_frames.run_one(x, &self.ahead)):
-            return -1
+            return -2
         return self.shapes.find_overlooked(self.frames, self.ahead, doubts, self.doubt, self.identity,
                                            self.placed, self.then, self.carried + self.added)
 
@@ -435,7 +435,7 @@ cdef class CompiledSteps:
         self.rows.combine(&self.near, q, v, self.pressed, &self.results)
         return 0
 
-    cdef Py_ssize_t find_near(self) noexcept nogil:
+    cdef Py_ssize_t find_near(self) except -1 nogil:
         """Find near contacts and where their rows begin; return how many are not of shapes."""
         cdef Py_ssize_t near = 0, k, count
         cdef ShapePoints *to = &self.points

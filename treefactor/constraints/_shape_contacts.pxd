@@ -40,11 +40,13 @@ cdef class ShapeContactKernel:
     cdef const BodyShape *shape
     cdef const Py_ssize_t *side  # (pairs, 2): shapes of every pair
     cdef double h, gravity
+    cdef list finders            # of pairs without a kernel, called with the GIL
+    cdef const unsigned char *slow   # whether a pair has one
     cdef object kept
 
     cdef Py_ssize_t find(self, const double *frames, double margin, const int64_t *before, int64_t *identity,
                          Py_ssize_t carried, const CarriedPoint *more, PlacedShape *placed,
-                         ShapePoints *to) noexcept nogil
+                         ShapePoints *to) except -1 nogil
     cdef Py_ssize_t find_doubts(self, const double *moving, double margin, const PlacedShape *placed,
                                 PlacedShape *moved, Py_ssize_t *doubt) noexcept nogil
     cdef bint is_lively(self, const ContactShape *shape, const PlacedShape *placed,
@@ -52,14 +54,16 @@ cdef class ShapeContactKernel:
     cdef Py_ssize_t find_overlooked(self, const double *frames, const double *ahead, Py_ssize_t doubts,
                                     const Py_ssize_t *doubt, const int64_t *identity,
                                     const PlacedShape *placed, PlacedShape *then,
-                                    CarriedPoint *to) noexcept nogil
+                                    CarriedPoint *to) except -1 nogil
     cdef void place_all(self, const double *frames, PlacedShape *placed) noexcept nogil
     cdef double reach(self, const PlacedShape *a, const PlacedShape *b, const double *apart, double size,
                       double margin) noexcept nogil
     cdef int touch_pair(self, Py_ssize_t k, const double *frames, double reach, const PlacedShape *placed,
-                        TouchPoint *found) noexcept nogil
+                        TouchPoint *found) except -1 nogil
     cdef int points_of_pair(self, Py_ssize_t k, const double *frames, double margin,
-                            const PlacedShape *placed, TouchPoint *found) noexcept nogil
+                            const PlacedShape *placed, TouchPoint *found) except -1 nogil
+    cdef int find_slowly(self, Py_ssize_t k, const Pose *a, const Pose *b, double margin,
+                         TouchPoint *found) except -1
     cdef void carry_back(self, Py_ssize_t k, const double *frames, const double *ahead,
                          const PlacedShape *placed, const PlacedShape *then, TouchPoint *x) noexcept nogil
     cdef void describe(self, Py_ssize_t k, const double *frames, const double *x, double *point,

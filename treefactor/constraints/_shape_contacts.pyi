@@ -16,6 +16,7 @@ class ShapeContactKernel:
         self,
         rows: ContactKernel,
         colliders: list[tuple[Collider, Collider]],
+        finders: list[Callable | None],
         poses: np.ndarray,
         h: float,
         gravity: float,

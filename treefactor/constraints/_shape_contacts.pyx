@@ -8,7 +8,16 @@ from libc.string cimport memcpy
 from .._util._rotations cimport absolute_sum, add_cross
 from ..dynamics._recursions cimport RECORD, BodyMotion
 from ._contacts cimport Contact, ContactKernel
-from ._touching cimport MOST_POINTS, PLANE, Collider, ContactShape, Pose, TouchPoint, find_points
+from ._touching cimport (
+    MOST_POINTS,
+    PLANE,
+    Collider,
+    ContactShape,
+    Pose,
+    TouchPoint,
+    find_points,
+    pose_array,
+)
 
 import numpy as np
 
@@ -112,14 +121,17 @@ cdef class ShapeContactKernel:
         Bodies and columns of every pair.
     colliders : list of pairs of Collider
         Each belongs to one shape on one body; normals are out of the first one of a pair.
+    finders : list of callable or None
+        Of pairs without a kernel: ``finder(first_pose, second_pose, margin)`` returns points, as
+        `touching_points` does. It is called with the GIL.
     poses : ndarray, shape (pairs, 2, 12)
         R by rows, then p, of both shapes in the frames of their joints.
     h, gravity : float
         Step and size of the gravity: points are near if they may touch within a step.
     """
 
-    def __cinit__(self, ContactKernel rows not None, list colliders not None, cnp.ndarray poses not None,
-                  double h, double gravity):
+    def __cinit__(self, ContactKernel rows not None, list colliders not None, list finders not None,
+                  cnp.ndarray poses not None, double h, double gravity):
         cdef Py_ssize_t k, number
         cdef int end
         cdef cnp.ndarray shapes = np.empty(2 * max(len(colliders), 1) * sizeof(BodyShape), np.uint8)
@@ -128,6 +140,8 @@ cdef class ShapeContactKernel:
         cdef Py_ssize_t *side = <Py_ssize_t *> sides.data
         cdef const Pose *pose = <const Pose *> poses.data
         cdef dict known = {}
+        cdef cnp.ndarray slow = np.array([finder is not None for finder in finders], np.uint8)
+        self.finders, self.slow = finders, <const unsigned char *> slow.data
         self.rows, self.count, self.h, self.gravity = rows, len(colliders), h, gravity
         for k in range(self.count):
             for end in range(2):
@@ -136,7 +150,7 @@ cdef class ShapeContactKernel:
                 shape[number].shape = &(<Collider?> colliders[k][end]).shape
                 shape[number].body, shape[number].own = rows.contact[k].body[end], pose[2 * k + end]
         self.shape, self.side, self.shapes = shape, side, len(known)
-        self.kept = (rows, colliders, poses, h, gravity), shapes, sides
+        self.kept = (rows, colliders, finders, poses, h, gravity), shapes, sides, slow
 
     def __reduce__(self):
         return ShapeContactKernel, self.kept[0]
@@ -168,7 +182,7 @@ cdef class ShapeContactKernel:
         is_new : ndarray of bool
             Whether points were not there in the last step.
         """
-        cdef Py_ssize_t count, size, most = self.count * MOST_POINTS
+        cdef Py_ssize_t count, size = 0, most = self.count * MOST_POINTS
         slots, pairs, gaps = np.empty(most, np.intp), np.empty(most, np.intp), np.empty(most)
         axes, points, places = np.empty((most, 3, 3)), np.empty((most, 10)), np.empty((most, 3))
         fresh, identities = np.empty(most, bool), np.empty((self.count, MOST_POINTS), np.int64)
@@ -290,7 +304,7 @@ cdef class ShapeContactKernel:
     cdef Py_ssize_t find_overlooked(self, const double *frames, const double *ahead, Py_ssize_t doubts,
                                     const Py_ssize_t *doubt, const int64_t *identity,
                                     const PlacedShape *placed, PlacedShape *then,
-                                    CarriedPoint *to) noexcept nogil:
+                                    CarriedPoint *to) except -1 nogil:
         """Write points of these pairs without rows that overlap by more than DEEP; return how many.
 
         On curved shapes the row of a point is of what touches now; what touches then may need its own.
@@ -344,7 +358,7 @@ cdef class ShapeContactKernel:
 
     cdef Py_ssize_t find(self, const double *frames, double margin, const int64_t *before, int64_t *identity,
                          Py_ssize_t carried, const CarriedPoint *more, PlacedShape *placed,
-                         ShapePoints *to) noexcept nogil:
+                         ShapePoints *to) except -1 nogil:
         """Write near points without the tangents of their axes, and identities; return how many there are.
 
         Carried points follow the others of their pairs, as far as these leave slots.
@@ -373,7 +387,7 @@ cdef class ShapeContactKernel:
         return count
 
     cdef int points_of_pair(self, Py_ssize_t k, const double *frames, double margin,
-                            const PlacedShape *placed, TouchPoint *found) noexcept nogil:
+                            const PlacedShape *placed, TouchPoint *found) except -1 nogil:
         """Find the points of a pair that may touch within a step, from the origin of the first root body."""
         cdef const BodyShape *first = self.shape + self.side[2 * k]
         cdef const BodyShape *second = self.shape + self.side[2 * k + 1]
@@ -396,7 +410,7 @@ cdef class ShapeContactKernel:
         return min(margin, SKIN + self.h * (HASTE * speed + self.h * self.gravity))
 
     cdef int touch_pair(self, Py_ssize_t k, const double *frames, double reach, const PlacedShape *placed,
-                        TouchPoint *found) noexcept nogil:
+                        TouchPoint *found) except -1 nogil:
         """Find the points of a pair with gaps up to the reach, from the origin of the first root body."""
         cdef const BodyShape *first = self.shape + self.side[2 * k]
         cdef const BodyShape *second = self.shape + self.side[2 * k + 1]
@@ -405,7 +419,17 @@ cdef class ShapeContactKernel:
         cdef int r
         for r in range(3):
             pose.p[r] += body_motion(frames, second.body).root[r] - body_motion(frames, first.body).root[r]
+        if self.slow[k]:
+            with gil:
+                return self.find_slowly(k, &a.pose, &pose, reach, found)
         return find_points(first.shape, &a.pose, second.shape, &pose, reach, found)
+
+    cdef int find_slowly(self, Py_ssize_t k, const Pose *a, const Pose *b, double margin,
+                         TouchPoint *found) except -1:
+        """Find the points of a pair that has no kernel."""
+        cdef cnp.ndarray points = self.finders[k](pose_array(a), pose_array(b), margin)
+        memcpy(found, points.data, len(points) * sizeof(TouchPoint))
+        return len(points)
 
     cdef void describe(self, Py_ssize_t k, const double *frames, const double *x, double *point,
                        double *place) noexcept nogil:

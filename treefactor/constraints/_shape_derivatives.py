@@ -14,8 +14,7 @@ from ..exceptions import InvalidModelError
 from ..model.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from ._contact_derivatives import Touching, axes_along
 from ._frame_derivatives import Dual, Frames, UnitMotions, cross, frames_of
-from .contact_points import KINDS, Shape
-from .contacts import shown
+from .contact_points import KINDS, Shape, shown
 
 NUMBERED = 1 << 14  # corners, faces or edges, in the identities of the kernels
 EDGES = 3  # the feature of a point of two edges

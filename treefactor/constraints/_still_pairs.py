@@ -12,7 +12,7 @@ from ..model.configuration import random_configuration
 from ..model.frames import located
 from ..model.geometry import Shape
 from ..model.model import Model
-from ..model.shapes import Capsule, Cylinder, Plane, Sphere
+from ..model.shapes import Capsule, Cone, Cylinder, Ellipsoid, Plane, Sphere
 from .contact_points import placement_of
 from .loops import close, loops_of
 
@@ -71,9 +71,21 @@ def _symmetries(shape: Shape, at: BodyMotions, body: int, R: np.ndarray, p: np.n
     R and p place the shape in its body.
     """
     axes, center = at.R[body] @ R, at.origin[body] + at.points(body, p)
-    turned = {Sphere: axes, Capsule: axes[:, 2:], Cylinder: axes[:, 2:], Plane: axes[:, 2:]}
-    about = turned.get(type(shape), np.zeros((3, 0)))
+    about = np.zeros((3, 0))
+    if isinstance(shape, Sphere):
+        about = axes
+    elif isinstance(shape, Plane | Capsule | Cylinder | Cone):
+        about = axes[:, 2:]
+    elif isinstance(shape, Ellipsoid):
+        about = _turns(axes, *shape.radii.tolist())
     motions = np.vstack([np.cross(center, about.T).T.reshape(3, -1), about])
     if isinstance(shape, Plane):
         motions = np.hstack([motions, np.vstack([axes[:, :2], np.zeros((3, 2))])])
     return motions
+
+
+def _turns(axes: np.ndarray, a: float, b: float, c: float) -> np.ndarray:
+    """Return the axes about which an ellipsoid with these radii may turn, as columns."""
+    if a == b == c:
+        return axes
+    return axes[:, [b == c, c == a, a == b]]

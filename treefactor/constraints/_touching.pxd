@@ -19,6 +19,22 @@ cdef extern from "kernels/contacts/touch.h" nogil:
         const int *edge
         const int *footing
 
+    ctypedef struct Surface:
+        int triangles, levels
+        const double *corner
+        const int *triangle
+        const int *side
+        const double *normal
+        const double *edge_normal
+        const double *corner_normal
+        const int *edge_border
+        const int *corner_border
+        const int *beside_start
+        const int *beside
+        const int *around_start
+        const int *around
+        const double *bounds
+
     ctypedef struct ContactShape:
         int kind
         double radius, half_length
@@ -27,6 +43,7 @@ cdef extern from "kernels/contacts/touch.h" nogil:
         double extent[3]
         double size
         Polytope hull
+        Surface surface
 
     ctypedef struct Pose:
         double R[9]
@@ -40,6 +57,8 @@ cdef extern from "kernels/contacts/touch.h" nogil:
 
 cdef int find_points(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B,
                      double margin, TouchPoint *points) noexcept nogil
+
+cdef object pose_array(const Pose *pose)
 
 cdef class Collider:
     cdef ContactShape shape

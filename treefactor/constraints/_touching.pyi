@@ -13,7 +13,10 @@ class Collider:
         extent: np.ndarray,
         size: float,
         hull: tuple,
+        surface: tuple,
     ) -> None: ...
+
+POINT: np.dtype
 
 def can_touch(first: int, second: int) -> bool: ...
 def touching_points(

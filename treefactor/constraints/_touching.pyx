@@ -34,11 +34,14 @@ cdef class Collider:
         Radius of a ball around the shape, about this centre.
     hull : tuple of ndarray
         Of boxes and hulls: what `model._hulls.Hull` has.
+    surface : tuple of ndarray
+        Of surfaces: what `model._triangles.Triangles` has.
     """
 
     def __cinit__(self, int kind, double radius, double half_length, cnp.ndarray half not None,
-                  cnp.ndarray center not None, cnp.ndarray extent not None, double size, tuple hull not None):
-        self.kept = kind, radius, half_length, half, center, extent, size, hull
+                  cnp.ndarray center not None, cnp.ndarray extent not None, double size, tuple hull not None,
+                  tuple surface not None):
+        self.kept = kind, radius, half_length, half, center, extent, size, hull, surface
         cdef Polytope *to = &self.shape.hull
         cdef cnp.ndarray corners, normals, offsets, areas, start, loop, side, edges, footing
         self.shape.kind, self.shape.radius, self.shape.half_length = kind, radius, half_length
@@ -54,6 +57,24 @@ cdef class Collider:
             to.start, to.loop = <const int *> start.data, <const int *> loop.data
             to.side, to.edge = <const int *> side.data, <const int *> edges.data
             to.footing = <const int *> footing.data
+        if surface:
+            self.fill_surface(*surface)
+
+    def fill_surface(self, cnp.ndarray corners, cnp.ndarray triangles, cnp.ndarray sides, cnp.ndarray normals,
+                     cnp.ndarray edge_normals, cnp.ndarray corner_normals, cnp.ndarray edge_borders,
+                     cnp.ndarray corner_borders, cnp.ndarray beside_start, cnp.ndarray beside,
+                     cnp.ndarray around_start, cnp.ndarray around, cnp.ndarray bounds):
+        """Point to the arrays of a surface."""
+        cdef Surface *to = &self.shape.surface
+        to.triangles, to.levels = len(triangles), (len(bounds) + 1).bit_length() - 2
+        to.corner, to.triangle = <const double *> corners.data, <const int *> triangles.data
+        to.side, to.normal = <const int *> sides.data, <const double *> normals.data
+        to.edge_normal = <const double *> edge_normals.data
+        to.corner_normal = <const double *> corner_normals.data
+        to.edge_border, to.corner_border = <const int *> edge_borders.data, <const int *> corner_borders.data
+        to.beside_start, to.beside = <const int *> beside_start.data, <const int *> beside.data
+        to.around_start, to.around = <const int *> around_start.data, <const int *> around.data
+        to.bounds = <const double *> bounds.data
 
     def __reduce__(self):
         return Collider, self.kept
@@ -63,6 +84,13 @@ cdef int find_points(const ContactShape *a, const Pose *A, const ContactShape *b
                      double margin, TouchPoint *points) noexcept nogil:
     """Write the points with gaps up to the margin; return how many."""
     return touch(a, A, b, B, margin, points)
+
+
+cdef object pose_array(const Pose *pose):
+    """Return R by rows, then p, of a pose."""
+    cdef cnp.ndarray made = np.empty(12)
+    memcpy(made.data, pose, sizeof(Pose))
+    return made
 
 
 def can_touch(int first, int second):

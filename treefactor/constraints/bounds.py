@@ -12,7 +12,7 @@ from ..kinematics.jacobians import BodyMotions
 from ..model.frames import located
 from ..model.geometry import SHAPES, Shape
 from ..model.model import Model, require_model
-from ..model.shapes import Box, Capsule, Cylinder, Mesh, Plane
+from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane
 from .contact_points import placement_of
 
 
@@ -100,17 +100,22 @@ def bounding_boxes(model: Model, shapes: Iterable[Shape], q) -> np.ndarray:
 
 def _reach(shape: Shape, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return how far a shape turned by R (..., 3, 3) reaches from its origin, down and up the axes."""
-    if isinstance(shape, Mesh):
-        corners = R @ shape.hull.corners.T
+    if isinstance(shape, Mesh | HeightField):
+        points = shape.surface.corners if isinstance(shape, HeightField) else np.array(shape.vertices)
+        corners = R @ points.T
         return corners.min(axis=-1), corners.max(axis=-1)
     if isinstance(shape, Box):
         reach = 0.5 * np.abs(R) @ shape.size
     elif isinstance(shape, Plane):
         reach = np.full(R.shape[:-1], np.inf)
-    elif isinstance(shape, Cylinder):
-        axis = R[..., 2]
-        across = np.sqrt(np.maximum(1.0 - axis**2, 0.0))
-        reach = 0.5 * shape.length * np.abs(axis) + shape.radius * across
+    elif isinstance(shape, Cylinder | Cone):
+        end = 0.5 * shape.length * R[..., 2]
+        rim = shape.radius * np.sqrt(np.maximum(1.0 - R[..., 2] ** 2, 0.0))
+        if isinstance(shape, Cone):
+            return np.minimum(end, -end - rim), np.maximum(end, rim - end)
+        reach = np.abs(end) + rim
+    elif isinstance(shape, Ellipsoid):
+        reach = np.sqrt(R**2 @ shape.radii**2)
     else:
         long = 0.5 * shape.length if isinstance(shape, Capsule) else 0.0
         reach = shape.radius + long * np.abs(R[..., 2])

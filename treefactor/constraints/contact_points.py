@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
 
 from .._util.validation import as_real, as_size, require_finite
-from ..exceptions import InvalidModelError, ShapeError
-from ..model.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+from ..exceptions import AdapterError, InvalidModelError, ShapeError
+from ..model._triangles import Triangles
+from ..model.frames import Frame
+from ..model.geometry import SHAPES as KINDS
+from ..model.geometry import Shape
+from ..model.shapes import Box, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 from ._touching import Collider, can_touch, touching_points
 
-Shape = Plane | Sphere | Capsule | Cylinder | Box | Mesh
-KINDS = (Plane, Sphere, Capsule, Cylinder, Box, Mesh)  # in the order of the kernels
-ORIGIN = np.zeros(3)
+INSTALL = "pip install 'treefactor[collision]' (coal has no wheels for Windows)"
 
 
 class ContactPoints(NamedTuple):
@@ -45,7 +50,8 @@ def contact_points(
 
     Parameters
     ----------
-    first, second : Plane, Sphere, Capsule, Cylinder, Box or Mesh
+    first, second : shapes
+        Plane, Sphere, Capsule, Cylinder, Box, Mesh, Cone, Ellipsoid or HeightField.
     first_placement, second_placement : array_like, shape (3, 4), optional
         Placements [R, p] of the frames of their bodies; by default both are at the origin.
     margin : float
@@ -59,7 +65,9 @@ def contact_points(
     Raises
     ------
     InvalidModelError
-        For two planes.
+        For two planes, two surfaces, or a plane and a surface.
+    AdapterError
+        If the pair needs coal, which is not installed; names the extra.
     ValueError, ShapeError, NonFiniteError
 
     Notes
@@ -70,24 +78,78 @@ def contact_points(
     axes separate alike, within 0.5 ‰ of the smaller radius, the larger face is chosen, so that small
     moves do not change the points; so are flat ends and sides of cylinders against others.
 
+    Height fields and meshes with ``convex=False`` are surfaces: each point of them that is locally closest to
+    the axis of a sphere or capsule is one, so that inner edges of flat parts make none.
+
+    Compiled code finds the points of all pairs of planes, spheres, capsules, cylinders, boxes and meshes, of
+    cones and ellipsoids against planes, and of spheres and capsules against surfaces. The other pairs need
+    coal, from the extra ``collision``: their gaps are within 1e-5 m, or 2 ‰ of a deep overlap, and their
+    normals within some mrad.
+
     Examples
     --------
     >>> from treefactor.constraints import Box, Plane, contact_points
     >>> contact_points(Plane(), Box(0, [0.2, 0.4, 0.6], p=[0, 0, 0.29])).gaps.round(6)
     array([-0.01, -0.01, -0.01, -0.01])
     """
-    kinds = _kind(first, "first"), _kind(second, "second")
-    if not can_touch(*kinds):
-        raise InvalidModelError(cannot_touch(first, second))
+    for name, shape in (("first", first), ("second", second)):
+        if type(shape) not in KINDS:
+            known = ", ".join(kind.__name__ for kind in KINDS)
+            raise InvalidModelError(f"{name} must be one of {known}, got {shape!r}")
+    require_points(first, second)
     pose = _pose(first, first_placement, "first_placement")
     second_pose = _pose(second, second_placement, "second_placement")
-    points = touching_points(collider(first), pose, collider(second), second_pose, as_size(margin, "margin"))
+    margin, finder = as_size(margin, "margin"), slow_finder(first, second)
+    if finder is None:
+        points = touching_points(collider(first), pose, collider(second), second_pose, margin)
+    else:
+        points = finder(pose, second_pose, margin)
     return ContactPoints(*(points[name].copy() for name in ("point", "normal", "gap", "identity")))
 
 
-def cannot_touch(first: Shape, second: Shape) -> str:
-    """Return why there are no points of two shapes."""
-    return "two planes cannot touch: put a box on the body of one of them"
+def require_points(first: Shape, second: Shape, names: tuple[str, str] | None = None) -> None:
+    """Raise InvalidModelError or AdapterError if points of two shapes cannot be found; names are theirs."""
+    where = f"shapes {names[0]!r} and {names[1]!r}: " if names else ""
+    if isinstance(first, Plane) and isinstance(second, Plane):
+        raise InvalidModelError(f"{where}two planes cannot touch: put a box on the body of one of them")
+    if all(isinstance(shape, Plane) or surface_of(shape) for shape in (first, second)):
+        kinds = " and a ".join(type(shape).__name__.lower() for shape in (first, second))
+        raise InvalidModelError(f"{where}a {kinds} cannot touch: surfaces touch solid shapes")
+    if has_kernel(first, second) or find_spec("coal"):
+        return
+    first_name, second_name = names or (f"on body {shown(shape.body)}" for shape in (first, second))
+    texts = [
+        f"{type(shape).__name__.lower()} {repr(name) if names else name}"
+        for shape, name in ((first, first_name), (second, second_name))
+    ]
+    raise AdapterError(f"{texts[0]} against {texts[1]} needs coal: {INSTALL}", "coal")
+
+
+def has_kernel(first: Shape, second: Shape) -> bool:
+    """Return whether compiled code finds the points of two shapes; coal finds those of others."""
+    return can_touch(kind_of(first), kind_of(second))
+
+
+def surface_of(shape: Shape) -> Triangles | None:
+    """Return the triangles of a height field or of a mesh that is a surface; None for other shapes."""
+    return shape.surface if isinstance(shape, Mesh | HeightField) else None
+
+
+def kind_of(shape: Shape) -> int:
+    """Return the kind of a shape in the kernels; all surfaces are of one."""
+    return KINDS.index(HeightField if surface_of(shape) is not None else type(shape))
+
+
+def slow_finder(first: Shape, second: Shape) -> Callable | None:
+    """Return the function by which coal finds the points of two shapes; None if they have a kernel."""
+    if has_kernel(first, second):
+        return None
+    return import_module("treefactor.adapters._coal").CoalPair(first, second)
+
+
+def shown(body: int | str | Frame) -> str:
+    """Return the text for a body in messages."""
+    return repr(body.name if isinstance(body, Frame) else body)
 
 
 @lru_cache(maxsize=256)
@@ -96,19 +158,26 @@ def collider(shape: Shape) -> Collider:
     radius, half_length = getattr(shape, "radius", 0.0), 0.5 * getattr(shape, "length", 0.0)
     half, center, extent = np.zeros(3), np.zeros(3), np.full(3, radius)
     hull: tuple[np.ndarray, ...] = ()
+    surface: tuple[np.ndarray, ...] = ()
     size = radius + half_length
-    if isinstance(shape, Cylinder):
+    if isinstance(shape, Cylinder | Cone):
         size = float(np.hypot(radius, half_length))
-    extent[2] = half_length if isinstance(shape, Cylinder) else size
-    if isinstance(shape, Box | Mesh):
+    extent[2] = half_length if isinstance(shape, Cylinder | Cone) else size
+    if isinstance(shape, Box) or (isinstance(shape, Mesh) and shape.convex):
         hull = tuple(np.ascontiguousarray(x) for x in vars(shape.hull).values())
-        corners = hull[0]
+    triangles = surface_of(shape)
+    if triangles is not None:
+        surface = tuple(np.ascontiguousarray(x) for x in vars(triangles).values())
+    if hull or surface:
+        corners = (hull or surface)[0]
         center = 0.5 * (corners.max(axis=0) + corners.min(axis=0))
         extent = corners.max(axis=0) - center
         size = np.linalg.norm(corners - center, axis=1).max()
-    if isinstance(shape, Box):
+    if isinstance(shape, Ellipsoid):
+        extent, size = shape.radii, float(shape.radii.max())
+    if isinstance(shape, Box | Ellipsoid):
         half = extent
-    return Collider(KINDS.index(type(shape)), radius, half_length, half, center, extent, size, hull)
+    return Collider(kind_of(shape), radius, half_length, half, center, extent, size, hull, surface)
 
 
 def placement_of(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
@@ -122,14 +191,6 @@ def placement_of(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
     a, b = -1.0 / (sign + z), -x * y / (sign + z)
     axes = [[1.0 + sign * x * x * a, sign * b, -sign * x], [b, sign + y * y * a, -y], [x, y, z]]
     return np.array(axes).T, shape.point
-
-
-def _kind(shape, name: str) -> int:
-    """Return the kind of a shape for the kernels, or raise InvalidModelError."""
-    if type(shape) not in KINDS:
-        known = ", ".join(kind.__name__ for kind in KINDS)
-        raise InvalidModelError(f"{name} must be one of {known}, got {shape!r}")
-    return KINDS.index(type(shape))
 
 
 def _pose(shape: Shape, placement, name: str) -> np.ndarray:

@@ -19,8 +19,16 @@ from ..model.shapes import Plane, Sphere
 from ._contacts import CONTACT, ContactKernel
 from ._shape_contacts import NOTHING_CARRIED, SLOTS, ShapeContactKernel
 from ._step_records import Touch
-from ._touching import can_touch
-from .contact_points import KINDS, Shape, cannot_touch, collider, placement_of
+from .contact_points import (
+    KINDS,
+    Shape,
+    collider,
+    has_kernel,
+    placement_of,
+    require_points,
+    shown,
+    slow_finder,
+)
 from .loops import close, loops_of
 from .trajectory import NO_POINTS, StepPoints
 
@@ -37,8 +45,8 @@ class Contact:
 
     Parameters
     ----------
-    sphere : Sphere, Capsule, Cylinder, Box or Mesh
-    against : Plane, or one of these
+    sphere : Sphere, Capsule, Cylinder, Box, Mesh, Cone or Ellipsoid
+    against : Plane, HeightField, or one of these
         The ground by default.
     mu : float
         Coefficient of friction.
@@ -49,8 +57,9 @@ class Contact:
     Raises
     ------
     InvalidModelError
-        If both are on one body, there are no points of such a pair (see `contact_points`), mu is negative, or
-        restitution is not from 0 to 1.
+        If both are on one body, are planes, mu is negative, or restitution is not from 0 to 1.
+    AdapterError
+        If the pair needs coal, which is not installed (see `contact_points`).
 
     Notes
     -----
@@ -65,8 +74,7 @@ class Contact:
     def __post_init__(self):
         _require_shape("sphere", self.sphere, KINDS[1:])
         _require_shape("against", self.against, KINDS)
-        if not can_touch(KINDS.index(type(self.against)), KINDS.index(type(self.sphere))):
-            raise InvalidModelError(cannot_touch(self.sphere, self.against))
+        require_points(self.sphere, self.against)
         if self.sphere.body == self.against.body:
             raise InvalidModelError(f"both sides of a contact are on body {shown(self.sphere.body)}")
         if not 0 <= as_number(self.mu, "mu"):
@@ -202,6 +210,7 @@ class Contacts(Sealed):
     pairs: list[tuple[Shape, Shape]]  # of those contacts, first the shape that normals lead out of
     poses: np.ndarray  # (pairs, 2, 12): R by rows, then p, in the frames of joints
     no_points: np.ndarray  # identities of points, before the first step
+    slow_pairs: int  # contacts whose points coal finds
 
     def __init__(self, model: Model, contacts, h: float = 0.0):
         require_model(model)
@@ -237,12 +246,16 @@ class Contacts(Sealed):
         if len(shaped):
             own = ContactKernel(rows[0], structs[shaped], *rows[1:])
             colliders = [(collider(first), collider(second)) for first, second in pairs]
-            shapes = ShapeContactKernel(own, colliders, poses, h, float(np.linalg.norm(model.gravity)))
+            finders = [slow_finder(*pair) for pair in pairs]
+            shapes = ShapeContactKernel(
+                own, colliders, finders, poses, h, float(np.linalg.norm(model.gravity))
+            )
         for array in (mu, restitution, structs, owner, poses):
             array.flags.writeable = False
         no_points = np.full((len(shaped), SLOTS), FREE)
         self._keep(mu=mu, restitution=restitution, structs=structs, kernel=kernel, owner=owner)
-        self._keep(shapes=shapes, pairs=pairs, poses=poses, no_points=no_points)
+        slow_pairs = sum(not has_kernel(*pair) for pair in pairs)
+        self._keep(shapes=shapes, pairs=pairs, poses=poses, no_points=no_points, slow_pairs=slow_pairs)
 
     def near(
         self,
@@ -368,11 +381,6 @@ def _ends(model: Model, k: int, contact: Contact) -> list[int]:
 def _carrier(model: Model, body: int | str | Frame, argument: str) -> int:
     """Return the number of the joint that carries a body; one given by number is not checked."""
     return body_number(model, body, argument) if isinstance(body, str | Frame) else body
-
-
-def shown(body: int | str | Frame) -> str:
-    """Return the text for a body in messages."""
-    return repr(body.name if isinstance(body, Frame) else body)
 
 
 def _surface(model: Model, side: Plane | Sphere) -> tuple:

@@ -18,8 +18,7 @@ from ..model.geometry import Geometry, Shape
 from ..model.model import Model, require_model
 from ..model.shapes import Plane
 from ._still_pairs import still_pairs
-from ._touching import can_touch
-from .contact_points import KINDS, cannot_touch, contact_points
+from .contact_points import contact_points, require_points
 from .contacts import Contact
 
 FREE = "freeflyer", "planar", "translation"  # joints that do not hold bodies together
@@ -88,9 +87,9 @@ def contacts_of(
     Raises
     ------
     InvalidModelError
-        If a shape is on a body that the model does not have, or a pair of shapes cannot touch yet; names it.
+        If a shape is on a body that the model does not have, or both of a pair are planes; names it.
     AdapterError
-        If the SRDF cannot be read.
+        If the SRDF cannot be read, or a pair needs coal, which is not installed; names it.
     ShapeError, NonFiniteError, ConfigurationError
 
     Notes
@@ -142,9 +141,7 @@ def contacts_of(
             return f"SRDF: {disabled[frozenset((links[i], links[k]))]}"
         if is_excluded(names[i], names[k]):
             return "excluded"
-        if not can_touch(*(KINDS.index(type(shape)) for shape in (first, second))):
-            pair = f"shapes {names[i]!r} and {names[k]!r}"
-            raise InvalidModelError(f"{pair}: {cannot_touch(first, second)}; leave them out by exclude=")
+        require_points(first, second, (names[i], names[k]))
         if placed is None:
             return ""
         depth = -contact_points(first, second, placed[i], placed[k]).gaps.min(initial=0.0)

@@ -206,6 +206,11 @@ class Stepper(Sealed):
         own["_correction"] = smooth if split else None
         own["_pressed"] = np.zeros(len(self._contacts.mu))
 
+    @property
+    def slow_pairs(self) -> int:
+        """Number of contacts whose points coal finds: with the GIL, one after another in all threads."""
+        return self._contacts.slow_pairs
+
     @explain_other_names(dt=STEP, h=STEP, fext=FORCES, f_ext=FORCES)
     def step(self, q, v, tau=None, t: float = 0.0) -> Step:
         """Take one step.

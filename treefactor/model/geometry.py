@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from .._util.messages import similar
 from .._util.validation import Sealed, as_tuple
 from ..exceptions import InvalidModelError
-from .shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+from .shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 
-SHAPES = (Plane, Sphere, Capsule, Cylinder, Box, Mesh)
-Shape = Plane | Sphere | Capsule | Cylinder | Box | Mesh
+# kinds in the order of kernels/contacts/shapes.h
+SHAPES = (Plane, Sphere, Capsule, Cylinder, Box, Mesh, Cone, Ellipsoid, HeightField)
+Shape = Plane | Sphere | Capsule | Cylinder | Box | Mesh | Cone | Ellipsoid | HeightField
 
 
 class Geometry(Sealed):
@@ -19,7 +20,8 @@ class Geometry(Sealed):
 
     Parameters
     ----------
-    shapes : sequence of Plane, Sphere, Capsule, Cylinder, Box or Mesh
+    shapes : sequence of shapes
+        Plane, Sphere, Capsule, Cylinder, Box, Mesh, Cone, Ellipsoid or HeightField.
     names : sequence of str, optional
         All different; by default "shape 0" and so on.
 

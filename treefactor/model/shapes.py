@@ -11,6 +11,7 @@ from .._util.rotations import unit
 from .._util.validation import Array, ReadOnly, as_number, as_real, as_vector, require_finite
 from ..exceptions import InvalidModelError, ShapeError
 from ._hulls import Hull, box_hull, convex_hull
+from ._triangles import Triangles, surface_of
 from .frames import Frame, _identity, _zero
 from .joints import _rotation
 
@@ -187,8 +188,75 @@ class Cylinder(ReadOnly):
 
 
 @dataclass(frozen=True, eq=False)
+class Cone(ReadOnly):
+    """Cone on a body.
+
+    Parameters
+    ----------
+    body : int, str or Frame
+        As for `Sphere`.
+    radius, length : float
+        m; of the base, and from the base to the tip, along the z axis of R.
+    R, p : array_like, shapes (3, 3) and (3,)
+        Axes, and the point halfway between the base and the tip, in the frame of the joint, or in the frame
+        given.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable.
+    """
+
+    body: int | str | Frame
+    radius: float
+    length: float
+    R: Array = field(default_factory=_identity)
+    p: Array = field(default_factory=_zero)
+
+    def __post_init__(self):
+        self.__setstate__({**_radius_and_length(self, "cone"), **_placed(self)})
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid(ReadOnly):
+    """Ellipsoid on a body.
+
+    Parameters
+    ----------
+    body : int, str or Frame
+        As for `Sphere`.
+    radii : array_like, shape (3,)
+        Half axes along the axes of R, m.
+    R, p : array_like, shapes (3, 3) and (3,)
+        Axes and centre in the frame of the joint, or in the frame given.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable.
+    """
+
+    body: int | str | Frame
+    radii: np.ndarray
+    R: Array = field(default_factory=_identity)
+    p: Array = field(default_factory=_zero)
+
+    def __post_init__(self):
+        radii = as_vector(self.radii, 3, "radii").copy()
+        if not (radii > 0.0).all():
+            raise InvalidModelError(f"the radii of an ellipsoid must be positive, got {radii.tolist()}")
+        self.__setstate__({"radii": radii, **_placed(self)})
+
+
+@dataclass(frozen=True, eq=False)
 class Mesh(ReadOnly):
-    """Convex hull of points on a body.
+    """Convex hull of points, or a surface of triangles, on a body.
 
     Parameters
     ----------
@@ -198,16 +266,22 @@ class Mesh(ReadOnly):
         m, in the axes of R. Those inside their hull are left out.
     R, p : array_like, shapes (3, 3) and (3,)
         Axes and origin in the frame of the joint, or in the frame given.
+    faces : array_like of int, shape (faces, 3), optional
+        Vertices of the triangles of a surface, counterclockwise from outside.
+    convex : bool
+        False for a surface, such as a ground: see `HeightField`.
 
     Attributes
     ----------
-    hull : Hull
-        Corners, faces and edges.
+    hull : Hull or None
+        Corners, faces and edges; None for a surface.
+    surface : Triangles or None
 
     Raises
     ------
     InvalidModelError
-        If the points enclose no volume, or R is not a rotation.
+        If the points enclose no volume, the triangles have no area or numbers that are not of vertices, or R
+        is not a rotation.
     ShapeError, NonFiniteError
 
     Notes
@@ -221,18 +295,100 @@ class Mesh(ReadOnly):
     vertices: Array
     R: Array = field(default_factory=_identity)
     p: Array = field(default_factory=_zero)
-    hull: Hull = field(init=False, repr=False)
+    faces: Array | None = None
+    convex: bool = True
+    hull: Hull | None = field(init=False, repr=False)
+    surface: Triangles | None = field(init=False, repr=False)
 
     def __post_init__(self):
         points = as_real(self.vertices, "vertices")
         if points.ndim != 2 or points.shape[1] != 3:
             raise ShapeError(f"vertices must have shape (points, 3), got {points.shape}", points.shape)
         require_finite(points, "vertices")
-        hull = convex_hull(points)
-        self.__setstate__({"vertices": hull.corners, "hull": hull, **_placed(self)})
+        if self.convex == (self.faces is not None):
+            raise InvalidModelError("a mesh has faces with convex=False, and only then")
+        placed = _placed(self)
+        if self.convex:
+            hull = convex_hull(points)
+            self.__setstate__({"vertices": hull.corners, "hull": hull, "surface": None, **placed})
+            return
+        faces = _checked_faces(self.faces, len(points))
+        surface = surface_of(points, faces)
+        made = {"vertices": points.copy(), "faces": faces, "hull": None, "surface": surface}
+        self.__setstate__({**made, **placed})
 
 
-def _radius_and_length(shape: Capsule | Cylinder, kind: str) -> dict:
+@dataclass(frozen=True, eq=False)
+class HeightField(ReadOnly):
+    """Ground of given heights at the points of a grid, with two triangles between four of these.
+
+    Parameters
+    ----------
+    body : int, str or Frame
+        As for `Sphere`.
+    heights : array_like, shape (points along x, points along y)
+        m, along the z axis of R; at least two points each way.
+    size : array_like, shape (2,)
+        Lengths of the grid along the x and y axes of R, m; its centre is at p.
+    R, p : array_like, shapes (3, 3) and (3,)
+        Axes and origin in the frame of the joint, or in the frame given.
+
+    Attributes
+    ----------
+    surface : Triangles
+
+    Raises
+    ------
+    InvalidModelError
+        If there are fewer than two points each way, or R is not a rotation.
+    ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable.
+
+    Spheres and capsules whose axes are farther behind the surface than their radius fall through it. There is
+    nothing beside its borders.
+    """
+
+    body: int | str | Frame
+    heights: np.ndarray
+    size: np.ndarray
+    R: Array = field(default_factory=_identity)
+    p: Array = field(default_factory=_zero)
+    surface: Triangles = field(init=False, repr=False)
+
+    def __post_init__(self):
+        heights, size = as_real(self.heights, "heights").copy(), as_vector(self.size, 2, "size").copy()
+        require_finite(heights, "heights")
+        if heights.ndim != 2 or min(heights.shape) < 2:
+            raise InvalidModelError(f"heights must have at least two points each way, got {heights.shape}")
+        if not (size > 0.0).all():
+            raise InvalidModelError(f"the sides of a height field must be positive, got {size.tolist()}")
+        rows, columns = heights.shape
+        x, y = (
+            length * (np.arange(n) / (n - 1) - 0.5) for length, n in zip(size, heights.shape, strict=True)
+        )
+        points = np.column_stack([np.repeat(x, columns), np.tile(y, rows), heights.ravel()])
+        first = (columns * np.arange(rows - 1)[:, None] + np.arange(columns - 1)).ravel()
+        cells = np.stack([first, first + columns, first + columns + 1, first + 1], axis=1)
+        surface = surface_of(points, np.concatenate([cells[:, [0, 1, 2]], cells[:, [0, 2, 3]]]))
+        self.__setstate__({"heights": heights, "size": size, "surface": surface, **_placed(self)})
+
+
+def _checked_faces(faces, count: int) -> np.ndarray:
+    """Return the corners of triangles, (triangles, 3), or raise ShapeError or InvalidModelError."""
+    numbers = np.array(faces)
+    if numbers.ndim != 2 or numbers.shape[1] != 3:
+        raise ShapeError(f"faces must have shape (faces, 3), got {numbers.shape}", numbers.shape)
+    if numbers.dtype.kind not in "iu" or numbers.min(initial=0) < 0 or numbers.max(initial=0) >= count:
+        raise InvalidModelError(f"faces must be numbers of the {count} vertices, from 0")
+    if not len(numbers):
+        raise InvalidModelError("a surface needs triangles, got no faces")
+    return numbers.astype(np.intp)
+
+
+def _radius_and_length(shape: Capsule | Cylinder | Cone, kind: str) -> dict:
     """Return validated sizes."""
     radius, length = as_number(shape.radius, "radius"), as_number(shape.length, "length")
     if radius <= 0.0 or length <= 0.0:
@@ -242,7 +398,7 @@ def _radius_and_length(shape: Capsule | Cylinder, kind: str) -> dict:
     return {"radius": radius, "length": length}
 
 
-def _placed(shape: Box | Capsule | Cylinder | Mesh) -> dict:
+def _placed(shape: Box | Capsule | Cylinder | Mesh | Cone | Ellipsoid | HeightField) -> dict:
     """Return a validated body, and the placement as copies."""
     return {
         "body": checked_body(shape.body),

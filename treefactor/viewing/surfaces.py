@@ -6,7 +6,7 @@ import numpy as np
 
 from ..exceptions import InvalidModelError
 from ..model.geometry import SHAPES, Shape
-from ..model.shapes import Box, Capsule, Cylinder, Mesh, Plane
+from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 
 SIDES = 24  # of a circle
 SQUARE = 0.5 * np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
@@ -17,7 +17,8 @@ def surface(shape: Shape, side: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
 
     Parameters
     ----------
-    shape : Plane, Sphere, Capsule, Cylinder, Box or Mesh
+    shape : shape
+        Plane, Sphere, Capsule, Cylinder, Box, Mesh, Cone, Ellipsoid or HeightField.
     side : float
         Length of the sides of the square that shows a plane, m.
 
@@ -45,12 +46,16 @@ def surface(shape: Shape, side: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
         raise InvalidModelError(f"expected a shape, got {shape!r}")
     if isinstance(shape, Plane):
         return side * SQUARE, np.array([[0, 1, 2], [0, 2, 3]])
+    if isinstance(shape, HeightField) or (isinstance(shape, Mesh) and shape.surface is not None):
+        return np.array(shape.surface.corners), np.array(shape.surface.triangles, dtype=int)
     corners = np.array(shape.hull.corners) if isinstance(shape, Box | Mesh) else _round_corners(shape)
     return corners, _outward_triangles(corners)
 
 
 def _round_corners(shape) -> np.ndarray:
-    """Return points on the surface of a sphere, capsule or cylinder."""
+    """Return points on the surface of a sphere, capsule, cylinder, cone or ellipsoid."""
+    if isinstance(shape, Ellipsoid):
+        return shape.radii * _round_corners(Sphere(0, radius=1.0))
     if not shape.radius:
         return np.zeros((0, 3))
     around = 2.0 * np.pi * np.arange(SIDES) / SIDES
@@ -59,6 +64,8 @@ def _round_corners(shape) -> np.ndarray:
     if isinstance(shape, Cylinder):
         rings = [shape.radius * ring + [0.0, 0.0, z] for z in (-half, half)]
         return np.concatenate(rings)
+    if isinstance(shape, Cone):
+        return np.vstack([shape.radius * ring - [0.0, 0.0, half], [0.0, 0.0, half]])
     latitudes = np.pi * (np.arange(SIDES // 2 + 1) / (SIDES // 2) - 0.5)
     parts = [
         shape.radius * (np.cos(angle) * ring + [0.0, 0.0, np.sin(angle)]) + [0.0, 0.0, z]

@@ -1,4 +1,4 @@
-/* Points of shapes against a plane: ends of a capsule, corners, and the lowest points of the rims of a cylinder. */
+/* Points of shapes against a plane: ends of a capsule, corners, and the lowest points of rims, tips and ellipsoids. */
 #ifndef TREEFACTOR_CONTACT_PLANES_H
 #define TREEFACTOR_CONTACT_PLANES_H
 
@@ -40,26 +40,60 @@ static void touch_plane_round(const Pose *A, const ContactShape *b, const Pose *
     }
 }
 
-/* Upright: four points of the rim below, fixed to the body, and the rim's lowest point. Otherwise the lowest points of
- * both rims, which a rolling cylinder has on one generator. */
+/* Add the lowest point of the rim at z, and, of a shape that stands on this rim, four points that are fixed to the body. */
+static void add_rim(Touching *t, const Pose *B, const LocalPlane *plane, double R, double z, int stands, int64_t first)
+{
+    const double *n = plane->normal;
+    double s = sqrt(n[0] * n[0] + n[1] * n[1]);
+    double lowest[3] = {s > 0.0 ? -R * n[0] / s : R, s > 0.0 ? -R * n[1] / s : 0.0, z};
+    for (int k = 0; stands && k < 4; k++) {
+        double x[3] = {k == 0 ? R : k == 1 ? -R : 0.0, k == 2 ? R : k == 3 ? -R : 0.0, z};
+        add_above(t, B, plane, x, first + k);
+    }
+    add_above(t, B, plane, lowest, first + 4);
+}
+
+static int is_upright(const LocalPlane *plane)
+{
+    const double *n = plane->normal;
+    return sqrt(n[0] * n[0] + n[1] * n[1]) <= UPRIGHT;
+}
+
+/* Upright: the rim below. Otherwise the lowest points of both rims, which a rolling cylinder has on one generator. */
 static void touch_plane_cylinder(const Pose *A, const ContactShape *b, const Pose *B, Touching *t)
 {
     LocalPlane plane = plane_in(A, B);
-    const double *n = plane.normal;
-    double s = sqrt(n[0] * n[0] + n[1] * n[1]), R = b->radius;
-    double lowest[3] = {s > 0.0 ? -R * n[0] / s : R, s > 0.0 ? -R * n[1] / s : 0.0, 0.0};
-    for (int rim = 0; rim < 2; rim++) {
-        double z = rim ? b->half_length : -b->half_length;
-        int64_t first = 8 * rim;
-        lowest[2] = z;
-        if (s <= UPRIGHT && (rim == 0) == (n[2] < 0.0))
-            continue;               /* the end above */
-        for (int k = 0; s <= UPRIGHT && k < 4; k++) {
-            double x[3] = {k == 0 ? R : k == 1 ? -R : 0.0, k == 2 ? R : k == 3 ? -R : 0.0, z};
-            add_above(t, B, &plane, x, first + k);
-        }
-        add_above(t, B, &plane, lowest, first + 4);
+    int stands = is_upright(&plane);
+    for (int rim = 0; rim < 2; rim++)
+        if (!stands || (rim == 0) == !(plane.normal[2] < 0.0))
+            add_rim(t, B, &plane, b->radius, rim ? b->half_length : -b->half_length, stands, 8 * rim);
+}
+
+/* The rim, and the tip unless the cone stands on its base. */
+static void touch_plane_cone(const Pose *A, const ContactShape *b, const Pose *B, Touching *t)
+{
+    LocalPlane plane = plane_in(A, B);
+    double tip[3] = {0.0, 0.0, b->half_length};
+    int upright = is_upright(&plane), stands = upright && plane.normal[2] > 0.0;
+    if (stands || !upright)
+        add_rim(t, B, &plane, b->radius, -b->half_length, stands, 0);
+    if (!stands)
+        add_above(t, B, &plane, tip, 8);
+}
+
+/* The point with the normal of the plane. */
+static void touch_plane_ellipsoid(const Pose *A, const ContactShape *b, const Pose *B, Touching *t)
+{
+    LocalPlane plane = plane_in(A, B);
+    double x[3], length = 0.0;
+    for (int r = 0; r < 3; r++) {
+        x[r] = b->half[r] * plane.normal[r];
+        length += x[r] * x[r];
     }
+    length = sqrt(length);
+    for (int r = 0; r < 3; r++)
+        x[r] *= -b->half[r] / length;
+    add_above(t, B, &plane, x, 0);
 }
 
 /* Corners. Of more than eight: those that span the face most opposed to the plane, and the lowest one. */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdint.h>
 
-enum { PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL };   /* in the order in which kernels take pairs */
+enum { PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, CONE, ELLIPSOID, SURFACE };   /* in the order in which kernels take pairs */
 
 enum {
     MOST_POINTS = 8,                /* of a pair */
@@ -27,14 +27,27 @@ typedef struct {
     const int *footing;             /* (faces, 4): corners of a face that span a large area */
 } Polytope;
 
-/* Axes of capsules and cylinders are z; a plane is solid where z <= 0; spheres have half_length 0. */
+/* Triangles, solid behind; what these are says model/_triangles.py. */
+typedef struct {
+    int triangles, levels;          /* of triangles; the leaves of the tree are on the last level */
+    const double *corner;
+    const int *triangle, *side;
+    const double *normal, *edge_normal, *corner_normal;
+    const int *edge_border, *corner_border;
+    const int *beside_start, *beside;
+    const int *around_start, *around;
+    const double *bounds;
+} Surface;
+
+/* Axes of capsules, cylinders and cones, whose tip is up, are z; a plane is solid where z <= 0; spheres have half_length 0. */
 typedef struct {
     int kind;
     double radius, half_length;
-    double half[3];                 /* half sides of a box */
+    double half[3];                 /* half sides of a box, radii of an ellipsoid */
     double center[3], extent[3];    /* of a box around the shape, along its axes: half sides */
     double size;                    /* radius of a ball around the shape, about this centre */
     Polytope hull;                  /* of boxes, too */
+    Surface surface;
 } ContactShape;
 
 typedef struct {

@@ -6,10 +6,14 @@
 #include "planes.h"
 #include "round_hulls.h"
 #include "rounds.h"
+#include "surfaces.h"
 
 int can_touch(int first, int second)
 {
-    return first != PLANE || second != PLANE;
+    int low = first < second ? first : second, high = first < second ? second : first;
+    if (high == SURFACE)
+        return low == SPHERE || low == CAPSULE;
+    return low == PLANE ? high != PLANE : high <= HULL;
 }
 
 int touch(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B, double margin, TouchPoint *points)
@@ -31,13 +35,19 @@ int touch(const ContactShape *a, const Pose *A, const ContactShape *b, const Pos
             touch_plane_round(A, b, B, &t);
         else if (b->kind == CYLINDER)
             touch_plane_cylinder(A, b, B, &t);
-        else
+        else if (b->kind <= HULL)
             touch_plane_hull(A, b, B, &t);
+        else if (b->kind == CONE)
+            touch_plane_cone(A, b, B, &t);
+        else
+            touch_plane_ellipsoid(A, b, B, &t);
     } else if (a->kind <= CAPSULE) {
         if (b->kind <= CAPSULE)
             touch_rounds(a, A, b, B, &t);
         else if (b->kind == CYLINDER)
             touch_round_cylinder(a, A, b, B, &t);
+        else if (b->kind == SURFACE)
+            touch_round_surface(a, A, b, B, &t);
         else
             touch_round_hull(a, A, b, B, &t);
     } else if (a->kind == CYLINDER) {
