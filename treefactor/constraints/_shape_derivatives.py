@@ -111,18 +111,18 @@ def _dual_point(first, second, place, gap, normal, identity: int, contact: int) 
     if kinds[0] > kinds[1]:  # as the kernels exchange them
         pair, normal = pair[::-1], -normal
     low, high = (type(side.shape) for side in pair)
-    if low is Plane:
-        point = _above_plane(*pair, identity)
-    elif high is Sphere or high is Capsule:
-        point = _of_rounds(_axis(pair[0]), _axis(pair[1]), identity)
-    elif low is Cylinder or high is Cylinder:
+    if not _has_derivatives(low, high, *(side.shape for side in pair)):
         one, other = (
             f"{type(side.shape).__name__} on body {shown(side.shape.body)}" for side in (second, first)
         )
         raise InvalidModelError(
-            f"a step has no derivatives while contact {contact} acts, of a {one} with a {other}: "
-            "cylinders have them against planes only, use a Capsule, Box or Mesh"
+            f"a step has no derivatives while contact {contact} acts, of a {one} with a {other}: spheres, "
+            "capsules, boxes and convex meshes have them, and cylinders against planes"
         )
+    if low is Plane:
+        point = _above_plane(*pair, identity)
+    elif high is Sphere or high is Capsule:
+        point = _of_rounds(_axis(pair[0]), _axis(pair[1]), identity)
     elif low is Sphere or low is Capsule:
         point = _over_hull(*pair, place, gap, normal, identity)
     else:
@@ -131,6 +131,15 @@ def _dual_point(first, second, place, gap, normal, identity: int, contact: int) 
     if np.abs(errors).max() > NEAR * (1.0 + np.abs(place).max()):  # other features than the kernel's touch
         point = DualPoint(*map(_without_derivative, point))
     return point if kinds[0] <= kinds[1] else DualPoint(point.normal.opposite(), *point[1:])
+
+
+def _has_derivatives(low: type, high: type, *shapes: Shape) -> bool:
+    """Return whether the points of a pair are known as functions of the poses."""
+    return (low is Plane and high is Cylinder) or all(
+        isinstance(shape, Plane | Sphere | Capsule | Box)
+        or (isinstance(shape, Mesh) and shape.hull is not None)
+        for shape in shapes
+    )
 
 
 def _halfway(normal: Dual, upper: Dual, gap: Dual) -> DualPoint:
@@ -148,8 +157,9 @@ def _above_plane(plane: PlacedShape, other: PlacedShape, identity: int) -> DualP
 def _lowest(other: PlacedShape, normal: Dual, identity: int) -> Dual:
     """Return the point of a shape that is against a plane."""
     shape = other.shape
-    if isinstance(shape, Box | Mesh):
-        return other.point(shape.hull.corners[identity])
+    hull = shape.hull if isinstance(shape, Box | Mesh) else None
+    if hull is not None:
+        return other.point(hull.corners[identity])
     if not isinstance(shape, Cylinder):
         height = 0.5 * getattr(shape, "length", 0.0) * (1 if identity else -1)
         return other.point(height * UP).minus(normal.scaled(shape.radius))

@@ -284,10 +284,10 @@ class Stepper(Sealed):
 
         Shapes keep the features that touch: a corner on a face, two edges, the lowest point of a rim. Where
         others begin to touch within rounding errors, as of cubes that lie flush on each other, parallel
-        capsules and cylinders that stand upright exactly, derivatives by q are NaN. So are those of steps that
-        add points after a first solution, as after the impact of a fast limb, and those by motions
-        that tilt a horizontal normal, where friction acts: its directions jump there. Which points of a pair
-        are taken, of faces or edges that separate alike, counts as fixed.
+        capsules and cylinders that stand upright exactly, derivatives by q are NaN. So are those of steps
+        that add points after a first solution, as after the impact of a fast limb, and those by motions that
+        tilt a horizontal normal, where friction acts: its directions jump there. Which points of a pair are
+        taken, of faces or edges that separate alike, counts as fixed.
 
         Examples
         --------
