@@ -10,8 +10,11 @@ import treefactor as tf
 from treefactor.constraints import (
     Box,
     Capsule,
+    Cone,
     Contact,
     Cylinder,
+    Ellipsoid,
+    HeightField,
     Mesh,
     Plane,
     Sphere,
@@ -193,3 +196,22 @@ def test_pairs_without_derivatives_are_named_when_they_act():
         InvalidModelError, match="contact 1 acts, of a Cylinder on body 0 with a Box on body 1"
     ):
         stepper.derivatives(near, np.array([*FALL, *np.zeros(6)]))
+
+
+@pytest.mark.parametrize(
+    "contact",
+    [
+        Contact(Cone(0, 0.1, 0.2)),
+        Contact(Ellipsoid(0, [0.1, 0.1, 0.1])),
+        Contact(Sphere(0, radius=0.1), HeightField(-1, np.zeros((3, 3)), [2, 2])),
+        Contact(
+            Sphere(0, radius=0.1),
+            Mesh(-1, [[1, 0, 0], [0, 1, 0], [-1, -1, 0]], faces=[[0, 1, 2]], convex=False),
+        ),
+    ],
+)
+def test_shapes_without_derivatives_are_named_when_they_act(contact):
+    q, v = placed([0, 0, 0.0999], LEVEL), [0, 0, -1.0, 0, 0, 0]
+    named = f"of a {type(contact.sphere).__name__} on body 0 with a {type(contact.against).__name__} on body"
+    with pytest.raises(InvalidModelError, match=named):
+        Stepper(bodies(1), [contact], h=H).derivatives(q, v)
