@@ -6,15 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..exceptions import ConfigurationError
 from ..kinematics.jacobians import BodyMotions, Support
-from ..model.configuration import random_configuration
 from ..model.frames import located
 from ..model.geometry import Shape
 from ..model.model import Model
 from ..model.shapes import Capsule, Cone, Cylinder, Ellipsoid, Plane, Sphere
 from .contact_points import placement_of
-from .loops import close, loops_of
+from .loops import loops_of, random_motions
 
 SAMPLES = 2  # random configurations; motions are analytic functions of q
 STILL = 1e-9  # of velocities, for unit velocities of the joints: a smaller one is a rounding error
@@ -32,14 +30,8 @@ def still_pairs(model: Model, pairs: Sequence[tuple[Shape, Shape]]) -> np.ndarra
     bodies = np.array([[placed[id(shape)][0] for shape in pair] for pair in pairs], dtype=np.intp)
     first, second = bodies.reshape(-1, 2).T
     rows = Support(model, np.repeat(first, 6), np.repeat(second, 6))
-    rng, still = np.random.default_rng(0), np.ones(len(pairs), dtype=bool)
-    for _ in range(SAMPLES):
-        q = random_configuration(model, rng)
-        try:
-            q = close(model, q) if model.loops else q
-        except ConfigurationError:
-            continue
-        at = BodyMotions(model, q)
+    still = np.ones(len(pairs), dtype=bool)
+    for at in random_motions(model, SAMPLES):
         motions = rows.dense(rows.data(at, _unit_wrenches(at, first, second))).reshape(-1, 6, model.nv)
         if model.loops:
             J = loops_of(model).rows(at).dense()

@@ -10,9 +10,8 @@ from numbers import Integral
 import numpy as np
 
 from .._util.validation import Sealed, as_number, as_tuple, as_vector
-from ..exceptions import ConfigurationError, InvalidModelError
+from ..exceptions import InvalidModelError
 from ..kinematics.jacobians import BodyMotions, Support
-from ..model.configuration import random_configuration
 from ..model.frames import Frame, body_number, located
 from ..model.model import Model, require_model
 from ..model.shapes import Plane, Sphere
@@ -29,7 +28,7 @@ from .contact_points import (
     shown,
     slow_finder,
 )
-from .loops import close, loops_of
+from .loops import loops_of, random_motions
 from .trajectory import NO_POINTS, StepPoints
 
 FREE = -1  # identity of a slot that holds no point
@@ -315,16 +314,10 @@ def _names(model: Model, contact: Contact) -> tuple[str, str]:
 
 def gaps_change(model: Model, contacts) -> np.ndarray:
     """Return for every contact whether some motion changes its gap, in at least one random configuration."""
-    all_contacts, rng = Contacts(model, contacts), np.random.default_rng(0)
+    all_contacts = Contacts(model, contacts)
     changes = np.zeros(len(contacts), dtype=bool)
     size = max((np.abs([*c.sphere.center, c.sphere.radius]).max() for c in contacts), default=0.0)
-    for _ in range(SAMPLES):
-        q = random_configuration(model, rng)
-        try:
-            q = close(model, q) if model.loops else q
-        except ConfigurationError:
-            continue
-        at = BodyMotions(model, q)
+    for at in random_motions(model, SAMPLES):
         touch = all_contacts.near(at)
         rates = np.zeros((len(contacts), model.nv))
         rates[np.repeat(touch.which, np.diff(touch.start)), touch.column] = touch.data[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from .._util.validation import as_number, as_size, as_vector
 from ..exceptions import ConfigurationError, NonFiniteError
 from ..kinematics.jacobians import BodyMotions
 from ..model._unit_rotations import require_rotations
+from ..model.configuration import random_configuration
 from ..model.joints import PAIRS
 from ..model.model import Model, require_model
 from ..quantities.functions import integrate
@@ -268,3 +270,15 @@ def _bound(function, model: Model, given: dict[str, Any], out):
 
 
 register(_bound, (forward_dynamics,))
+
+
+def random_motions(model: Model, count: int) -> Iterator[BodyMotions]:
+    """Yield kinematics at random configurations, except where loops cannot be closed."""
+    rng = np.random.default_rng(0)
+    for _ in range(count):
+        q = random_configuration(model, rng)
+        try:
+            q = close(model, q) if model.loops else q
+        except ConfigurationError:
+            continue
+        yield BodyMotions(model, q)
