@@ -1,14 +1,11 @@
 """Test time steps of random shapes: each is solved and verified, creates no energy and no deep overlap."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
-from helpers.scenes import STEPS, Scene, solid
+from helpers.scenes import STEPS, Scene, SceneMachine, solid
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import initialize, rule
 from scipy.spatial.transform import Rotation
 
 import treefactor as tf
@@ -87,8 +84,10 @@ def step(scene, tau=None):
         assert scene.overlap < before + DEEP + ROUND * turn**2
 
 
-class Shapes(RuleBasedStateMachine):
+class Shapes(SceneMachine):
     """Random shapes take steps with kicks, forces, copies, and warm or cold starts."""
+
+    fastest = 0.3
 
     @initialize(
         seed=st.integers(0, 2**32 - 1),
@@ -104,18 +103,6 @@ class Shapes(RuleBasedStateMachine):
         tau = size * np.random.default_rng(seed).normal(size=len(self.scene.v))
         for _ in range(count):
             step(self.scene, tau)
-
-    @rule(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([0.0, 0.3]))
-    def kicked(self, seed, size):
-        self.scene.kick(np.random.default_rng(seed), size)
-
-    @rule(cold=st.booleans())
-    def started(self, cold):
-        self.scene.cold = cold
-
-    @rule(way=st.sampled_from([copy.copy, copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))]))
-    def copied(self, way):
-        self.scene.stepper = way(self.scene.stepper)
 
 
 TestShapes = Shapes.TestCase

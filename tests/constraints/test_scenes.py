@@ -1,15 +1,12 @@
 """Test time steps of random scenes: each is solved, verified from the data, and creates no energy."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 from helpers.mlcp_verify import verify
-from helpers.scenes import PARTS, STEPS, random_scene
+from helpers.scenes import PARTS, STEPS, SceneMachine, random_scene
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import initialize, rule
 from test_stepper import at, bodies
 
 import treefactor as tf
@@ -21,7 +18,7 @@ WALL = Plane(normal=[-1.0, 0, 0], point=[0.3, 0, 0])
 FRICTION = "pyramid", "box"
 
 
-class Scenes(RuleBasedStateMachine):
+class Scenes(SceneMachine):
     """Random scenes take steps with kicks, forces, copies, and warm or cold starts."""
 
     @initialize(
@@ -39,18 +36,6 @@ class Scenes(RuleBasedStateMachine):
         for _ in range(count):
             if not self.scene.stopped:
                 self.scene.step(tau)
-
-    @rule(seed=SEEDS, size=st.sampled_from([0.0, 0.3, 3.0]))
-    def kicked(self, seed, size):
-        self.scene.kick(np.random.default_rng(seed), size)
-
-    @rule(cold=st.booleans())
-    def started(self, cold):
-        self.scene.cold = cold
-
-    @rule(way=st.sampled_from([copy.copy, copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))]))
-    def copied(self, way):
-        self.scene.stepper = way(self.scene.stepper)
 
 
 TestScenes = Scenes.TestCase

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from dataclasses import dataclass
 
 import numpy as np
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule
 
 import treefactor as tf
 from helpers.mlcp_verify import verify, verify_certificate
@@ -217,3 +221,21 @@ def loop(rng, first: int):
         points = [p + (shift if end < 0 else 0.0) for end, p in zip(ends, (one.p1, one.p2), strict=True)]
         loops.append(tf.Loop(one.name, one.kind, *ends, one.R1, points[0], one.R2, points[1]))
     return joints, mechanism.closed.tolist(), [], [], loops
+
+
+class SceneMachine(RuleBasedStateMachine):
+    """Kicks, copies, and warm or cold starts of a scene, for machines that make it and take its steps."""
+
+    fastest = 3.0  # kick
+
+    @rule(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([0.0, 0.1, 1.0]))
+    def kicked(self, seed, size):
+        self.scene.kick(np.random.default_rng(seed), self.fastest * size)
+
+    @rule(cold=st.booleans())
+    def started(self, cold):
+        self.scene.cold = cold
+
+    @rule(way=st.sampled_from([copy.copy, copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))]))
+    def copied(self, way):
+        self.scene.stepper = way(self.scene.stepper)
