@@ -120,7 +120,7 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         frames: Sequence[Frame] | None = None,
     ):
         joints, loops, frames = parts_of(joints, loops, frames)
-        gravity = as_vector(gravity, 3, "gravity").copy()
+        gravity = np.array(GRAVITY) if gravity is GRAVITY else as_vector(gravity, 3, "gravity").copy()
         self.__dict__.update(
             joints=joints,
             loops=loops,
