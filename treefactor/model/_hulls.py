@@ -74,7 +74,8 @@ def _convex_hull(coordinates: bytes) -> Hull:
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) if len(points) > 3 else np.zeros(3)
     if spread[2] <= THIN_HULL * spread[0]:
         raise InvalidModelError(
-            f"{len(points)} points in one plane enclose no volume: a hull needs four that are not"
+            f"{len(points)} points in one plane enclose no volume: a hull needs four that are not, so give a "
+            "flat part a thickness, or take a box"
         )
     try:
         found = ConvexHull(points)
