@@ -332,6 +332,18 @@ def test_a_hull_has_flat_faces_and_keeps_through_pickling():
     np.testing.assert_allclose(foot.hull.areas, 0.04)
 
 
+@pytest.mark.parametrize("count", [200, 256, 600, 1001])
+def test_a_finely_divided_cylinder_loses_the_corners_that_stick_out_least(count):
+    angle = 2.0 * np.pi * np.arange(count) / count
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    points = np.concatenate([np.column_stack([ring, np.full(count, z)]) for z in (0.0, 0.5)])
+    hull = Mesh(0, points).hull
+    assert np.diff(hull.start).max() == min(count, 200)
+    beyond = (points @ hull.normals.T - hull.offsets).max()
+    assert beyond < 1.0 - np.cos(2.0 * np.pi / 100)
+    assert (len(hull.corners) == len(points)) == (beyond < 1e-9) == (count == 200)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

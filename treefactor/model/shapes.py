@@ -275,7 +275,8 @@ class Mesh(ReadOnly):
     -----
     Immutable.
 
-    Triangles whose corners are within a millionth of the size from one plane are one face.
+    Triangles whose corners are within a millionth of the size from one plane are one face. Of faces with
+    more than 200 corners, as of finely divided cylinders, those that stick out least are left out.
     """
 
     body: int | str | Frame
