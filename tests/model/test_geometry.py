@@ -205,7 +205,11 @@ def test_primitives_have_full_sizes(tmp_path):
         ('<mesh filename="no.stl"/>', r"link 'toe': found no mesh 'no.stl'; tried .*no.stl: give its folder"),
         (
             '<mesh filename="package://a/b.stl"/>',
-            "tried .*a/b.stl, .*a/b.stl: give the folder that has the package 'a' in it as package_dirs=",
+            "found no package 'a' of the mesh 'package://a/b.stl' in the folders above",
+        ),
+        (
+            '<mesh filename="package://parts/b.stl"/>',
+            "found no mesh 'package://parts/b.stl': the package .*/parts does not have it",
         ),
         ("<mesh/>", "link 'toe': a <mesh> must have the filename of its file, got nothing"),
         ('<mesh filename="flat.obj" scale="1 1"/>', "the scale of a <mesh> must be 3 numbers, got '1 1'"),
@@ -221,6 +225,7 @@ def test_primitives_have_full_sizes(tmp_path):
     ],
 )
 def test_errors_name_link_and_file(tmp_path, shape, message):
+    (tmp_path / "parts").mkdir()
     for name, (content, _) in BAD_MESHES.items():
         (tmp_path / name).write_bytes(content)
     with pytest.raises(AdapterError, match=message):

@@ -122,9 +122,17 @@ class _Reader:
             if path.is_file():
                 return path
         package = urlparse(name).netloc if name.startswith("package://") else ""
-        folder = f"the folder that has the package {package!r} in it" if package else "its folder"
-        places = ", ".join(map(str, tried))
-        raise self.error(link, f"found no mesh {name!r}; tried {places}: give {folder} as package_dirs=")
+        if not package:
+            places = ", ".join(map(str, tried))
+            raise self.error(
+                link, f"found no mesh {name!r}; tried {places}: give its folder as package_dirs="
+            )
+        for folder in mesh_places(self.path, f"package://{package}", self.folders):
+            if folder.is_dir():
+                raise self.error(link, f"found no mesh {name!r}: the package {folder} does not have it")
+        places = ", ".join(map(str, [*self.folders, "the folders above the file"]))
+        reason = f"found no package {package!r} of the mesh {name!r} in {places}"
+        raise self.error(link, f"{reason}: give the folder that has the package in it as package_dirs=")
 
     def vertices_of(self, path: Path) -> np.ndarray:
         """Return the vertices of a mesh; every file is read once."""
