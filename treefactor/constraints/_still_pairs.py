@@ -90,8 +90,8 @@ def _motions(
     roots = at.origin[second.body] - at.origin[first.body]
     apart = roots + far - near
     wrenches = np.tile(np.eye(6), (2, len(near), 1, 1))
-    for side, lever in enumerate((near, near - roots)):
-        wrenches[side, :, :3, 3:] = cross(lever[:, None], AXES)
+    wrenches[0, :, :3, 3:] = cross(near[:, None], AXES)
+    wrenches[1, :, :3, 3:] = cross((near - roots)[:, None], AXES)
     wrenches[1] *= -1.0
     motions = rows.dense(rows.data(at, wrenches.reshape(2, -1, 6))).reshape(-1, 6, model.nv)
     if model.loops:
@@ -102,8 +102,7 @@ def _motions(
         axes = at.R[side.body] @ side.R
         slides, turns = axes @ side.slides, axes @ side.turns
         turning = np.swapaxes(cross(lever[:, None], np.swapaxes(turns, 1, 2)), 1, 2)
-        linear, angular = ([slides, turning], [np.zeros_like(slides), turns])
-        own.append(np.concatenate([np.concatenate(linear, axis=2), np.concatenate(angular, axis=2)], axis=1))
+        own.append(np.block([[slides, turning], [np.zeros_like(slides), turns]]))
     symmetries = np.concatenate(own, axis=2)
     unit = np.linalg.norm(apart, axis=1).clip(1.0)[:, None, None]
     motions[:, :3] /= unit

@@ -143,7 +143,6 @@ class _Round(ReadOnly):
         self.__setstate__({"radius": radius, "length": length, **_placed(self)})
 
 
-@dataclass(frozen=True, eq=False)
 class Capsule(_Round):
     """Cylinder with half spheres on both ends, on a body.
 
@@ -164,7 +163,6 @@ class Capsule(_Round):
     """
 
 
-@dataclass(frozen=True, eq=False)
 class Cylinder(_Round):
     """Cylinder on a body.
 
@@ -185,7 +183,6 @@ class Cylinder(_Round):
     """
 
 
-@dataclass(frozen=True, eq=False)
 class Cone(_Round):
     """Cone on a body.
 
