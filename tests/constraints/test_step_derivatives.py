@@ -110,7 +110,7 @@ def test_split_corrections_beside_loops_and_limits():
 
 
 @pytest.mark.parametrize("friction", ["pyramid", "box"])
-@pytest.mark.parametrize("rise", [-0.05, 0.0, 0.3])
+@pytest.mark.parametrize("rise", [0.0, 0.3])
 def test_a_split_correction_that_presses_on_an_open_gap(rise, friction):
     """One end of a rod is in the floor; its middle is under a ceiling that the correction closes."""
     rod = tf.Inertia(1.0, [0.01, 0.0, 0.02], np.diag([0.01, 0.1, 0.1]))
