@@ -96,7 +96,7 @@ def test_split_corrections_of_spheres_and_planes(name, friction):
 def test_split_corrections_beside_loops_and_limits():
     model, q = CASES["leg"]
     v = 0.1 * closed_velocity(model, q, 1)
-    foot = Sphere(model.njoints - 1, [0.1, 0.2, 0.3], 0.1)
+    foot = Sphere(7, [0.1, 0.2, 0.3], 0.1)
     height = Stepper(model, [Contact(foot)], limits=False).step(q, v).gap[0]
     ground = Plane(-1, point=[0.0, 0.0, height + 0.01])
     check(Stepper(model, [Contact(foot, ground, 0.3)], **SPLIT), q, v, np.ones(model.nv))

@@ -272,15 +272,16 @@ class Stepper(Sealed):
         Raises
         ------
         InvalidModelError
-            If the stepper has ``correction="split"``, or a contact acts of a cylinder with another shape than
-            a plane; names it.
+            If a contact acts of a cylinder with another shape than a plane, or of a cone, ellipsoid or surface;
+            names it.
         StepError, NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
             As `step`.
 
         Notes
         -----
         `treefactor.mlcp.sensitivity` of the step's problem, with the derivatives of its rows and momenta. By
-        q along `treefactor.integrate`, before and after the step.
+        q along `treefactor.integrate`, before and after the step. With ``correction="split"`` the motion that
+        removes overlaps is differentiated alike.
 
         Shapes keep the features that touch: a corner on a face, two edges, the lowest point of a rim. Where
         others begin to touch within rounding errors, as of cubes that lie flush on each other, parallel
