@@ -355,6 +355,8 @@ def test_a_geometry_names_its_shapes():
         shapes["bal"]
     with pytest.raises(InvalidModelError, match="two shapes are called 'a'"):
         Geometry([Sphere(0), Sphere(1)], ["a", "a"])
+    with pytest.raises(InvalidModelError, match="names must be texts, got \\(3,\\)"):
+        Geometry([Sphere(0)], [3])
     with pytest.raises(InvalidModelError, match="a name for each of 1 shapes, got 2"):
         Geometry([Sphere(0)], ["a", "b"])
     with pytest.raises(InvalidModelError, match=r"shapes\[0\] must be one of Plane"):

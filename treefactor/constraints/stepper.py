@@ -272,8 +272,8 @@ class Stepper(Sealed):
         Raises
         ------
         InvalidModelError
-            If a contact acts of a cylinder with another shape than a plane, or of a cone, ellipsoid or surface;
-            names it.
+            If a contact acts of a cylinder with another shape than a plane, or of a cone, ellipsoid or
+            surface; names it.
         StepError, NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
             As `step`.
 

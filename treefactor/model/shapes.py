@@ -363,9 +363,15 @@ class HeightField(ReadOnly):
 
 def _checked_faces(faces, count: int) -> np.ndarray:
     """Return the corners of triangles, (triangles, 3), or raise ShapeError or InvalidModelError."""
-    numbers = np.array(faces)
+    try:
+        numbers = np.array(faces)
+    except ValueError:
+        raise InvalidModelError("faces must have three corners each: divide others into triangles") from None
     if numbers.ndim != 2 or numbers.shape[1] != 3:
-        raise ShapeError(f"faces must have shape (faces, 3), got {numbers.shape}", numbers.shape)
+        raise ShapeError(
+            f"faces must have shape (faces, 3), got {numbers.shape}: divide others into triangles",
+            numbers.shape,
+        )
     if numbers.dtype.kind not in "iu" or numbers.min(initial=0) < 0 or numbers.max(initial=0) >= count:
         raise InvalidModelError(f"faces must be numbers of the {count} vertices, from 0")
     if not len(numbers):
