@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._util.messages import COAL
 from .._util.validation import as_real, as_size, require_finite
 from ..exceptions import AdapterError, InvalidModelError, ShapeError
 from ..model._triangles import Triangles
@@ -18,8 +19,6 @@ from ..model.geometry import SHAPES as KINDS
 from ..model.geometry import Shape
 from ..model.shapes import Box, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 from ._touching import Collider, can_touch, touching_points
-
-INSTALL = "pip install 'treefactor[collision]' (coal has no wheels for Windows)"
 
 
 class ContactPoints(NamedTuple):
@@ -122,7 +121,7 @@ def require_points(first: Shape, second: Shape, names: tuple[str, str] | None = 
         f"{type(shape).__name__.lower()} {repr(name) if names else name}"
         for shape, name in ((first, first_name), (second, second_name))
     ]
-    raise AdapterError(f"{texts[0]} against {texts[1]} needs coal: {INSTALL}", "coal")
+    raise AdapterError(f"{texts[0]} against {texts[1]} needs coal: {COAL}", "coal")
 
 
 def has_kernel(first: Shape, second: Shape) -> bool:

@@ -74,7 +74,8 @@ def _convex_hull(coordinates: bytes) -> Hull:
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) if len(points) > 3 else np.zeros(3)
     if spread[2] <= THIN_HULL * spread[0]:
         raise InvalidModelError(
-            f"{len(points)} points in one plane enclose no volume: a hull needs four that are not"
+            f"{len(points)} points in one plane enclose no volume: a hull needs four that are not, so give a "
+            "flat part a thickness, or take a box"
         )
     try:
         found = ConvexHull(points)
@@ -88,6 +89,10 @@ def _convex_hull(coordinates: bytes) -> Hull:
     regions = _flat_regions(corners, sizes, found, FLAT_FACE * np.ptp(points, axis=0).max())
     faces = {region[0]: _boundary([triangles[k] for k in region]) for region in regions}
     loops = {seed: loop for seed, loop in faces.items() if loop}
+    wide = [loop for loop in loops.values() if len(loop) > MOST_CORNERS]
+    if wide:
+        least = np.concatenate([_flattest(points, loop) for loop in wide])
+        return convex_hull(np.delete(points, least, axis=0))
     used, numbers = np.unique(np.concatenate(list(loops.values())), return_inverse=True)
     parts = np.split(numbers, np.cumsum([len(loop) for loop in loops.values()])[:-1])
     totals = [sizes[region].sum() for region in regions if region[0] in loops]
@@ -132,6 +137,18 @@ def _boundary(triangles: list[list[int]]) -> list[int] | None:
     return loop if loop and len(loop) == len(onward) else None
 
 
+def _flattest(points: np.ndarray, loop: list[int]) -> np.ndarray:
+    """Return the corners beyond the most of a face, no two of them neighbours, that stick out least."""
+    x, excess = points[loop], len(loop) - MOST_CORNERS
+    before, along = np.roll(x, 1, axis=0), np.roll(x, -1, axis=0) - np.roll(x, 1, axis=0)
+    height = np.linalg.norm(_cross(x - before, along), axis=1) / np.linalg.norm(along, axis=1)
+    is_out = np.zeros(len(loop), dtype=bool)
+    for k in np.argsort(height, kind="stable").tolist():
+        if not (is_out[k - 1] or is_out[(k + 1) % len(loop)]) and is_out.sum() < excess:
+            is_out[k] = True
+    return np.array(loop)[is_out]
+
+
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return a × b along the last axis."""
     return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
@@ -161,12 +178,15 @@ def _hull(
         for loop in faces
         for pair in zip(loop, [*loop[1:], loop[0]], strict=True)
     ]
+    counts, loop = [len(face) for face in faces], np.array([corner for face in faces for corner in face])
+    start = np.cumsum([0, *counts])
+    heights = (corners[loop] * np.repeat(normals, counts, axis=0)).sum(axis=1)
     return Hull(
         *(np.array(x, dtype=float) for x in (corners, normals)),
-        (corners @ normals.T).max(axis=0),
+        np.maximum.reduceat(heights, start[:-1]),
         np.array(areas),
-        np.array(np.cumsum([0, *map(len, faces)]), np.intc),
-        np.array([corner for loop in faces for corner in loop], np.intc),
+        start.astype(np.intc),
+        loop.astype(np.intc),
         np.array(side, np.intc),
         np.array([(*pair, *beside[pair]) for pair in edges], np.intc),
         np.array(

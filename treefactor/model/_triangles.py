@@ -67,7 +67,10 @@ def surface_of(points: np.ndarray, faces: np.ndarray) -> Triangles:
     has_area = length > THIN_TRIANGLE * longest
     if not has_area.any():
         raise InvalidModelError("these triangles have no area")
-    triangles, normals = triangles[has_area], across[has_area] / length[has_area, None]
+    kept = np.flatnonzero(has_area)[_once(triangles[has_area])]
+    used, number = np.unique(triangles[kept], return_inverse=True)
+    corners, triangles = corners[used], number.reshape(-1, 3)
+    normals = across[kept] / length[kept, None]
     order, bounds = _tree(corners[triangles])
     triangles, normals = triangles[order], normals[order]
     ends = np.stack([np.sort(triangles[:, [a, b]]) for a, b, _ in SIDES], axis=1).reshape(-1, 2)
@@ -97,6 +100,18 @@ def surface_of(points: np.ndarray, faces: np.ndarray) -> Triangles:
         *_lists(both[:, 0], both[:, 1], len(corners)),
         bounds,
     )
+
+
+def _once(triangles: np.ndarray) -> np.ndarray:
+    """Return which triangles to keep, of several equal ones the first, or raise InvalidModelError."""
+    turn = (triangles.argmin(axis=1)[:, None] + np.arange(3)) % 3
+    _, kept = np.unique(np.take_along_axis(triangles, turn, axis=1), axis=0, return_index=True)
+    if len(np.unique(np.sort(triangles[kept], axis=1), axis=0)) < len(kept):
+        raise InvalidModelError(
+            "two triangles with the same corners face opposite ways, as of a sheet that is drawn from both "
+            "sides: leave out those of one side"
+        )
+    return np.sort(kept)
 
 
 def _lists(owner: np.ndarray, item: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
