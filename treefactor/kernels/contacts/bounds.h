@@ -4,7 +4,8 @@
 
 #include "shapes.h"
 
-#define SEARCHES 12                 /* directions that are tried to part two hulls */
+#define SEARCHES 12                 /* directions that are tried to part two shapes */
+#define MOST_CUTS (2 * SEARCHES)
 
 /* Whether balls or boxes around the shapes are apart along the line of their centres or an axis of a box. */
 static int bounds_are_apart(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B, double margin)
@@ -49,6 +50,21 @@ static const double *farthest_corner(const Polytope *hull, const double *n)
     return farthest;
 }
 
+/* The point of a cylinder or hull that is farthest along a direction, in its own frame. */
+static void farthest_point(const ContactShape *shape, const double *n, double *x)
+{
+    if (shape->kind == CYLINDER) {
+        double s = sqrt(n[0] * n[0] + n[1] * n[1]), part = s > 0.0 ? shape->radius / s : 0.0;
+        x[0] = part * n[0];
+        x[1] = part * n[1];
+        x[2] = copysign(shape->half_length, n[2]);
+    } else {
+        const double *corner = farthest_corner(&shape->hull, n);
+        for (int r = 0; r < 3; r++)
+            x[r] = corner[r];
+    }
+}
+
 /* What a separation cannot exceed on an arc that begins with this value F and slope: it is a minimum of functions that are
  * linear in the direction. */
 static double bound_on_arc(double F, double slope, double width)
@@ -58,14 +74,53 @@ static double bound_on_arc(double F, double slope, double width)
     return fmax(F, F * cos(width) + slope * sin(width));
 }
 
-/* Whether a direction that parts two hulls is soon found (Chung and Wang, 1996); b is placed in the frame of a. */
-static int hulls_are_apart(const ContactShape *a, const ContactShape *b, const Pose *placed, double margin)
+/* Vectors w from points of a shape to points of another one, those first that cut most often: no direction n out of the first
+ * shape separates them by more than n . w. */
+typedef struct {
+    double way[MOST_CUTS][3];
+    int count;
+} Cuts;
+
+/* Add one behind the others, of which the last one leaves where there are too many. */
+static void add_cut(Cuts *cuts, const double *w)
+{
+    cuts->count += cuts->count < MOST_CUTS;
+    for (int r = 0; r < 3; r++)
+        cuts->way[cuts->count - 1][r] = w[r];
+}
+
+/* Whether a cut shows that no direction between some corners, unit vectors, separates by as much as known; all are within an
+ * angle with this cosine of one direction. n = sum a_i c_i / |sum a_i c_i| for a_i >= 0, and |sum a_i c_i| is from
+ * cosine sum a_i to sum a_i, so that n . w is at most max c_i . w / cosine, or max c_i . w if that is negative. */
+static int are_cut(Cuts *cuts, const double *const *corner, int corners, double cosine, double known)
+{
+    double limit = known > 0.0 ? known * cosine : known;
+    for (int k = 0; k < cuts->count; k++) {
+        double *w = cuts->way[k];
+        int below = 1;
+        for (int i = 0; i < corners && below; i++)
+            below = dot3(corner[i], w) < limit;
+        if (!below && !(known > 0.0 && dot3(w, w) < known * known))
+            continue;
+        for (int r = 0; r < 3 && k > 0; r++) {      /* one place ahead */
+            double x = w[r];
+            w[r] = w[r - 3];
+            w[r - 3] = x;
+        }
+        return 1;
+    }
+    return 0;
+}
+
+/* Whether a direction that parts two cylinders or hulls is soon found (Chung and Wang, 1996); b is placed in the frame of a.
+ * Adds cuts in that frame. */
+static int are_apart(const ContactShape *a, const ContactShape *b, const Pose *placed, double margin, Cuts *cuts)
 {
     double n[3], center[3], length;
     place(placed, b->center, center);
     subtract3(center, a->center, n);
     for (int search = 0; search < SEARCHES; search++) {
-        double back[3], own[3], way[3], along, square;
+        double back[3], own[3], point[3], way[3], along, square;
         length = length3(n);
         if (!(length > 0.0))
             return 0;
@@ -74,11 +129,14 @@ static int hulls_are_apart(const ContactShape *a, const ContactShape *b, const P
             back[r] = -n[r];
         }
         turn_back(placed->R, back, own);
-        place(placed, farthest_corner(&b->hull, own), way);
-        subtract3(way, farthest_corner(&a->hull, n), way);
+        farthest_point(b, own, point);
+        place(placed, point, way);
+        farthest_point(a, n, point);
+        subtract3(way, point, way);
         along = dot3(n, way);
         if (along > margin)
             return 1;
+        add_cut(cuts, way);
         square = dot3(way, way);
         if (!(square > 0.0))
             return 0;

@@ -8,6 +8,7 @@
 #define ALIGNED 3e-3                /* angle, rad, up to which two faces count as parallel */
 #define TIE 5e-4                    /* of the size: axes of parallel faces that separate alike */
 #define EQUAL 1e-9                  /* of the size: axes that separate equally but for rounding */
+#define RIDGES 64                   /* edges of the first hull that are tried at a time */
 
 /* Axes that separate two hulls most: of the faces of each, and of a pair of edges. */
 typedef struct {
@@ -39,15 +40,67 @@ static Pose inverse(const Pose *A)
     return pose;
 }
 
-/* The face of a hull that separates another one most, which is placed in its frame. A corner that was below the last face
- * shows most often that a face separates less. */
-static double best_face(const Polytope *hull, const Polytope *other, const Pose *placed, int *face)
+/* Add a cut in the frame of a shape, from one in that of another one in whose frame it is placed, with the opposite sign:
+ * for normals out of it. */
+static void add_opposite(Cuts *cuts, const Pose *placed, const double *w)
+{
+    double back[3], other[3] = {-w[0], -w[1], -w[2]};
+    turn_back(placed->R, other, back);
+    add_cut(cuts, back);
+}
+
+/* The separation along a face of a hull from another one, which is placed in its frame; w <- from the face to the corner that
+ * is lowest over it. */
+static double separation_of_face(const Polytope *hull, int face, const Polytope *other, const Pose *placed, double *w)
+{
+    const double *n = hull->normal + 3 * face;
+    double down[3] = {-n[0], -n[1], -n[2]}, own[3], x[3];
+    turn_back(placed->R, down, own);
+    place(placed, farthest_corner(other, own), x);
+    subtract3(x, hull->corner + 3 * hull->loop[hull->start[face]], w);
+    return dot3(n, x) - hull->offset[face];
+}
+
+/* Add cuts at those faces of both hulls that may separate most, until the others are known to separate less than one of them,
+ * or enough are tried; returns the separation of that. Each hull is placed in the frame of the other one. */
+static double search_faces(const Polytope *const *hulls, const Pose *const *placed, double margin, Cuts *cuts)
+{
+    double known = -INFINITY;
+    for (int search = 0; search < SEARCHES && known <= margin; search++) {
+        double most = known, w[3];
+        int side = -1, face = 0;
+        for (int s = 0; s < 2; s++)
+            for (int f = 0; f < hulls[s]->faces; f++) {
+                double bound = INFINITY;
+                for (int k = 0; k < cuts[s].count && bound > most; k++)
+                    bound = fmin(bound, dot3(hulls[s]->normal + 3 * f, cuts[s].way[k]));
+                if (bound > most) {
+                    most = bound;
+                    side = s;
+                    face = f;
+                }
+            }
+        if (side < 0)
+            break;
+        known = fmax(known, separation_of_face(hulls[side], face, hulls[1 - side], placed[side], w));
+        add_cut(cuts + side, w);
+        add_opposite(cuts + 1 - side, placed[side], w);
+    }
+    return known;
+}
+
+/* The face of a hull that separates another one most, which is placed in its frame, among those that may separate by as much
+ * as known; -INFINITY without one. A corner that was below the last face shows most often that a face separates less. */
+static double best_face(const Polytope *hull, const Polytope *other, const Pose *placed, double known, Cuts *cuts, int *face)
 {
     double most = -INFINITY;
     int below = 0;
     for (int f = 0; f < hull->faces; f++) {
-        double n[3], shift = dot3(hull->normal + 3 * f, placed->p) - hull->offset[f], least;
-        turn_back(placed->R, hull->normal + 3 * f, n);
+        const double *normal = hull->normal + 3 * f;
+        double n[3], shift = dot3(normal, placed->p) - hull->offset[f], least;
+        if (are_cut(cuts, &normal, 1, 1.0, known))
+            continue;
+        turn_back(placed->R, normal, n);
         least = dot3(n, other->corner + 3 * below);
         for (int k = 0; k < other->corners && least + shift > most; k++) {
             double height = dot3(n, other->corner + 3 * k);
@@ -102,76 +155,81 @@ static void best_edges_of_boxes(const ContactShape *a, const ContactShape *b, co
         }
 }
 
-/* What the separation from a corner cannot exceed along directions within a width of n, from start. */
-static double bound_from_corner(const double *corner, const double *start, const double *n, double width)
+/* Whether no direction between the normals of the faces at an edge separates by as much as known. */
+static int is_edge_cut(const Polytope *hull, int edge, double known, Cuts *cuts)
 {
-    double apart[3], F;
-    subtract3(start, corner, apart);
-    F = dot3(n, apart);
-    along3(apart, -F, n, apart);
-    return bound_on_arc(F, length3(apart), width);
+    const double *normal[2] = {hull->normal + 3 * hull->edge[4 * edge + 2], hull->normal + 3 * hull->edge[4 * edge + 3]};
+    return are_cut(cuts, normal, 2, sqrt(fmax(0.5 + 0.5 * dot3(normal[0], normal[1]), 0.0)), known);
 }
 
-/* Whether directions against the normals c and d of the faces at an edge through start may separate more than those known.
- * The corner that was farthest the last time shows most often that they do not. */
-static int may_separate(const Polytope *a, const double *start, const double *c, const double *d, double known,
-                        const double **farthest)
+/* An edge and the normals of its faces; across is their product. */
+typedef struct {
+    Segment side;
+    double one[3], other[3], across[3];
+    int number;
+} Ridge;
+
+static Ridge ridge_of(const Polytope *hull, int edge)
 {
-    double n[3], length, width = 0.5 * acos(clamp(dot3(c, d), -1.0, 1.0));
-    for (int r = 0; r < 3; r++)
-        n[r] = -c[r] - d[r];
+    Ridge ridge = {edge_of(hull, edge), {0.0}, {0.0}, {0.0}, edge};
+    for (int r = 0; r < 3; r++) {
+        ridge.one[r] = hull->normal[3 * hull->edge[4 * edge + 2] + r];
+        ridge.other[r] = hull->normal[3 * hull->edge[4 * edge + 3] + r];
+    }
+    cross3(ridge.other, ridge.one, ridge.across);
+    return ridge;
+}
+
+/* Keep the direction of two edges whose arcs on the sphere of normals cross, those of b backwards: it is that of a face of
+ * the difference of both hulls. */
+static void keep_crossing(const Ridge *a, const Ridge *b, Axes *axes)
+{
+    double n[3], apart[3], length, cba = -dot3(b->one, a->across), dba = -dot3(b->other, a->across), adc, bdc;
+    if (cba * dba >= 0.0)
+        return;
+    adc = dot3(a->one, b->across);
+    bdc = dot3(a->other, b->across);
+    if (adc * bdc >= 0.0 || cba * bdc <= 0.0)
+        return;
+    cross3(a->side.d, b->side.d, n);
     length = length3(n);
+    if (length <= 1e-9 * a->side.length * b->side.length)
+        return;
+    subtract3(b->side.p, a->side.p, apart);
+    if (dot3(n, a->one) + dot3(n, a->other) < 0.0)
+        length = -length;
     for (int r = 0; r < 3; r++)
         n[r] /= length;
-    if (bound_from_corner(*farthest, start, n, width) <= known)
-        return 0;
-    *farthest = farthest_corner(a, n);
-    return !(bound_from_corner(*farthest, start, n, width) <= known);
+    if (dot3(n, apart) <= axes->of_edges)
+        return;
+    axes->of_edges = dot3(n, apart);
+    axes->edge[0] = a->number;
+    axes->edge[1] = b->number;
+    for (int r = 0; r < 3; r++)
+        axes->normal[r] = n[r];
 }
 
-/* Pairs of edges whose arcs on the sphere of normals cross: they are the faces of the difference of both hulls. Edges of b
- * along which no direction separates more than those known are left out. */
-static void best_edges_of_hulls(const Polytope *a, const Polytope *b, const Pose *placed, double known, Axes *axes)
+/* Pairs of edges that no cut shows to separate less than known. */
+static void best_edges_of_hulls(const Polytope *a, const Polytope *b, const Pose *placed, double known, Cuts *cuts, Axes *axes)
 {
-    const double *farthest = a->corner;
-    for (int j = 0; j < b->edges; j++) {
-        double c[3], d[3], side[3], start[3], dc[3];
-        Segment edge = edge_of(b, j);
-        turn(placed->R, b->normal + 3 * b->edge[4 * j + 2], c);
-        turn(placed->R, b->normal + 3 * b->edge[4 * j + 3], d);
-        turn(placed->R, edge.d, side);
-        place(placed, edge.p, start);
-        if (!may_separate(a, start, c, d, fmax(known, axes->of_edges), &farthest))
-            continue;
-        cross3(d, c, dc);
-        for (int i = 0; i < a->edges; i++) {
-            const double *one = a->normal + 3 * a->edge[4 * i + 2], *other = a->normal + 3 * a->edge[4 * i + 3];
-            const double *corner = a->corner + 3 * a->edge[4 * i];
-            double own[3], ba[3], n[3], apart[3], length, cba, dba, adc, bdc;
-            subtract3(a->corner + 3 * a->edge[4 * i + 1], corner, own);
-            cross3(other, one, ba);
-            cba = -dot3(c, ba);      /* normals of b count backwards */
-            dba = -dot3(d, ba);
-            adc = dot3(one, dc);
-            bdc = dot3(other, dc);
-            if (cba * dba >= 0.0 || adc * bdc >= 0.0 || cba * bdc <= 0.0)
+    Ridge ridges[RIDGES];
+    for (int i = 0; i < a->edges;) {
+        int count = 0;
+        for (; i < a->edges && count < RIDGES; i++)
+            if (!is_edge_cut(a, i, known, cuts))
+                ridges[count++] = ridge_of(a, i);
+        for (int j = 0; j < b->edges && count; j++) {
+            Ridge own, other;
+            if (is_edge_cut(b, j, known, cuts + 1))
                 continue;
-            cross3(own, side, n);
-            length = length3(n);
-            if (length <= 1e-9 * edge.length * length3(own))
-                continue;
-            subtract3(start, corner, apart);
-            if (dot3(n, one) + dot3(n, other) < 0.0)
-                length = -length;
-            for (int r = 0; r < 3; r++)
-                n[r] /= length;
-            if (dot3(n, apart) <= axes->of_edges)
-                continue;
-            axes->of_edges = dot3(n, apart);
-            axes->edge[0] = i;
-            axes->edge[1] = j;
-            for (int r = 0; r < 3; r++)
-                axes->normal[r] = n[r];
+            own = other = ridge_of(b, j);
+            place(placed, own.side.p, other.side.p);
+            turn(placed->R, own.side.d, other.side.d);
+            turn(placed->R, own.one, other.one);
+            turn(placed->R, own.other, other.other);
+            cross3(other.other, other.one, other.across);
+            for (int k = 0; k < count; k++)
+                keep_crossing(ridges + k, &other, axes);
         }
     }
 }
@@ -405,20 +463,27 @@ static void touch_hulls(const ContactShape *a, const Pose *A, const ContactShape
     Axes axes = {{0.0}, {0}, -INFINITY, {0.0}, {0}};
     Pose placed = relative(A, B), back = inverse(&placed);
     const Polytope *hulls[2] = {&a->hull, &b->hull};
-    double tie = TIE * fmin(a->size, b->size), normal[2][3], most;
-    int reference, parallel;
-    if (a->kind + b->kind > 2 * BOX && hulls_are_apart(a, b, &placed, t->margin))
-        return;
-    axes.of_face[0] = best_face(&a->hull, &b->hull, &placed, axes.face);
-    if (axes.of_face[0] > t->margin)
-        return;
-    axes.of_face[1] = best_face(&b->hull, &a->hull, &back, axes.face + 1);
-    if (axes.of_face[1] > t->margin)
-        return;
-    if (a->kind == BOX && b->kind == BOX)
+    const Pose *poses[2] = {&placed, &back};
+    Cuts cuts[2];
+    double tie = TIE * fmin(a->size, b->size), normal[2][3], known = -INFINITY, most;
+    int reference, parallel, are_boxes = a->kind == BOX && b->kind == BOX;
+    cuts[0].count = cuts[1].count = 0;
+    if (!are_boxes) {
+        if (are_apart(a, b, &placed, t->margin, cuts))
+            return;
+        for (int k = 0; k < cuts[0].count; k++)
+            add_opposite(cuts + 1, &placed, cuts[0].way[k]);
+        known = search_faces(hulls, poses, t->margin, cuts) - 2.0 * ALIGNED * (a->size + b->size);
+    }
+    for (int side = 0; side < 2; side++) {
+        axes.of_face[side] = best_face(hulls[side], hulls[1 - side], poses[side], known, cuts + side, axes.face + side);
+        if (axes.of_face[side] > t->margin)
+            return;
+    }
+    if (are_boxes)
         best_edges_of_boxes(a, b, &placed, &axes);
     else
-        best_edges_of_hulls(&a->hull, &b->hull, &placed, fmax(axes.of_face[0], axes.of_face[1]), &axes);
+        best_edges_of_hulls(hulls[0], hulls[1], &placed, fmax(axes.of_face[0], axes.of_face[1]), cuts, &axes);
     if (axes.of_edges > t->margin)
         return;
     for (int side = 0; side < 2; side++)
@@ -426,7 +491,8 @@ static void touch_hulls(const ContactShape *a, const Pose *A, const ContactShape
             normal[side][r] = hulls[side]->normal[3 * axes.face[side] + r];
     turn(placed.R, hulls[1]->normal + 3 * axes.face[1], normal[1]);
     reference = axes.of_face[1] > axes.of_face[0];
-    parallel = dot3(normal[0], normal[1]) < -1.0 + 0.5 * ALIGNED * ALIGNED;
+    parallel = fmin(axes.of_face[0], axes.of_face[1]) > -INFINITY &&
+               dot3(normal[0], normal[1]) < -1.0 + 0.5 * ALIGNED * ALIGNED;
     if (parallel && fabs(axes.of_face[1] - axes.of_face[0]) <= tie)
         reference = hulls[1]->area[axes.face[1]] > (1.0 + 1e-6) * hulls[0]->area[axes.face[0]];
     most = axes.of_face[reference];
