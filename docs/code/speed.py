@@ -24,7 +24,7 @@ WAYS = {  # of a result, what the figure calls it
 }
 SETS = {"avx2": "AVX2", "avx512": "AVX-512"}
 COLUMNS = 2  # so that the text is readable at a width of 400 px
-LABELS, PANEL, GAP, ROW, BAR, TOP, TITLE = 166, 128, 12, 26, 17, 74, 34  # px
+LABELS, PANEL, GAP, ROW, BAR, TOP, TITLE = 182, 126, 12, 26, 17, 62, 34  # px
 BLOCK = len(WAYS) * ROW + TITLE  # height of a panel and its title
 WIDTH = LABELS + COLUMNS * (PANEL + GAP)
 HEIGHT = TOP + math.ceil(len(ROBOTS) / COLUMNS) * BLOCK + 20
@@ -95,7 +95,7 @@ def draw() -> str:
     scale = (PANEL - 34) / max(map(max, by_robot.values()))
     parts = [
         text(14, 26, "Forward dynamics: times faster than Pinocchio", 15, bold=True),
-        text(14, 45, "One thread, runs in turns. Grey: Pinocchio (aba; for batches abaInParallel).", 12),
+        text(14, 45, "Grey: Pinocchio (aba, for batches abaInParallel); one thread", 12),
     ]
     for number, (robot, title) in enumerate(ROBOTS.items()):
         block, column = divmod(number, COLUMNS)
