@@ -51,7 +51,12 @@ LONG = (  # run at length in tests of their own, or for a smaller robot
 LONG_PAGES = ("falling", "flexible", "jax")  # whose code takes seconds; that of all others as long together
 GENERATED = {"build", "dist"}
 ENGINES = "pinocchio", "example_robot_data", "pybullet", "pybullet_data", "mujoco", "pydrake", "coal"
-FRAMEWORKS = {"jax": "jax", "pytorch": "torch"}  # by the names of pages
+FRAMEWORKS = {  # by the names of pages
+    "jax": ("jax",),
+    "pytorch": ("torch",),
+    "from_mujoco": ("mujoco",),
+    "from_others": ("pydrake", "pybullet"),
+}
 OF_TABLE = (
     "treefactor.quantities.",
     "treefactor.se3",
@@ -141,7 +146,7 @@ def precision():
 @pytest.mark.parametrize("page", pages())
 def test_page(page, workplace, precision):
     pytest.importorskip("matplotlib", reason="pages draw with Matplotlib")
-    if framework := FRAMEWORKS.get(page.stem):
+    for framework in FRAMEWORKS.get(page.stem, ()):
         pytest.importorskip(framework, reason=f"the page uses {framework}")
     assert doctest.testfile(str(page), module_relative=False).failed == 0
     names = {}

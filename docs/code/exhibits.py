@@ -50,18 +50,18 @@ def measured(name: str) -> dict:
     return json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def origins() -> Html:
-    """Show where and when the stored results were measured."""
+def origins(*names: str) -> Html:
+    """Show where and when stored results were measured, by default all of them."""
     rows = []
     for file in sorted(MEASURED.glob("*.json")):
         stored = measured(file.stem)
-        if config := stored.get("config"):
-            names = (
+        if (config := stored.get("config")) and (file.stem in names or not names):
+            cells = (
                 config.get("processor"),
                 config["used"],
                 *(stored.get(key) for key in ("date", "commit", "load")),
             )
-            rows.append([file.stem, *("" if name is None else str(name) for name in names)])
+            rows.append([file.stem, *("" if cell is None else str(cell) for cell in cells)])
     return grid(["", "processor", "instructions", "date", "commit", "load"], rows)
 
 
