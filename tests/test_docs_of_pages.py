@@ -112,11 +112,16 @@ def test_pages_of_functions_get_the_words_into_the_index(code):
 
 def test_tests_of_promises_are_folded(code):
     source = [text("promises.md")]
-    rows = re.findall(r"^\| .*::.*\|$", source[0], re.M)
+    rows = re.findall(r"^\| (.*?) \| .*::.*\|$", source[0], re.M)
     code("pages").change(None, "promises", source)
-    assert source[0].count("<details>") == len(rows)
-    assert "`tests/" not in "".join(line for line in source[0].splitlines() if line.startswith("|"))
+    folded = re.findall(
+        r"^\| (.*?) \| <details><summary>\d+ tests?</summary>.*</details> \|$", source[0], re.M
+    )
+    assert folded == rows
     assert source[0].count("::test_") == text("promises.md").count("::test_")
+    assert source[0].count("| promise | shown by |\n| --- | --- |\n") == text("promises.md").count(
+        "| promise |"
+    )
 
 
 def test_what_the_page_on_batches_says_holds(code):
@@ -135,3 +140,26 @@ def test_what_the_page_on_batches_says_holds(code):
             assert lanes < packed
     for table in (batches.enough(), batches.layouts(), batches.threads()):
         assert table.count("<tr>") > 3
+
+
+def test_charts_of_performance_have_all_robots(code):
+    performance = code("performance")
+    for name, shown in performance.SHOWN.items():
+        lines = {title: dict(performance.ratios(what, performance.now())) for what, title in shown.items()}
+        assert {tuple(ratios) for ratios in lines.values()} == {performance.ROBOTS}, name
+        page = performance.subject(name)
+        for title, ratios in lines.items():
+            span = code("exhibits").span(min(ratios.values()), max(ratios.values()))
+            assert f"{title} {span}" in page
+        rows = {performance.key(one) for one in performance.now()["panda"]}
+        subjects = performance.SUBJECTS[name]
+        assert page.count("<tr><td>") >= sum(target in subjects for target, *_ in rows)
+    assert code("exhibits").measured("avx2")["config"]["used"] == "avx2"
+
+
+def test_the_page_on_performance_shows_every_chart_once(code):
+    calls = re.findall(r"performance\.(\w+)\((.*?)\)", text("performance.md"))
+    assert len(calls) == len(set(calls))
+    assert {argument.strip('"') for name, argument in calls if name == "subject"} == set(
+        code("performance").SHOWN
+    )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from exhibits import Html, curves, grid, measured
+from performance import ROBOTS
 
 from treefactor.bench.case import MATRICES
 from treefactor.report import duration, ratio
 
-ROBOTS = ("ur5_robot", "panda", "solo12", "talos_reduced")
 WAYS = {"tf.aba": "aba", "tf.forward_dynamics": "forward_dynamics", "program, interpreted": "program, interp"}
 ENOUGH = 1.25  # times the least time
 LAYOUTS = {  # rows of the table: by the layout, the name of the measurement

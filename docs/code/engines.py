@@ -9,11 +9,10 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import NamedTuple
 
-from exhibits import Html, codes, faster, grid, measured, problem, prose, spread
+from exhibits import Html, codes, faster, grid, measured, prose, spread
+from performance import ROBOTS, problem
 
 from treefactor.report import duration
-
-ROBOTS = ("ur5_robot", "panda", "solo12", "talos_reduced")
 
 
 class Row(NamedTuple):

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 ROW = re.compile(r"^\| (?P<words>[^|]+) \| \{py:obj\}`(?P<function>[\w.]+)` \|", re.MULTILINE)
-TESTS = re.compile(r"\| ((?:`tests/[\w/]+\.py::\w+` ?)+)\|$", re.MULTILINE)
+PROMISE = re.compile(r"^\| ([^|\n]+) \| ([^|\n]+) \| (`tests/[^|\n]+`) \|$", re.MULTILINE)
 GENERATED = "api/generated/"  # pages of functions
 
 
@@ -27,15 +27,18 @@ def with_entries(text: str, words: list[str]) -> str:
 
 
 def folded(text: str) -> str:
-    """Return the page of promises with the tests of every promise folded under their number."""
+    """Return the page of promises in two columns; tests and the pages that make a promise are folded."""
 
-    def fold(match: re.Match) -> str:
-        tests = re.findall("`(.+?)`", match[1])
-        summary = f"{len(tests)} test{'s' * (len(tests) > 1)}"
-        listed = "<br>".join(f"<code>{test}</code>" for test in tests)
-        return f"| <details><summary>{summary}</summary>{listed}</details> |"
+    def row(match: re.Match) -> str:
+        promise, made_in, tests = match.groups()
+        count = tests.count("::")
+        summary = f"<summary>{count} test{'s' * (count > 1)}</summary>"
+        return f"| {promise} | <details>{summary}{tests.replace('` `', '`<br>`')}<br>in {made_in}</details> |"
 
-    return TESTS.sub(fold, text)
+    heads = text.replace(
+        "| promise | made in | tests |\n| --- | --- | --- |", "| promise | shown by |\n| --- | --- |"
+    )
+    return PROMISE.sub(row, heads)
 
 
 def change(app, docname: str, source: list[str]) -> None:
