@@ -332,7 +332,7 @@ def test_a_tutorial_begins_with_a_question_and_ends_with_two_links(page):
 
 def test_the_index_of_tutorials_has_their_order_and_minutes():
     text = (DOCS / "tutorials" / "index.md").read_text(encoding="utf-8")
-    card = r"\{grid-item-card\} (\d+)\. .+\n:link: (\w+)\n(?:(?!:::).*\n)*?\+\+\+\n(\d+) minutes"
+    card = r"\{grid-item-card\} (\d+)\. .+\n:link: (\w+)\n(?:(?!:::).*\n)*?\*(\d+) minutes\*"
     numbers, names, minutes = zip(*re.findall(card, text), strict=True)
     assert [int(number) for number in numbers] == list(range(1, len(TUTORIALS) + 1))
     assert list(names) == text[text.index(":hidden:") :].split()[1:-1]

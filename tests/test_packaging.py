@@ -204,6 +204,7 @@ def test_the_wheel_holds_both_packages_and_the_kernels(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "treefactor/adapters/pinocchio_.py" in names
     assert "treefactor/report/templates/page.html" in names
+    assert "treefactor/check/example_arm.urdf" in names
     assert "treefactor/quantities/ratios.json" in names
     for name in ("c/real.h", "c/check.c", "c/Makefile", "c/README.md"):
         assert f"treefactor/codegen/{name}" in names
