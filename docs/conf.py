@@ -55,7 +55,7 @@ numpydoc_show_class_members = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-html_search_scorer = "_static/scorer.js"
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
 html_theme = "furo"
 html_title = f"treefactor {version}"
 html_static_path = ["_static", "../treefactor/report/templates/drawings.css"]
