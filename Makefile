@@ -18,7 +18,7 @@ PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 # tests start many processes, each of which would compile every module that it imports
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint compilers generate bench compare history dashboard docs measure clean
+.PHONY: demo test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint compilers generate bench compare history dashboard docs check-pages measure clean
 
 # engines are unpacked while the kernels are compiled
 demo: $(TOOLS)
@@ -151,6 +151,11 @@ docs: $(READY)
 	rm -rf docs/api/generated
 	$(BIN)/python -m sphinx -E -W --keep-going -q docs build/docs
 	@echo "built: build/docs/index.html"
+
+# Open the built pages in headless Chromium, wide and narrow, and search them (Debian: apt-get install chromium).
+check-pages: docs
+	$(BIN)/python -m pip install --quiet --editable '.[browser]'
+	$(BIN)/python docs/code/check_pages.py
 
 # Compare all robots and traps in all engines, and store the results that the pages show: some minutes, and most of
 # an hour for the three engines that compile for every robot (pip install -e '.[mjx,jaxsim,frax,dm_control]').
