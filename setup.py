@@ -247,7 +247,6 @@ if __name__ == "__main__":  # not in the processes that cythonize starts
         long_description=readme(),
         long_description_content_type="text/markdown",
         packages=[*find_packages(include=["treefactor", "treefactor.*"]), "treefactor.adapters"],
-        py_modules=["pytest_treefactor"],
         package_dir={"treefactor": "treefactor", "treefactor.adapters": "adapters"},
         ext_modules=modules(),
         cmdclass={"build_ext": BuildKernels},
