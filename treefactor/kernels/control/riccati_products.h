@@ -81,7 +81,7 @@ INLINE void NAME(tile)(const int use, const int rows, const int spans, int produ
 /* Return how many of `left` rows or spans come next: at most `most`, in equal parts in the end. */
 INLINE ptrdiff_t NAME(part)(ptrdiff_t left, ptrdiff_t most)
 {
-    return left <= most ? left : left < 2 * most ? (left + 1) / 2 : most;
+    return left <= most ? left : left <= 2 * most ? (left + 1) / 2 : left <= 3 * most ? (left + 2) / 3 : most;
 }
 
 /* Tiles of rows r .. r + rows - 1, from column c to `end` */
@@ -156,28 +156,33 @@ INLINE void NAME(add)(ptrdiff_t count, const double *x, double *y)
     for (; e < count; e++) AT(y, e) += INPUT(x, e);
 }
 
-/* Copy `count` numbers, `step` entries apart, to all problems: those of problem l to to[l]. They begin with entry `first`,
- * and those before it come last. */
-INLINE void NAME(put)(const double *x, ptrdiff_t step, ptrdiff_t count, ptrdiff_t first, double *const *to)
+/* Copy `rows` rows of `count` numbers, `to_row` entries apart, to all problems: those of problem l to to[l]. Rows there begin
+ * with entry `first`, and those before it come last. */
+INLINE void NAME(put)(const double *x, ptrdiff_t rows, ptrdiff_t count, ptrdiff_t to_row, ptrdiff_t first, double *const *to)
 {
-#define FROM(e) (x + ((e) + first < count ? (e) + first : (e) + first - count) * step * LANES)
 #if LANES == 1
-    if (step == 1) {
-        NAME(scale)(count - first, 1.0, x + first, to[0]);
-        NAME(scale)(first, 1.0, x, to[0] + count - first);
-    } else
-        for (ptrdiff_t e = 0; e < count; e++) to[0][e] = *FROM(e);
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        NAME(scale)(count - first, 1.0, x + r * to_row + first, to[0] + r * count);
+        NAME(scale)(first, 1.0, x + r * to_row, to[0] + (r + 1) * count - first);
+    }
 #else
-    if (count < SIDE) {
-        for (ptrdiff_t e = 0; e < count; e++) EACH(l, LANES) to[l][e] = FROM(e)[l];
+#define FROM(r, c) (x + ((r) * to_row + ((c) + first < count ? (c) + first : (c) + first - count)) * LANES)
+    const ptrdiff_t last = rows * count - SIDE;
+    if (last < 0) {
+        for (ptrdiff_t e = 0; e < rows * count; e++) EACH(l, LANES) to[l][e] = FROM(e / count, e % count)[l];
         return;
     }
-    for (ptrdiff_t next = 0, e = 0; e = next < count - SIDE ? next : count - SIDE, next < count; next += SIDE) {
+    for (ptrdiff_t e = 0, r = 0, c = 0;; e += SIDE) {
         TILED(row) T[SIDE];
-        EACH(l, SIDE) T[l] = READ_AS(TILED(row), FROM(e + l));
+        if (e > last) e = last, r = e / count, c = e % count;       /* some are copied twice */
+        EACH(l, SIDE) {
+            T[l] = READ_AS(TILED(row), FROM(r, c));
+            if (++c == count) c = 0, r++;
+        }
         TILED(transpose)(T);
         EACH(l, SIDE) memcpy(to[l] + e, &T[l], sizeof T[l]);
+        if (e == last) return;
     }
-#endif
 #undef FROM
+#endif
 }

@@ -210,7 +210,7 @@ static void NAME(cross_gaps)(const Sweep *s, const NAME(Arrays) *a, const ptrdif
         slope[l][1] -= quadratic[l];
         to[l] = s->pull + (problem[l] * s->steps + t) * (m - nu);
     }
-    NAME(put)(a->pull + nu * LANES, 1, m - nu, n, to);
+    NAME(put)(a->pull + nu * LANES, 1, m - nu, 0, n, to);
 }
 
 /* Add the derivatives of the costs at stage t, and mu, to the rows of Q of the controls, or of the state. */
@@ -253,11 +253,12 @@ INLINE void NAME(add_costs)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff
 /* The rows u of Q <- their values at stage t, the block qq those without products, from V and its gradient at t + 1 */
 INLINE void NAME(expand)(const Sweep *s, const NAME(Arrays) *a, const ptrdiff_t *problem, ptrdiff_t t, real mu)
 {
-    const ptrdiff_t n = s->n, nu = s->nu, m = a->m, ld = a->ld;
+    const ptrdiff_t n = s->n, nu = s->nu, m = a->m, ld = a->ld, by_q = (nu + n) / SPAN * SPAN;
     const NAME(Product) Z = {n, a->W, n, 1, a->A, ld}, Q = {n, a->A, ld, 1, a->Z, ld};
     NAME(read_dynamics)(s, a, problem, t);
     NAME(pull_back)(s, a, problem, t);
-    NAME(add_products)(n, 1, &Z, ld, a->E, a->Z, 0, m + 1, 0);     /* the last column of A is 0 */
+    NAME(set_products)(n, 1, &Z, ld, NULL, a->Z, 0, by_q, 0);
+    NAME(add_products)(n, 1, &Z, ld, a->E, a->Z, by_q, m + 1, 0);   /* the last column of A is 0 */
     NAME(set_products)(nu, 1, &Q, ld, NULL, a->Q, 0, m + 1, 1);
     NAME(add_costs)(s, a, problem, t, mu, 0);
 }
@@ -452,12 +453,10 @@ static void NAME(sweep)(const Sweep *s, const ptrdiff_t *problem, ptrdiff_t begi
                 for (ptrdiff_t r = 0; r < nu; r++)
                     if (a->change[r * LANES + l] != 0.0) a->K[(r * ld + m) * LANES + l] = a->change[r * LANES + l];
         }
-        for (ptrdiff_t r = 0; r < nu; r++) {
-            for (int l = 0; l < LANES; l++) to[l] = s->gains + ((problem[l] * s->steps + t) * nu + r) * 2 * n;
-            NAME(put)(ROW(a->K, r) + nu * LANES, 1, 2 * n, n, to);
-        }
+        for (int l = 0; l < LANES; l++) to[l] = s->gains + (problem[l] * s->steps + t) * nu * 2 * n;
+        NAME(put)(a->K + nu * LANES, nu, 2 * n, ld, n, to);
         for (int l = 0; l < LANES; l++) to[l] = s->feedforward + (problem[l] * s->steps + t) * nu;
-        NAME(put)(a->K + m * LANES, ld, nu, 0, to);
+        NAME(put)(a->K + m * LANES, nu, 1, ld, 0, to);
         NAME(add_costs)(s, a, problem, t, damping, 1);
     }
     for (int l = 0; l < LANES; l++)
