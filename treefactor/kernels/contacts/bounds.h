@@ -4,8 +4,8 @@
 
 #include "shapes.h"
 
-#define SEARCHES 12                 /* directions that are tried to part two shapes */
-#define MOST_CUTS (2 * SEARCHES)
+#define SEARCHES 6                  /* directions that are tried to part two shapes */
+#define MOST_CUTS 12                /* that are kept */
 
 /* Whether balls or boxes around the shapes are apart along the line of their centres or an axis of a box. */
 static int bounds_are_apart(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B, double margin)

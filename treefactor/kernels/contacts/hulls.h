@@ -95,7 +95,7 @@ static double search_faces(const Polytope *const *hulls, const Pose *const *plac
     turn_back(placed[0]->R, w, back);
     first[0] = corner_along(hulls[0], n);
     first[1] = corner_along(hulls[1], back);
-    for (int search = 0; search < SEARCHES && known <= margin; search++) {
+    for (int search = 0; search < MOST_CUTS && known <= margin; search++) {
         double most = known;
         int face = most_promising_face(hulls[0], corner[0], corners[0], cuts, &most);
         int other = most_promising_face(hulls[1], corner[1], corners[1], cuts + 1, &most), side = other >= 0;
@@ -510,7 +510,10 @@ static void touch_hulls(const ContactShape *a, const Pose *A, const ContactShape
             return;
         for (int k = 0; k < cuts[0].count; k++)
             add_opposite(cuts + 1, &placed, cuts[0].way[k]);
-        known = search_faces(hulls, poses, n, t->margin, cuts) - 2.0 * ALIGNED * (a->size + b->size);
+        known = search_faces(hulls, poses, n, t->margin, cuts);
+        if (known > t->margin)
+            return;
+        known -= 2.0 * ALIGNED * (a->size + b->size);
     }
     for (int side = 0; side < 2; side++) {
         if (are_boxes)
