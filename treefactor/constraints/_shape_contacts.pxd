@@ -17,6 +17,8 @@ ctypedef struct PlacedShape:     # a shape in one state
     double velocity[3]           # of its body there
     double spin[3]               # angular velocity of its body
     double turning               # size of that
+    double radius                # of the ball that shapes near it reach, unless it turns
+    double share                 # of the squared distance from it that its turning leaves
     double slack                 # rounding error of the centre
     bint is_lively               # whether it turns much in a step, or moves otherwise than before
 
@@ -37,6 +39,7 @@ cdef class ShapeContactKernel:
     cdef ContactKernel rows
     cdef Py_ssize_t count        # of pairs
     cdef Py_ssize_t shapes       # of shapes on bodies, each once
+    cdef double largest          # of their sizes
     cdef const BodyShape *shape
     cdef const Py_ssize_t *side  # (pairs, 2): shapes of every pair
     cdef double h, gravity
@@ -55,6 +58,7 @@ cdef class ShapeContactKernel:
                                     const Py_ssize_t *doubt, const int64_t *identity,
                                     const PlacedShape *placed, PlacedShape *then,
                                     CarriedPoint *to) except -1 nogil
+    cdef void widen(self, PlacedShape *placed) noexcept nogil
     cdef void place_all(self, const double *frames, PlacedShape *placed) noexcept nogil
     cdef double reach(self, const PlacedShape *a, const PlacedShape *b, const double *apart, double size,
                       double margin) noexcept nogil

@@ -149,6 +149,7 @@ cdef class ShapeContactKernel:
                 side[2 * k + end] = number
                 shape[number].shape = &(<Collider?> colliders[k][end]).shape
                 shape[number].body, shape[number].own = rows.contact[k].body[end], pose[2 * k + end]
+                self.largest = max(self.largest, shape[number].shape.size)
         self.shape, self.side, self.shapes = shape, side, len(known)
         self.kept = (rows, colliders, finders, poses, h, gravity), shapes, sides, slow
 
@@ -250,6 +251,17 @@ cdef class ShapeContactKernel:
         cdef Py_ssize_t k
         for k in range(self.shapes):
             place_shape(body_motion(frames, self.shape[k].body), self.shape + k, placed + k)
+
+    cdef void widen(self, PlacedShape *placed) noexcept nogil:
+        """Compute the balls that shapes near others reach into: without the motion of both, pair by pair."""
+        cdef PlacedShape *one
+        cdef double haste = HASTE * self.h
+        cdef Py_ssize_t k
+        for k in range(self.shapes):
+            one = placed + k
+            one.radius = (self.shape[k].shape.size + haste * (length(one.velocity) + self.largest * one.turning)
+                          + 0.5 * (SKIN + self.h * self.h * self.gravity) + one.slack)
+            one.share = max(0.0, 1.0 - haste * one.turning - SLACK) ** 2
 
     cdef Py_ssize_t find_doubts(self, const double *moving, double margin, const PlacedShape *placed,
                                 PlacedShape *moved, Py_ssize_t *doubt) noexcept nogil:
@@ -368,6 +380,7 @@ cdef class ShapeContactKernel:
         cdef int holds[MOST_POINTS]
         cdef int s
         self.place_all(frames, placed)
+        self.widen(placed)
         for k in range(self.count):
             at = MOST_POINTS * k
             s = self.points_of_pair(k, frames, margin, placed, found)
@@ -394,10 +407,13 @@ cdef class ShapeContactKernel:
         cdef const PlacedShape *a = placed + self.side[2 * k]
         cdef const PlacedShape *b = placed + self.side[2 * k + 1]
         cdef double apart[3]
-        cdef double reach, size = second.shape.size
+        cdef double reach, square, size = second.shape.size
         cdef int r
         for r in range(3):
             apart[r] = b.center[r] - a.center[r]
+        square = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2]
+        if first.shape.kind != PLANE and a.share * square > (a.radius + b.radius) ** 2:
+            return 0
         reach = self.reach(a, b, apart, size, margin)
         if balls_are_apart(first.shape, a, apart, size, reach + a.slack + b.slack):
             return 0
