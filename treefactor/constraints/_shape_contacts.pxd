@@ -35,6 +35,10 @@ ctypedef struct CarriedPoint:    # a point that bodies reach within the step, ca
     Py_ssize_t pair
     TouchPoint at
 
+ctypedef struct NearPoints:      # of all pairs, ascending; those of a state are found once
+    CarriedPoint *point          # at most MOST_POINTS of every pair
+    Py_ssize_t count             # -1 before they are found
+
 cdef class ShapeContactKernel:
     cdef ContactKernel rows
     cdef Py_ssize_t count        # of pairs
@@ -49,7 +53,7 @@ cdef class ShapeContactKernel:
 
     cdef Py_ssize_t find(self, const double *frames, double margin, const int64_t *before, int64_t *identity,
                          Py_ssize_t carried, const CarriedPoint *more, PlacedShape *placed,
-                         ShapePoints *to) except -1 nogil
+                         NearPoints *known, ShapePoints *to) except -1 nogil
     cdef Py_ssize_t find_doubts(self, const double *moving, double margin, const PlacedShape *placed,
                                 PlacedShape *moved, Py_ssize_t *doubt) noexcept nogil
     cdef bint is_lively(self, const ContactShape *shape, const PlacedShape *placed,

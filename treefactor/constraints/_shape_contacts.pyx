@@ -197,7 +197,7 @@ cdef class ShapeContactKernel:
         cdef Py_ssize_t added = len(carried)
         cdef const CarriedPoint *more = <const CarriedPoint *> carried.data
         with nogil:
-            count = self.find(&frames[0], margin, &before[0, 0], identity, added, more, shapes, &to)
+            count = self.find(&frames[0], margin, &before[0, 0], identity, added, more, shapes, NULL, &to)
             size = self.rows.list_columns(count, to.pair, NULL, NULL)
         starts, columns, entries = np.zeros(count + 1, np.intp), np.empty(size, np.intp), np.empty((4, size))
         cdef Py_ssize_t *start = integers(starts)
@@ -370,20 +370,35 @@ cdef class ShapeContactKernel:
 
     cdef Py_ssize_t find(self, const double *frames, double margin, const int64_t *before, int64_t *identity,
                          Py_ssize_t carried, const CarriedPoint *more, PlacedShape *placed,
-                         ShapePoints *to) except -1 nogil:
+                         NearPoints *known, ShapePoints *to) except -1 nogil:
         """Write near points without the tangents of their axes, and identities; return how many there are.
 
-        Carried points follow the others of their pairs, as far as these leave slots.
+        Carried points follow the others of their pairs, as far as these leave slots. Where the other points
+        are known from another call in this state, they are not found again; otherwise they are kept.
         """
-        cdef Py_ssize_t k, i, at, count = 0
+        cdef Py_ssize_t k, i, at, count = 0, next_known = 0
+        cdef bint again = known != NULL and known.count >= 0
         cdef TouchPoint found[MOST_POINTS]
         cdef int holds[MOST_POINTS]
         cdef int s
-        self.place_all(frames, placed)
-        self.widen(placed)
+        if not again:
+            self.place_all(frames, placed)
+            self.widen(placed)
+        if known != NULL and not again:
+            known.count = 0
         for k in range(self.count):
             at = MOST_POINTS * k
-            s = self.points_of_pair(k, frames, margin, placed, found)
+            if again:
+                s = 0
+                while next_known < known.count and known.point[next_known].pair == k:
+                    found[s] = known.point[next_known].at
+                    s, next_known = s + 1, next_known + 1
+            else:
+                s = self.points_of_pair(k, frames, margin, placed, found)
+                if known != NULL:
+                    for i in range(s):
+                        known.point[known.count].pair, known.point[known.count].at = k, found[i]
+                        known.count += 1
             for i in range(carried):
                 if more[i].pair == k and s < MOST_POINTS:
                     found[s] = more[i].at
