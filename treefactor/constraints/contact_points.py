@@ -18,6 +18,7 @@ from ..model.frames import Frame
 from ..model.geometry import SHAPES as KINDS
 from ..model.geometry import Shape
 from ..model.shapes import Box, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
+from ._hull_trees import hull_trees
 from ._touching import Collider, can_touch, touching_points
 
 
@@ -157,6 +158,7 @@ def collider(shape: Shape) -> Collider:
     radius, half_length = getattr(shape, "radius", 0.0), 0.5 * getattr(shape, "length", 0.0)
     half, center, extent = np.zeros(3), np.zeros(3), np.full(3, radius)
     hull: tuple[np.ndarray, ...] = ()
+    trees: tuple = ()
     surface: tuple[np.ndarray, ...] = ()
     size = radius + half_length
     if isinstance(shape, Cylinder | Cone):
@@ -164,6 +166,7 @@ def collider(shape: Shape) -> Collider:
     extent[2] = half_length if isinstance(shape, Cylinder | Cone) else size
     if isinstance(shape, Box) or (isinstance(shape, Mesh) and shape.convex):
         hull = tuple(np.ascontiguousarray(x) for x in vars(shape.hull).values())
+        trees = hull_trees(shape.hull)
     triangles = surface_of(shape)
     if triangles is not None:
         surface = tuple(np.ascontiguousarray(x) for x in vars(triangles).values())
@@ -176,7 +179,7 @@ def collider(shape: Shape) -> Collider:
         extent, size = shape.radii, float(shape.radii.max())
     if isinstance(shape, Box | Ellipsoid):
         half = extent
-    return Collider(kind_of(shape), radius, half_length, half, center, extent, size, hull, surface)
+    return Collider(kind_of(shape), radius, half_length, half, center, extent, size, hull, trees, surface)
 
 
 def placement_of(shape: Shape) -> tuple[np.ndarray, np.ndarray]:

@@ -71,7 +71,7 @@ def surface_of(points: np.ndarray, faces: np.ndarray) -> Triangles:
     used, number = np.unique(triangles[kept], return_inverse=True)
     corners, triangles = corners[used], number.reshape(-1, 3)
     normals = across[kept] / length[kept, None]
-    order, bounds = _tree(corners[triangles])
+    order, bounds = box_tree(corners[triangles])
     triangles, normals = triangles[order], normals[order]
     ends = np.stack([np.sort(triangles[:, [a, b]]) for a, b, _ in SIDES], axis=1).reshape(-1, 2)
     edges, side = np.unique(ends, axis=0, return_inverse=True)
@@ -120,8 +120,8 @@ def _lists(owner: np.ndarray, item: np.ndarray, count: int) -> tuple[np.ndarray,
     return start.astype(np.intc), item[np.argsort(owner, kind="stable")].astype(np.intc)
 
 
-def _tree(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the order of triangles (T, 3, 3), and the boxes of a tree that halves them where they spread."""
+def box_tree(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order of items with points (T, k, 3), and the boxes of a tree that halves them where they spread."""
     count, middle = len(corners), corners.mean(axis=1)
     low, high, order, bounds = corners.min(axis=1), corners.max(axis=1), np.arange(len(corners)), []
     for level in range(max(1, count // 2).bit_length()):

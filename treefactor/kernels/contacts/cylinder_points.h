@@ -377,11 +377,12 @@ static void touch_cylinder_hull(const ContactShape *a, const Pose *A, const Cont
     Rod rod = rod_of(a, &placed);
     Direction face = {-INFINITY, {0.0}, OF_FACE, 0}, end = {-INFINITY, {0.0}, OF_END, 0}, flat, best;
     Cuts cuts;
+    double towards[3];
     double tie = TIE * fmin(a->size, b->size), slack = 0.5 * tie;
     Segment below = {{0.0}, {0.0}, 0.0}, above;
     int part;
     cuts.count = 0;
-    if (are_apart(b, a, &placed, t->margin, &cuts))
+    if (are_apart(b, a, &placed, t->margin, &cuts, towards))
         return;
     for (int f = 0; f < hull->faces; f++) {
         const double *n = hull->normal + 3 * f;
@@ -446,10 +447,11 @@ static void touch_cylinders(const ContactShape *a, const Pose *A, const ContactS
     Direction of[2], flat, best;
     double tie = TIE * fmin(a->size, b->size), slack = 0.5 * tie, up[3], across[3], s, low, high;
     Cuts cuts;
+    double towards[3];
     Segment below, above;
     int reference, part, other;
     cuts.count = 0;
-    if (are_apart(b, a, &placed, t->margin, &cuts))
+    if (are_apart(b, a, &placed, t->margin, &cuts, towards))
         return;
     for (int k = 0; k < 2; k++) {
         of[k].separation = -INFINITY;

@@ -182,12 +182,11 @@ static void keep_best_of_arc(const Difference *D, const double *u, const double 
 /* Edges: directions between the normals of the faces beside them. */
 static void keep_edges(const Polytope *hull, const Rod *rod, Cuts *cuts, Direction *best)
 {
-    for (int e = 0; e < hull->edges; e++) {
+    EdgeWalk walk = walk_over(hull, cuts, best->separation + EXACT);
+    for (int e = next_edge(&walk); e >= 0; e = next_edge(&walk)) {
         const double *one = hull->normal + 3 * hull->edge[4 * e + 2], *other = hull->normal + 3 * hull->edge[4 * e + 3];
         Difference D = {{0.0}, {rod}, 1};
         double w[3], s, c = dot3(one, other), before = best->separation;
-        if (is_edge_cut(hull, e, before + EXACT, cuts))
-            continue;
         subtract3(rod->center, hull->corner + 3 * hull->edge[4 * e], D.apart);
         along3(other, -c, one, w);
         s = length3(w);
@@ -199,6 +198,7 @@ static void keep_edges(const Polytope *hull, const Rod *rod, Cuts *cuts, Directi
         if (best->separation > before) {
             separation_along(&D, best->n, w);
             add_cut(cuts, w);
+            walk.known = best->separation + EXACT;
         }
     }
 }
@@ -208,7 +208,7 @@ static double separation_from_hull(const Polytope *hull, const Rod *rod, const d
 {
     Difference D = {{0.0}, {rod}, 1};
     double gradient[3];
-    subtract3(rod->center, farthest_corner(hull, n), D.apart);
+    subtract3(rod->center, hull->corner + 3 * corner_along(hull, n), D.apart);
     return separation_along(&D, n, gradient);
 }
 
