@@ -247,7 +247,7 @@ class Mesh(ReadOnly):
     body : int, str or Frame
         As for `Sphere`.
     vertices : array_like, shape (points, 3)
-        m, in the axes of R. Those inside their hull are left out.
+        m, in the axes of R. Those inside their hull, or of no face, are left out.
     R, p : array_like, shapes (3, 3) and (3,)
         Axes and origin in the frame of the joint, or in the frame given.
     faces : array_like of int, shape (faces, 3), optional
@@ -297,9 +297,9 @@ class Mesh(ReadOnly):
             hull = convex_hull(points)
             self.__setstate__({"vertices": hull.corners, "hull": hull, "surface": None, **placed})
             return
-        faces = _checked_faces(self.faces, len(points))
-        surface = surface_of(points, faces)
-        made = {"vertices": points.copy(), "faces": faces, "hull": None, "surface": surface}
+        used, corners = np.unique(_checked_faces(self.faces, len(points)), return_inverse=True)
+        points, faces = points[used], corners.reshape(-1, 3)
+        made = {"vertices": points, "faces": faces, "hull": None, "surface": surface_of(points, faces)}
         self.__setstate__({**made, **placed})
 
 
