@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -94,9 +95,10 @@ def _convex_hull(coordinates: bytes) -> Hull:
         least = np.concatenate([_flattest(points, loop) for loop in wide])
         return convex_hull(np.delete(points, least, axis=0))
     used, numbers = np.unique(np.concatenate(list(loops.values())), return_inverse=True)
-    parts = np.split(numbers, np.cumsum([len(loop) for loop in loops.values()])[:-1])
+    ends, order = np.cumsum([0, *map(len, loops.values())]).tolist(), numbers.tolist()
+    parts = [order[start:end] for start, end in pairwise(ends)]
     totals = [sizes[region].sum() for region in regions if region[0] in loops]
-    return _hull(points[used], [part.tolist() for part in parts], None, found.equations[[*loops], :3], totals)
+    return _hull(points[used], parts, None, found.equations[[*loops], :3], totals)
 
 
 def _flat_regions(corners: np.ndarray, sizes: np.ndarray, found, tolerance: float) -> list[list[int]]:
