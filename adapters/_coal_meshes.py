@@ -28,6 +28,5 @@ def vertices(path: Path) -> np.ndarray:
 
 def _reason(message: str, path: Path) -> str:
     """Return what assimp says in a message of coal, without the path and coal's hint."""
-    lines = [line.strip() for line in message.splitlines()]
-    told = [line for line in lines if line and str(path) not in line and not line.startswith("Hint:")]
-    return told[-1] if told else lines[-1]
+    text = message.partition("message: ")[2].replace(f' of file "{path}"', "").replace(f" {path}", "")
+    return [line for line in text.splitlines() if line and not line.startswith("Hint:")][-1].rstrip(".")

@@ -344,6 +344,17 @@ def test_a_finely_divided_cylinder_loses_the_corners_that_stick_out_least(count)
     assert (len(hull.corners) == len(points)) == (beyond < 1e-9) == (count == 200)
 
 
+def test_a_hull_with_too_many_edges_keeps_its_outermost_corners():
+    rng, half = np.random.default_rng(0), np.array([0.1, 0.2, 2.0])
+    points, directions = rng.normal(size=(6000, 3)), rng.normal(size=(100, 3)) / half
+    points *= half / np.linalg.norm(points, axis=1)[:, None]
+    hull = Mesh(0, points).hull
+    assert 4000 < len(hull.corners) <= 5000
+    assert len(hull.edges) <= 1 << 14
+    lost = (points @ directions.T).max(axis=0) - (hull.corners @ directions.T).max(axis=0)
+    assert 0.0 < (lost / np.linalg.norm(directions * half, axis=1)).max() < 1e-3  # of the half axes
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

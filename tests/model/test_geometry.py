@@ -91,9 +91,9 @@ BAD_MESHES = {  # content of files, and what is said about them
     "cut text.stl": (text_stl(FACES)[:-30], "cannot read this STL file: it ends within a triangle"),
     "large.stl": (b"version https://git-lfs.github.com/spec/v1\nsize 9", ".*a pointer .* run `git lfs pull`"),
     "large.dae": (b"version https://git-lfs.github.com/spec/v1\nsize 9", ".*a pointer .* run `git lfs pull`"),
-    "cut.dae": (b"<COLLADA><library_geometries>", "cannot read this DAE file: "),
+    "cut.dae": (b"<COLLADA><library_geometries>", "cannot read this DAE file: .*malformed XML$"),
     "no mesh.dae": (b"<COLLADA/>", "cannot read this DAE file: "),
-    "odd.xyz": (b"1 2 3", "cannot read this XYZ file: "),
+    "odd.xyz": (b"1 2 3", "cannot read this XYZ file: No suitable reader found for the file format$"),
 }
 SCENE = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
 <asset><unit name="inch" meter="0.0254"/><up_axis>Y_UP</up_axis></asset>

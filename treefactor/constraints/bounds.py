@@ -12,8 +12,8 @@ from ..kinematics.jacobians import BodyMotions
 from ..model.frames import located
 from ..model.geometry import SHAPES, Geometry, Shape
 from ..model.model import Model, require_model
-from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane
-from .contact_points import placement_of, surface_of
+from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane
+from .contact_points import placement_of
 from .contacts import carrier_of
 
 
@@ -103,12 +103,8 @@ def bounding_boxes(model: Model, shapes: Iterable[Shape], q) -> np.ndarray:
 
 def _reach(shape: Shape, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return how far a shape turned by R (..., 3, 3) reaches from its origin, down and up the axes."""
-    points, triangles = None, surface_of(shape)
-    if triangles is not None:
-        points = triangles.corners
-    elif isinstance(shape, Mesh):
-        points = np.array(shape.vertices)
-    if points is not None:
+    if isinstance(shape, Mesh | HeightField):
+        points = shape.surface.corners if isinstance(shape, HeightField) else np.array(shape.vertices)
         corners = R @ points.T
         return corners.min(axis=-1), corners.max(axis=-1)
     if isinstance(shape, Box):

@@ -272,7 +272,7 @@ class Stepper(Sealed):
         Raises
         ------
         InvalidModelError
-            If a contact acts of a cylinder with another shape than a plane, or of a cone, ellipsoid or
+            If a contact acts of a cylinder, cone or ellipsoid with another shape than a plane, or of a
             surface; names it.
         StepError, NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
             As `step`.
