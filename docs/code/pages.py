@@ -22,7 +22,7 @@ def synonyms() -> dict[str, list[str]]:
 
 def with_entries(text: str, words: list[str]) -> str:
     """Return the page of a function with words in the index, as its main entries."""
-    entries = "".join(f"   single: ! {word}\n" for word in words)
+    entries = "".join(f"   ! single: {word}\n" for word in words)
     return f".. index::\n{entries}\n{text}"
 
 
