@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-ROW = re.compile(r"^\| (?P<words>[^|]+) \| \{py:obj\}`(?P<function>[\w.]+)` \|", re.MULTILINE)
+ROW = re.compile(r"^\| (?P<words>[^|]+) \| \{py:obj\}`[\w.]+ <(?P<function>[\w.]+)>` \|", re.MULTILINE)
 PROMISE = re.compile(r"^\| ([^|\n]+) \| ([^|\n]+) \| (`tests/[^|\n]+`) \|$", re.MULTILINE)
 GENERATED = "api/generated/"  # pages of functions
 
