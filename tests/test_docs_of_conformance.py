@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 from helpers.conformance_reports import AXES, ROBOTS, only, sample
+from rich.cells import cell_len
 
 from treefactor.check.cells import (
     AGREES,
@@ -30,7 +31,7 @@ from treefactor.check.engines import ENGINES, ChosenEngine, engine_version
 from treefactor.check.matrix import Matrix, compare
 from treefactor.check.traps import trap_robots
 from treefactor.exceptions import TreefactorError
-from treefactor.report.conformance import read_json, write_json
+from treefactor.report.conformance import WIDTH, print_report, read_json, write_json
 from treefactor.report.conformance.summary import causes_by_engine
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -321,3 +322,8 @@ def test_every_defect_is_found_by_the_comparison(pages, engine, tmp_path):
     report = compare(Matrix(chosen, [ChosenEngine(engine)], samples=1))
     for defect in defects:
         assert pages.NOTHING not in pages.evidence(defect, report), defect.title
+
+
+def test_the_stored_report_is_at_most_100_columns_wide(pages, capsys):
+    print_report(pages.stored())
+    assert max(map(cell_len, capsys.readouterr().out.splitlines())) <= WIDTH == 100

@@ -204,6 +204,7 @@ def test_the_wheel_holds_both_packages_and_the_kernels(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "treefactor/adapters/pinocchio_.py" in names
     assert "treefactor/report/templates/page.html" in names
+    assert "treefactor/check/example_arm.urdf" in names
     assert "treefactor/quantities/ratios.json" in names
     for name in ("c/real.h", "c/check.c", "c/Makefile", "c/README.md"):
         assert f"treefactor/codegen/{name}" in names
@@ -364,7 +365,7 @@ def test_a_wheel_that_is_built_in_isolation_holds_the_same(wheel, built_wheel):
 def test_the_wheel_with_pinocchio_is_enough_for_the_readme(built_wheel, tmp_path):
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True, timeout=120)
     python = tmp_path / "venv" / "bin" / "python"
-    install = [python, "-m", "pip", "install", "--quiet", f"{built_wheel}[pinocchio]"]
+    install = [python, "-m", "pip", "install", "--quiet", f"{built_wheel}[pinocchio,plot]"]
     subprocess.run(install, check=True, capture_output=True, timeout=900)
     shutil.copy(ROOT / "README.md", tmp_path)
     code = "import doctest; done = doctest.testfile('README.md', module_relative=False); print(*done)"

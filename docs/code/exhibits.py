@@ -17,7 +17,6 @@ from matplotlib.figure import Figure
 
 from treefactor import Tree, cli, report
 from treefactor.advice import advise
-from treefactor.bench.comparisons.all_robots import TITLES
 from treefactor.papers.exhibits import EXHIBITS
 from treefactor.papers.tables import Table
 from treefactor.quantities.replacements import GROUPS
@@ -51,74 +50,19 @@ def measured(name: str) -> dict:
     return json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def origins() -> Html:
-    """Show where and when the stored results were measured."""
+def origins(*names: str) -> Html:
+    """Show where and when stored results were measured, by default all of them."""
     rows = []
     for file in sorted(MEASURED.glob("*.json")):
         stored = measured(file.stem)
-        if config := stored.get("config"):
-            names = (
+        if (config := stored.get("config")) and (file.stem in names or not names):
+            cells = (
                 config.get("processor"),
                 config["used"],
                 *(stored.get(key) for key in ("date", "commit", "load")),
             )
-            rows.append([file.stem, *("" if name is None else str(name) for name in names)])
+            rows.append([file.stem, *("" if cell is None else str(cell) for cell in cells)])
     return grid(["", "processor", "instructions", "date", "commit", "load"], rows)
-
-
-def ratios(robots: Sequence[str], subject: str) -> Html:
-    """Show how many times faster than a peer we are, robot by robot, with the quartiles of the runs."""
-    by_robot = {name: {key(row): row for row in measured(name)["results"]} for name in robots}
-    keys = dict.fromkeys(k for rows in by_robot.values() for k in rows if k[0] in SUBJECTS[subject])
-    return grid(
-        ["", "compared with", *robots],
-        ([k[1], k[2], *(spread(rows[k]) if k in rows else "" for rows in by_robot.values())] for k in keys),
-    )
-
-
-def distribution() -> Html:
-    """Show the distribution over all robots of how many times faster than Pinocchio we are."""
-    quantities = measured("all_robots")["distribution"]
-    return grid(
-        ["", "Pinocchio's", "least", "quartile", "median", "quartile", "most", "least on"],
-        [
-            [
-                *(one["what"], TITLES[one["what"]][1]),
-                *(ratio(one[name]) for name in ("least", "low", "median", "high", "most")),
-                one["worst"],
-            ]
-            for one in quantities
-        ],
-    )
-
-
-def all_robots() -> Html:
-    """Show how many times faster than Pinocchio we are on every robot, folded, by number of freedoms."""
-    robots = sorted(measured("all_robots")["robots"], key=lambda one: one["nv"])
-    titles = (short for short, _ in TITLES.values())
-    rows = (
-        [
-            *(one["robot"], one["base"], one["nv"], f"{one['density']:.2f}"),
-            *(ratio(row["ratio"]) for row in one["results"]),
-        ]
-        for one in robots
-    )
-    table = grid(["robot", "base", "nv", "density", *titles], rows)
-    return Html(f"<details><summary>Every robot</summary>{table}</details>")
-
-
-def history() -> Html:
-    """Show medians over some robots of how many times faster than Pinocchio we are, commit by commit."""
-    records = measured("history")["records"]
-    whats = dict.fromkeys(what for one in records for of_robot in one["ratios"].values() for what in of_robot)
-    rows = []
-    for what in whats:
-        by_commit = [[ratios[what] for ratios in one["ratios"].values() if what in ratios] for one in records]
-        rows.append([what, *(ratio(float(np.median(one))) if one else "–" for one in by_commit)])
-    operations = [sum(sum(counts.values()) for counts in one["operations"].values()) for one in records]
-    rows.append(["operations of the programs", *(f"{count:,}" for count in operations)])
-    titles = (f"{one['commit']}, {one['date'][:10]}, {one['config']['used']}" for one in records)
-    return grid(["", *titles], rows)
 
 
 def multiples(of: str = "seconds") -> Html:
@@ -317,36 +261,6 @@ def span(low: float, high: float) -> str:
     return "–".join(dict.fromkeys((ratio(low), ratio(high))))
 
 
-def comparisons(name: str, subject: str) -> Html:
-    """Show what was timed with what: both times, their ratio, and the status that the peer reported."""
-    results = [row for row in measured(name)["results"] if row["target"] in SUBJECTS[subject]]
-    results = [row for row in results if row["peer"] != "solved"]  # our own time without making the problem
-    times = [(duration(row["ours"]), duration(row["theirs"]), spread(row)) for row in results]
-    return grid(
-        ["", "compared with", "ours", "theirs", "times faster", "their result"],
-        [
-            [
-                f"{problem(row['model'])}, {row['what']}".removesuffix(", cold"),
-                row["peer"],
-                *time,
-                row["note"].replace(", residual", ","),
-            ]
-            for row, time in zip(results, times, strict=True)
-        ],
-    )
-
-
-def problem(model: str) -> str:
-    """Name the family of contact problems in words, with the number of rows."""
-    family, _, rows = model.partition(" ")
-    return f"{FAMILIES.get(family, family)} {rows}".strip()
-
-
-def key(row: Mapping) -> tuple[str, str, str]:
-    """Return the subject, what was timed, and the peer."""
-    return row["target"], row["what"], row["peer"]
-
-
 def spread(row: Mapping) -> str:
     """Format a ratio and its quartiles."""
     return f"{ratio(row['ratio'])} ({ratio(row['low'])}–{ratio(row['high'])})"
@@ -450,25 +364,6 @@ def _number(value: float, digits: int) -> str:
     return "0" if abs(value) < TINY else f"{value:.{digits}g}"
 
 
-SUBJECTS = {  # of a page, the targets in the stored results
-    "one matrix": ("S1", "S2"),
-    "batches of matrices": ("S4", "S5"),
-    "dynamics": ("S6",),
-    "compiled programs": ("S7",),
-    "derivatives": ("Derivatives",),
-    "closed loops": ("closed loops",),
-    "contact problems": ("A2", "A3", "A4"),
-    "warm starts": ("A5",),
-    "dependent rows": ("A7",),
-    "contradictory rows": ("A8",),
-}
-FAMILIES = {  # of treefactor.mlcp.families, in words
-    "robotred": "robot with more rows than freedoms",
-    "dup": "spheres with every row twice",
-    "column": "column of spheres",
-    "infeas": "spheres with contradictory rows",
-    "infeasR": "robot with contradictory rows",
-}
 WAYS = ("Pinocchio", "loops over bodies", "interpreter", "cc")  # measure_derivatives.py
 HOW = ("one call", "bound call", "batch of 1024")  # measure_from_pinocchio.py
 NOISE = "within the spread of the runs"

@@ -10,6 +10,7 @@ from treefactor.check.cells import Report
 from treefactor.check.engines import ENGINES
 from treefactor.check.judge import ALL_QUANTITIES
 from treefactor.check.project.quantity_names import quantity_named
+from treefactor.report import conformance
 
 SOME = ("--quantity", "H", "gravity", "com")
 
@@ -162,6 +163,7 @@ def test_the_engines_are_listed(project, capsys):
     assert status("--list-engines") == 0
     shown = capsys.readouterr().out
     lines = {line.split()[0]: line for line in shown.splitlines() if line.strip()}
+    assert max(map(len, shown.splitlines())) <= conformance.WIDTH
     text = " ".join(shown.split())  # long remedies go on in the next line
     assert set(ENGINES) <= set(lines)
     assert "urdf, mjcf" in lines["treefactor"]
@@ -177,13 +179,16 @@ def test_an_engine_that_is_not_installed_is_named_with_the_remedy(project, capsy
     monkeypatch.setattr("treefactor.cli.check.engine_version", lambda name: "" if name in absent else "1")
     monkeypatch.setattr("treefactor.cli.check.compare", lambda *_: Report({}))
     status("arm.urdf")
-    lines = [line for line in capsys.readouterr().out.splitlines() if "not compared: " in line]
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= conformance.WIDTH == 100
+    text = " ".join(printed.split())  # long remedies go on in the next line
     wheels = "" if minor == 11 else "it has no wheels for Python 3.12: use Python 3.11, "
     checkout = "" if minor == 11 else ", or make demo PYTHON=python3.11 in a checkout"
-    assert lines == [
-        f"not compared: pybullet is not installed: {wheels}pip install 'treefactor[pybullet]'{checkout}",
-        "not compared: dart is not installed: pip install 'treefactor[dart]'",
-    ]
+    pybullet = (
+        f"not compared: pybullet is not installed: {wheels}pip install 'treefactor[pybullet]'{checkout}"
+    )
+    assert f"{pybullet} not compared: dart is not installed: pip install 'treefactor[dart]'" in text
+    assert text.count("not compared: ") == len(absent)
     status("arm.urdf", "--engine", "good.py")
     assert "not compared: " not in capsys.readouterr().out
 

@@ -124,7 +124,7 @@ def _print_absent_engines() -> None:
     for name, engine in ENGINES.items():
         if engine.weight != "heavy" and not engine_version(name):
             line = f"not compared: {name} is not installed: {engine.remedy}"
-            report.console().print(Text(line, style="dim"), soft_wrap=True)
+            report.console(conformance.WIDTH).print(Text(line, style="dim"))
 
 
 def _states(result: tuple[CheckedRobot, list[Cell]]) -> str:
@@ -149,7 +149,7 @@ def _print_engines() -> None:
             {"light": "seconds", "medium": "seconds", "heavy": "minutes"}[engine.weight],
             Text("" if version else engine.remedy),  # as markup, [pybullet] would be a style
         )
-    report.console().print(table)
+    report.console(conformance.WIDTH).print(table)
 
 
 def _check_derivatives(options: argparse.Namespace) -> int:

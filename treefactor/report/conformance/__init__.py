@@ -10,10 +10,11 @@ from .page import write_html
 from .sarif import write_sarif
 from .stored import read_json, write_json
 from .summary import title
-from .terminal import print_report
+from .terminal import WIDTH, print_report
 
 __all__ = [
     "BADGES",
+    "WIDTH",
     "print_report",
     "read_json",
     "title",
