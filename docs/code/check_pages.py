@@ -53,9 +53,9 @@ FIRST = {  # what people search, and the title of the page to find first
     "identification": "treefactor.Identification",
     "regressor": "treefactor.regressor",
     "contact simulation": "treefactor.constraints.Stepper",
-    "code generation": "treefactor.compile",
+    "code generation": "treefactor.generate",
     "rpy": "treefactor.so3.from_rpy",
-    "operational space": "Operational space",
+    "operational space": "treefactor.operational_space",
     "PyTorch": "PyTorch",
     "GPU": "Questions",
 }
