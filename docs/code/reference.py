@@ -74,7 +74,8 @@ def in_words(ratios) -> str:
 def add(app, what, name, documented, options, lines) -> None:
     """Add words and ratios to a docstring, for Sphinx's event ``autodoc-process-docstring``."""
     name = public(name)
-    end = lines.index("") if "" in lines else len(lines)
+    first = next((k for k, line in enumerate(lines) if line), 0)
+    end = lines.index("", first) if "" in lines[first:] else len(lines)
     words = [word for word, owner in words_of_names().items() if owner == name]
     if words:
         lines[end:end] = ["", ".. index::", *(f"   single: ! {word}" for word in words), ""]
