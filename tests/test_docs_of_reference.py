@@ -113,33 +113,28 @@ def test_a_sentence_says_how_many_times_faster_one_call_is(reference):
 @pytest.mark.parametrize(
     ("word", "name"),
     [
-        ("mass matrix", "crba"),
-        ("joint-space inertia", "crba"),
+        ("crba", "crba"),
+        ("center of mass jacobian", "center_of_mass_jacobian"),
         ("joint space inertia", "crba"),
-        ("inverse dynamics", "rnea"),
-        ("forward dynamics", "forward_dynamics"),
-        ("forward kinematics", "frame_placement"),
-        ("nle", "bias"),
         ("computeGeneralizedGravity", "generalized_gravity"),
-        ("inverse kinematics", "control.inverse_kinematics"),
+        ("rpy", "so3.from_rpy"),
     ],
 )
-def test_words_of_the_field_lead_to_functions(reference, word, name):
+def test_other_names_lead_to_functions(reference, word, name):
     assert reference.words_of_names()[word] == name
 
 
-def test_words_lead_to_public_names(reference):
+def test_other_names_lead_to_public_functions(reference):
     for name in set(reference.words_of_names().values()):
-        assert attrgetter(name.partition(".")[0])(treefactor)
-        if not name.startswith("adapters"):
-            assert attrgetter(name)(treefactor), name
+        assert callable(attrgetter(name)(treefactor)), name
 
 
 def test_words_stand_after_the_sentence_of_a_docstring(reference):
-    lines = ["Compute it.", "", "More."]
+    lines = ["", "Compute it.", "", "More."]  # numpydoc begins with an empty line
     reference.add(None, "function", "treefactor.crba", treefactor.crba, None, lines)
-    assert lines[:4] == ["Compute it.", "", ".. index::", "   single: ! crba"]
-    assert "   single: ! mass matrix" in lines
+    assert lines[1:5] == ["Compute it.", "", ".. index::", "   single: ! crba"]
+    assert "   single: ! inertia matrix" in lines
+    assert "   single: ! mass matrix" not in lines  # of the glossary
     assert ".. rubric:: Compared with Pinocchio" in lines
 
 

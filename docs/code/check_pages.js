@@ -1,4 +1,5 @@
 // What check_pages.py runs in a page; each function returns a list of strings.
+const checks = (() => {
 const SMALLEST = 8.5; // px of text in drawings
 
 const scrolls = element => /auto|scroll/.test(getComputedStyle(element).overflowX);
@@ -56,3 +57,6 @@ async function images() {
 
 const links = () => [...document.querySelectorAll("a[href]")].map(one => one.href);
 const places = () => [...document.querySelectorAll("[id], a[name]")].map(one => one.id || one.name);
+
+return { widths, contents, images, links, places };
+})();

@@ -53,9 +53,9 @@ FIRST = {  # what people search, and the title of the page to find first
     "identification": "treefactor.Identification",
     "regressor": "treefactor.regressor",
     "contact simulation": "treefactor.constraints.Stepper",
-    "code generation": "treefactor.compile",
+    "code generation": "treefactor.generate",
     "rpy": "treefactor.so3.from_rpy",
-    "operational space": "Operational space",
+    "operational space": "treefactor.operational_space",
     "PyTorch": "PyTorch",
     "GPU": "Questions",
 }
@@ -86,14 +86,23 @@ class Checker:
         self.links: dict[str, set[str]] = {}
         self.places: dict[str, set[str]] = {}
         self.errors: list[str] = []
-        page.add_init_script(path=SCRIPT)
-        page.on("console", lambda line: self.errors.append(line.text) if line.type == "error" else None)
+        page.route("**/favicon.ico", lambda route: route.fulfill(status=204))
+        page.on("console", self._note_error)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("request", self._note_foreign)
+        page.on("response", self._note_missing)
+
+    def _note_error(self, line) -> None:
+        if line.type == "error" and not line.text.startswith("Failed to load"):  # see _note_missing
+            self.errors.append(line.text)
 
     def _note_foreign(self, request) -> None:
         if not request.url.startswith((self.site, "data:")):
             self.errors.append(f"loads {request.url}")
+
+    def _note_missing(self, response) -> None:
+        if response.status >= 400:
+            self.errors.append(f"lacks {response.url.removeprefix(self.site)}")
 
     def problems(self, path: str) -> Iterator[str]:
         """Yield what is wrong with a page."""
@@ -102,26 +111,26 @@ class Checker:
         self.page.goto(f"{self.site}{path}")
         if not self.page.query_selector("article"):
             return  # written by treefactor, in its own style
-        self.links[path] = set(self.page.evaluate("links()"))
-        self.places[path] = set(self.page.evaluate("places()"))
+        self.page.add_script_tag(path=SCRIPT)
+        self.links[path] = set(self.page.evaluate("checks.links()"))
+        self.places[path] = set(self.page.evaluate("checks.places()"))
         for width in (WIDE, NARROW):
             self.page.set_viewport_size({"width": width, "height": HEIGHT})
-            is_wide = str(width == WIDE).lower()
-            calls = f"widths({is_wide})", f"contents({is_wide})", "images()"
-            problems = chain.from_iterable(map(self.page.evaluate, calls))
+            calls = "checks.widths", "checks.contents", "checks.images"
+            problems = chain.from_iterable(self.page.evaluate(call, width == WIDE) for call in calls)
             yield from (f"{width} px: {problem}" for problem in problems)
             if self.pictures:
                 name = f"{path.removesuffix('.html').replace('/', '-')}-{width}.png"
                 self.page.screenshot(path=self.pictures / name, full_page=True)
         yield from self.errors
 
-    def broken_links(self) -> Iterator[str]:
+    def broken_links(self, built: Path) -> Iterator[str]:
         """Yield links of the opened pages to pages or places that there are not."""
         for path, links in self.links.items():
             for link in sorted(link for link in links if link.startswith(self.site)):
                 target, _, place = unquote(link.removeprefix(self.site)).partition("#")
                 target = target.partition("?")[0] or "index.html"
-                if not (BUILT / target).is_file():
+                if not (built / target).is_file():
                     yield f"{path}: a link to {target}, which is not there"
                 elif place and target in self.places and place not in self.places[target]:
                     yield f"{path}: a link to {target}#{place}, a place which is not there"
@@ -139,12 +148,15 @@ def main() -> None:
     parser.add_argument(
         "page", nargs="*", help="such as performance.html; all pages and the search by default"
     )
+    parser.add_argument("--built", type=Path, default=BUILT, help="folder of the built pages")
     parser.add_argument("--pictures", type=Path, help="folder for a picture of each page at both widths")
     options = parser.parse_args()
-    pages = options.page or sorted(str(path.relative_to(BUILT)) for path in BUILT.rglob("*.html"))
+    pages = options.page or sorted(
+        str(path.relative_to(options.built)) for path in options.built.rglob("*.html")
+    )
     if options.pictures:
         options.pictures.mkdir(parents=True, exist_ok=True)
-    server = ThreadingHTTPServer(("localhost", 0), partial(Quiet, directory=BUILT))
+    server = ThreadingHTTPServer(("localhost", 0), partial(Quiet, directory=options.built))
     Thread(target=server.serve_forever, daemon=True).start()
     wrong = []
     with sync_playwright() as playwright:
@@ -154,7 +166,7 @@ def main() -> None:
         for path in track(pages, "opening pages"):
             wrong += (f"{path}: {problem}" for problem in checker.problems(path))
         if not options.page:
-            wrong += checker.broken_links()
+            wrong += checker.broken_links(options.built)
             for words, title in FIRST.items():
                 if (hit := checker.first_hit(words)) != title:
                     wrong.append(f"search of “{words}”: {hit} instead of {title}")

@@ -1,7 +1,7 @@
-"""Add to the API reference what Pinocchio has for a function, with measured ratios, and words for the search.
+"""Add to the API reference what Pinocchio has for a function, measured ratios, and names for the search.
 
-Functions of Pinocchio, ratios and words are those of the declarations, of replacements.py, counterparts.py
-and docs/measured/from_pinocchio.json.
+All of it follows from the declarations, replacements.py, counterparts.py and the ratios in docs/measured. The
+words of the glossary are added by pages.py.
 """
 
 from __future__ import annotations
@@ -16,37 +16,13 @@ from docutils.parsers.rst import roles
 from docutils.statemachine import StringList
 from exhibits import HOW, faster, measured, ratios_to_pinocchio
 from missing_packages import is_left_out
+from pages import synonyms
 from sphinx.ext.autosummary import Autosummary, generate
 
 from treefactor.quantities.replacements import GROUPS, Replacement
 from treefactor.quantities.table import QUANTITIES
 
 ONE_CALL = HOW[0]
-WORDS = {  # by which people look for what no quantity declares
-    "Identification": "system identification, parameter estimation",
-    "Model": "robot model",
-    "Model.add_frame": "add a frame, addFrame",
-    "Model.from_urdf": "URDF, read a URDF, load a URDF, buildModelFromUrdf",
-    "adapters.mujoco_.qpos": "qpos",
-    "adapters.mujoco_.qvel": "qvel",
-    "bind": "bound call",
-    "compile": "code generation, compiled program",
-    "constraints.Stepper": "contact simulation, simulation with contacts, time stepping, friction, collision",
-    "constraints.forward_dynamics": "constraintDynamics, constrained dynamics",
-    "constraints.loop_rows": "closed loop, loop closure",
-    "control.SamplingController": "MPC, model predictive control, MPPI, sampling control",
-    "control.ilqr": "trajectory optimization, iterative LQR, DDP, optimal control",
-    "control.inverse_kinematics": "inverse kinematics, IK",
-    "factor": "Cholesky, LTDL, factorization, cholesky.decompose",
-    "Factor.solve": "cholesky.solve",
-    "frame_placement": "forward kinematics, FK",
-    "identification.identify_payload": "payload, payload identification",
-    "neutral": "neutral configuration, zero configuration",
-    "random_configuration": "randomConfiguration, random configuration",
-    "step": "simulation, simulate",
-    "stream": "trajectory larger than memory",
-    "viewing.plot": "visualization, viewer",
-}
 
 
 class Names(Autosummary):
@@ -98,7 +74,8 @@ def in_words(ratios) -> str:
 def add(app, what, name, documented, options, lines) -> None:
     """Add words and ratios to a docstring, for Sphinx's event ``autodoc-process-docstring``."""
     name = public(name)
-    end = lines.index("") if "" in lines else len(lines)
+    first = next((k for k, line in enumerate(lines) if line), 0)
+    end = lines.index("", first) if "" in lines[first:] else len(lines)
     words = [word for word, owner in words_of_names().items() if owner == name]
     if words:
         lines[end:end] = ["", ".. index::", *(f"   single: ! {word}" for word in words), ""]
@@ -107,23 +84,19 @@ def add(app, what, name, documented, options, lines) -> None:
 
 @cache
 def words_of_names() -> dict[str, str]:
-    """Map words that people look for to public names; the first name keeps a word that several have."""
+    """Map names that people look for to quantities; the first quantity keeps a name, the glossary its own."""
     owners: dict[str, str] = {}
     quantities = {key: one for key, one in QUANTITIES.items() if not one.module.endswith("functions")}
     for key, one in quantities.items():
         owners.setdefault(key, key)
         if one.has_model:
             owners.setdefault(one.name.replace("_", " "), key)
-    for listed in (
-        {key: one.other_names for key, one in quantities.items()},
-        WORDS,
-        {key: ", ".join(other.name for other in one.counterparts) for key, one in quantities.items()},
-    ):
-        for key, words in listed.items():
-            for word in filter(None, words.split(", ")):
-                owners.setdefault(word, key)
-                owners.setdefault(word.replace("-", " "), key)
-    return owners
+    for key, one in quantities.items():
+        for word in filter(None, [*one.other_names.split(", "), *(other.name for other in one.counterparts)]):
+            owners.setdefault(word, key)
+            owners.setdefault(word.replace("-", " "), key)
+    of_glossary = {word.lower() for words in synonyms().values() for word in words}
+    return {word: key for word, key in owners.items() if word.lower() not in of_glossary}
 
 
 def comparison(name: str) -> list[str]:
