@@ -179,7 +179,8 @@ def test_an_engine_that_is_not_installed_is_named_with_the_remedy(project, capsy
     status("arm.urdf")
     lines = [line for line in capsys.readouterr().out.splitlines() if "not compared: " in line]
     wheels = "" if minor == 11 else "it has no wheels for Python 3.12: use Python 3.11, "
-    checkout = "" if minor == 11 else ", or make demo PYTHON=python3.11 in a checkout"
+    checkout = "; in a checkout make demo PYTHON=python3.11, or make pybullet, which builds it"
+    checkout = "" if minor == 11 else checkout
     assert lines == [
         f"not compared: pybullet is not installed: {wheels}pip install 'treefactor[pybullet]'{checkout}",
         "not compared: dart is not installed: pip install 'treefactor[dart]'",
