@@ -43,7 +43,7 @@ for _ in range(3):
 
 cdef inline const BodyMotion *body_motion(const double *frames, Py_ssize_t joint) noexcept nogil:
     """Return the kinematics record of the body of a joint; -1 is the base."""
-    return &BASE if joint < 0 else <const BodyMotion *> (frames + RECORD * joint)
+    return <const BodyMotion *> &BASE if joint < 0 else <const BodyMotion *> (frames + RECORD * joint)
 
 
 cdef inline Py_ssize_t *integers(cnp.ndarray x):
@@ -95,7 +95,7 @@ cdef double closing_speed(const PlacedShape *a, const PlacedShape *b, const doub
 cdef bint balls_are_apart(const ContactShape *shape, const PlacedShape *a, const double *apart, double size,
                           double reach) noexcept nogil:
     """Return whether the balls around two shapes, or a plane and a ball, are farther apart than the reach."""
-    cdef const double *R = a.pose.R
+    cdef const double *R = &a.pose.R[0]
     if shape.kind == PLANE:
         return R[2] * apart[0] + R[5] * apart[1] + R[8] * apart[2] > size + reach
     reach += shape.size + size

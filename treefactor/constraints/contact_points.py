@@ -164,7 +164,7 @@ def collider(shape: Shape) -> Collider:
     if isinstance(shape, Cylinder | Cone):
         size = float(np.hypot(radius, half_length))
     extent[2] = half_length if isinstance(shape, Cylinder | Cone) else size
-    if isinstance(shape, Box) or (isinstance(shape, Mesh) and shape.convex):
+    if isinstance(shape, Box | Mesh) and shape.hull is not None:
         hull = tuple(np.ascontiguousarray(x) for x in vars(shape.hull).values())
         trees = hull_trees(shape.hull)
     triangles = surface_of(shape)

@@ -1,13 +1,14 @@
-"""Let robots fall without motors, for `treefactor bench contacts`: the same bodies and shapes in all engines.
+"""Let robots fall without motors, for `treefactor bench contacts`: the same shapes in all engines.
 
-MuJoCo and PyBullet get them from our model: joints, inertias, convex hulls, and which pairs may touch. PyBullet
-takes moments of inertia from the shapes, and knows no armature.
+MuJoCo and PyBullet get them from our model: joints, inertias, convex hulls, and which pairs may touch.
+PyBullet takes moments of inertia from the shapes, and knows no armature.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -263,5 +264,5 @@ def _obj(hull) -> str:
     """Return the text of a file of the corners and faces of a hull."""
     corners = [f"v {x!r} {y!r} {z!r}" for x, y, z in hull.corners.tolist()]
     loops = np.split(hull.loop, hull.start[1:-1])
-    faces = [f"f {a + 1} {b + 1} {c + 1}" for a, *rest in loops for b, c in zip(rest, rest[1:], strict=False)]
+    faces = [f"f {a + 1} {b + 1} {c + 1}" for a, *rest in loops for b, c in pairwise(rest)]
     return "\n".join([*corners, *faces, ""])
