@@ -344,6 +344,15 @@ def test_a_finely_divided_cylinder_loses_the_corners_that_stick_out_least(count)
     assert (len(hull.corners) == len(points)) == (beyond < 1e-9) == (count == 200)
 
 
+def test_of_uneven_corners_the_closest_ones_are_lost():
+    turn = 2.0 * np.pi * np.arange(250) / 250
+    angle = turn + 0.9 * np.sin(turn)  # ten times as close on one side
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    points = np.concatenate([np.column_stack([ring, np.full(250, z)]) for z in (0.0, 0.5)])
+    hull = Mesh(0, points).hull
+    assert 0.0 < (points @ hull.normals.T - hull.offsets).max() < 2e-4
+
+
 def test_a_hull_with_too_many_edges_keeps_its_outermost_corners():
     rng, half = np.random.default_rng(0), np.array([0.1, 0.2, 2.0])
     points, directions = rng.normal(size=(6000, 3)), rng.normal(size=(100, 3)) / half

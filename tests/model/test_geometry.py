@@ -287,14 +287,14 @@ def test_repeated_triangles_and_edges_of_many_faces_change_no_hull(tmp_path):
         np.testing.assert_allclose(np.unique(hull.vertices, axis=0), np.unique(TETRAHEDRON, axis=0))
 
 
-def surroundings(coal, points, faces, frame=None, **options):
-    """Return the shape of a mesh that was placed on the universe or on a frame."""
+def surroundings(coal, points, faces, frame=None, joint=0, **options):
+    """Return the shape of a mesh that was placed on the universe, a joint or a frame."""
     made = coal.BVHModelOBBRSS()
     made.beginModel(len(faces), 3 * len(faces))
     for corners in np.asarray(points, dtype=float)[faces]:
         made.addTriangle(*corners)
     made.endModel()
-    place = (0, pin.SE3.Identity()) if frame is None else (0, frame, pin.SE3.Identity())
+    place = (joint, pin.SE3.Identity()) if frame is None else (joint, frame, pin.SE3.Identity())
     objects = pin.GeometryModel()
     one = pin.GeometryObject("ground", *place, made)
     for name, value in options.items():
@@ -320,6 +320,7 @@ def test_meshes_of_the_surroundings_stay_surfaces_unless_they_are_convex():
         gaps = contact_points(valley, ball, margin=1.0).gaps
         np.testing.assert_allclose(gaps, 2 * [0.5 / np.sqrt(2.0) - 0.1])
     assert surroundings(coal, VALLEY, SLOPES, 3).convex  # the frame of a link
+    assert surroundings(coal, VALLEY, SLOPES, joint=2).convex
     assert surroundings(coal, CORNERS, CUBE).convex
     assert not surroundings(coal, CORNERS, CUBE[:-1]).convex  # it is open
     assert not surroundings(coal, CORNERS - [[5, 5, 5]], CUBE[:-2]).convex

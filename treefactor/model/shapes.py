@@ -133,6 +133,11 @@ class _Round(ReadOnly):
     R: Array = field(default_factory=_identity)
     p: Array = field(default_factory=_zero)
 
+    def __init_subclass__(cls):
+        dataclass(frozen=True, eq=False)(
+            cls
+        )  # here, since type checkers take Array in a subclass for ArrayLike
+
     def __post_init__(self):
         radius, length = as_number(self.radius, "radius"), as_number(self.length, "length")
         if radius <= 0.0 or length <= 0.0:
