@@ -36,7 +36,6 @@ class Html(str):
 
 def shell(command: str) -> None:
     """Run a command line of treefactor; print it and its output."""
-    report.PIPE_WIDTH = WIDTH
     with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()):
         status = cli.main(shlex.split(command)[1:])
     print(f"$ {command}\n{out.getvalue()}")
@@ -360,4 +359,3 @@ WAYS = ("Pinocchio", "loops over bodies", "interpreter", "cc")  # measure_deriva
 HOW = ("one call", "bound call", "batch of 1024")  # measure_from_pinocchio.py
 NOISE = "within the spread of the runs"
 TINY = 1e-12  # shown as 0
-WIDTH = 110  # columns of what a command prints
