@@ -3,14 +3,15 @@
 import logging
 import os
 import sys
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import treefactor
 
 CODE = Path(__file__).parent / "code"
-sys.path.insert(0, str(CODE))  # docstrings.py, conformance_pages.py
+sys.path.insert(0, str(CODE))  # extensions
+missing_packages = import_module("missing_packages")
 KERNELS = (
     TemporaryDirectory()
 )  # settings of the Jupyter kernels that run the pages, instead of the user's own
@@ -27,13 +28,14 @@ project, author = "treefactor", "the treefactor developers"
 copyright = author
 version = release = treefactor.__version__
 extensions = ["myst_nb", "sphinx.ext.autosummary", "numpydoc", "sphinx_copybutton", "sphinx_design"]
-extensions += ["docstrings", "conformance_pages", "pages"]  # of the folder code
+extensions += ["docstrings", "conformance_pages", "missing_packages", "pages", "reference"]  # of code
 templates_path = ["_templates"]
 nitpicky = True
 default_role = "py:obj"
 nitpick_ignore_regex = [
     ("py:obj", r"(numpy|scipy|pinocchio|mujoco|pydrake|platformdirs)\..*"),
     ("py:obj", r"(treefactor|make) [a-z].*"),  # command lines
+    *(("py:.*", rf"treefactor\.{name}\b.*") for name in missing_packages.left_out()),
 ]
 
 nb_execution_mode = "force"
@@ -41,9 +43,7 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_execution_show_tb = True
 nb_merge_streams = True
-if not find_spec("torch"):  # it belongs to no other extra: its page is shown without output
-    nb_execution_excludepatterns = ["pytorch.md"]
-    autodoc_mock_imports = ["torch"]
+autodoc_mock_imports = missing_packages.MOCKED
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
@@ -55,6 +55,7 @@ numpydoc_show_class_members = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
 html_theme = "furo"
 html_title = f"treefactor {version}"
 html_static_path = ["_static", "../treefactor/report/templates/drawings.css"]

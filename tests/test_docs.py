@@ -22,6 +22,7 @@ import pytest
 from helpers import measured_arm
 from helpers.few_turns import small_sizes
 from helpers.reachable import REACHABLE
+from helpers.reference import LISTED
 
 import treefactor
 from treefactor import cli, constraints, families, mechanisms, mlcp, robots
@@ -50,6 +51,7 @@ LONG = (  # run at length in tests of their own, or for a smaller robot
 )
 LONG_PAGES = ("falling", "flexible", "jax")  # whose code takes seconds; that of all others as long together
 GENERATED = {"build", "dist"}
+ENGINES = "pinocchio", "example_robot_data", "pybullet", "pybullet_data", "mujoco", "pydrake", "coal"
 FRAMEWORKS = {  # by the names of pages
     "jax": ("jax",),
     "pytorch": ("torch",),
@@ -112,11 +114,24 @@ def execute(command):
     subprocess.run(shlex.split(command), check=True)
 
 
-def test_readme():
+def test_readme(tmp_path, monkeypatch):
     pytest.importorskip("pinocchio", reason="the README uses Pinocchio")
+    pytest.importorskip("matplotlib", reason="the README draws with Matplotlib")
+    monkeypatch.chdir(tmp_path)
     done = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
     assert done.attempted > 10
     assert done.failed == 0
+    assert (tmp_path / "arm.png").is_file()
+
+
+def test_the_start_needs_no_engine_and_less_than_a_minute(tmp_path):
+    pytest.importorskip("matplotlib", reason="the README draws with Matplotlib")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    start = text[: text.index("```\n", text.index("```python"))]
+    code = "".join(example.source for example in doctest.DocTestParser().get_examples(start))
+    absent = f"import sys\nsys.modules.update(dict.fromkeys({ENGINES!r}))\n"
+    subprocess.run([sys.executable, "-c", absent + code], cwd=tmp_path, check=True, timeout=60)
+    assert (tmp_path / "arm.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.fixture
@@ -271,8 +286,7 @@ def test_pages_show_every_table_and_every_public_name():
     for paper, makers in tables.PAPERS.items():
         text = (DOCS / "papers" / f"{paper}.md").read_text(encoding="utf-8")
         assert re.findall(r"tables\.(\w+)\(\)", text) == [make.__name__ for make in makers]
-    listed = set(re.findall(r"^   ([\w.]+)$", (DOCS / "api" / "index.md").read_text(), re.MULTILINE))
-    assert set(treefactor.__all__) <= listed
+    assert set(treefactor.__all__) <= set(LISTED)
 
 
 def test_the_page_on_folders_lists_every_folder():
@@ -285,13 +299,47 @@ def test_the_page_on_folders_lists_every_folder():
     assert {folder for folder in listed if not any((place / folder).is_dir() for place in places)} == set()
 
 
-def test_every_scene_has_its_picture_and_its_command():
-    text = (DOCS / "tutorials" / "scenes.md").read_text(encoding="utf-8")
+def test_every_picture_of_the_gallery_has_its_command_and_about_ten_lines():
+    text = (DOCS / "gallery.md").read_text(encoding="utf-8")
     sources = (ROOT / "examples").glob("*.py")
-    scripts = {path.stem for path in sources if "from show import" in path.read_text(encoding="utf-8")}
-    assert set(re.findall(r"^    python examples/(\w+)\.py --out \1\.gif$", text, re.MULTILINE)) == scripts
-    pictures = {path.stem for path in (DOCS / "images").glob("*.gif")}
-    assert set(re.findall(r"\{image\} \.\./images/(\w+)\.gif", text)) == scripts == pictures
+    scenes = {path.stem for path in sources if "from show import" in path.read_text(encoding="utf-8")}
+    commands = dict(re.findall(r"^    python examples/(\w+)\.py --out (\S+)$", text, re.MULTILINE))
+    assert all((ROOT / "examples" / f"{name}.py").is_file() for name in commands)
+    assert scenes <= set(commands)
+    pictures = re.findall(r"\{image\} images/(\S+)", text)
+    assert sorted(pictures) == sorted(commands.values())
+    assert {path.name for path in (DOCS / "images").glob("*.gif")} <= set(pictures)
+    for section in text.split("\n## ")[1:]:
+        (cell,) = CELL.findall(section)
+        lines = [line for line in cell.splitlines() if line and not line.startswith(("import ", "from "))]
+        assert "{image}" in section
+        assert len(lines) <= 13, section
+
+
+TUTORIALS = [path for path in PAGES if path.parent.name == "tutorials" and path.stem != "index"]
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_begins_with_a_question_and_ends_with_two_links(page):
+    text = page.read_text(encoding="utf-8")
+    assert "?" in re.search(r"^# .+\n\n((?:.+\n)+)", text, re.MULTILINE)[1]
+    title, _, rest = text.split("\n## ")[-1].partition("\n")
+    assert title == "What next"
+    links = re.findall(r"^- \[\]\(([^)#]+)", rest, re.MULTILINE)
+    assert len(links) == 2
+    assert all((page.parent / link).is_file() for link in links)
+
+
+def test_the_index_of_tutorials_has_their_order_and_minutes():
+    text = (DOCS / "tutorials" / "index.md").read_text(encoding="utf-8")
+    card = r"\{grid-item-card\} (\d+)\. .+\n:link: (\w+)\n(?:(?!:::).*\n)*?\*(\d+) minutes\*"
+    numbers, names, minutes = zip(*re.findall(card, text), strict=True)
+    assert [int(number) for number in numbers] == list(range(1, len(TUTORIALS) + 1))
+    assert list(names) == text[text.index(":hidden:") :].split()[1:-1]
+    assert sorted(names) == [page.stem for page in TUTORIALS]
+    for name, time in zip(names, minutes, strict=True):
+        words = len((DOCS / "tutorials" / f"{name}.md").read_text(encoding="utf-8").split())
+        assert abs(int(time) - words / 150) < 5, name  # words a minute
 
 
 def test_stored_times_name_no_path_and_no_machine():
@@ -446,24 +494,30 @@ def test_the_figure_shows_the_stored_times(monkeypatch):
 
 
 SPREAD = 0.05  # of repeated measurements, relative
-SETS = {"avx2": "AVX2", "avx512": "AVX-512"}
+SHOWN = ("forward dynamics", "forward dynamics, cc", "forward dynamics 1024, cc")  # by the headline
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "index.md"], ids=lambda path: path.name)
 def test_the_text_of_the_figure_has_the_ranges_of_the_stored_times(monkeypatch, page):
     monkeypatch.syspath_prepend(CODE)
-    speed, exhibits = importlib.import_module("speed"), importlib.import_module("exhibits")
+    speed = importlib.import_module("speed")
     by_way = dict(zip(speed.WAYS, zip(*speed.ratios().values(), strict=True), strict=True))
     single, compiled, _, batch = (
         f"{min(values):.0f} to {max(values):.0f} times" for values in by_way.values()
     )
     text = page.read_text(encoding="utf-8")
-    (used,) = {exhibits.measured(robot)["config"]["used"] for robot in speed.ROBOTS}
-    stated = f"on one core with {SETS[used]}, single bound calls are {single} faster than Pinocchio; "
+    stated = (
+        f"on one core with {speed.instructions()}, single bound calls are {single} faster than Pinocchio; "
+    )
     stated += f"generated C is {compiled} faster in single calls and {batch} in batches"
     assert stated in text
     others = set(re.findall(r"\d+ to \d+ times", text)) - {single, compiled, batch}
     assert others == set()
+    shown = re.findall(r"([\d.]+) times", re.search(r"^At least .*$", text, re.MULTILINE)[0])
+    assert len(shown) == 3
+    for ratio, values in zip(shown, (by_way[way] for way in SHOWN), strict=True):
+        assert float(ratio) <= min(values) < float(ratio) + (0.1 if "." in ratio else 1.0)
+    assert speed.headline() in text
 
 
 def test_the_readme_is_short_and_its_links_lead_somewhere():

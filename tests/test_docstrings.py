@@ -7,12 +7,12 @@ from operator import attrgetter
 from pathlib import Path
 
 import pytest
+from helpers.reference import LISTED
 
 import treefactor
 from treefactor import se3
 
 DOCS = Path(__file__).parents[1] / "docs"
-LISTED = re.findall(r"^   ([\w.]+)$", (DOCS / "api" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
 LEFT = re.compile(r"\b[Aa]s (?:for|in|of) `(?!`)|\bAs (?:for|of) |\bas (?:for|of) the class")
 
 
@@ -24,9 +24,10 @@ def docstrings(monkeypatch):
 
 
 def modules():
-    """Yield treefactor and the modules that the reference lists; adapters only with their engines."""
+    """Yield treefactor and the modules of the reference; adapters only with their engines."""
     yield treefactor
-    for name in (*LISTED, "codegen"):
+    owners = (name.rpartition(".")[0] for name in LISTED if "." in name)
+    for name in dict.fromkeys([*LISTED, *owners]):
         try:
             documented = attrgetter(name)(treefactor)
         except AttributeError:

@@ -81,7 +81,12 @@ def test_what_tables_point_to_exists_and_takes_these_arguments(use):
 
 
 def test_tables_hold_no_name_that_exists_and_none_twice():
-    declared = [name for one in QUANTITIES.values() for name in one.other_names.split()]
+    declared = [
+        messages.plain(name)
+        for one in QUANTITIES.values()
+        if one.other_names
+        for name in one.other_names.split(", ")
+    ]
     listed = [name for names in elsewhere.USES.values() for name in names.split()] + declared
     assert len(listed) == len(set(listed)) > 220
     assert all(name == messages.plain(name) for name in listed)

@@ -17,7 +17,7 @@ WITHOUT_COUNTERPART = {  # public functions and classes, with what Pinocchio's P
         *("adapters.pinocchio_.massless_joints", "adapters.pinocchio_.mimic_joints"),
     ),
     "nothing: Crocoddyl and aligator solve such problems": ("control.ilqr",),
-    "itself: the functions convert models": (
+    "its own models, which these functions convert": (
         *("adapters.pinocchio_.load", "adapters.pinocchio_.model", "adapters.pinocchio_.tree"),
         "adapters.pinocchio_.geometry",
     ),

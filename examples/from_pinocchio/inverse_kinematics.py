@@ -36,7 +36,7 @@ def with_pinocchio(model: pin.Model, data: pin.Data) -> tuple[np.ndarray, int]:
 
 def with_treefactor(model: tf.Model) -> tuple[np.ndarray, int]:
     """Return the configuration that reaches the target, and the number of steps."""
-    joint, target, damping = model.joints[JOINT - 1].name, pose_of(TARGET), DAMPING * np.eye(6)
+    joint, target = model.joints[JOINT - 1].name, pose_of(TARGET)
     q = tf.neutral(model)
     for count in range(STEPS):
         J, hand = tf.frame_jacobian(model, q, joint, placement=True)
@@ -45,7 +45,7 @@ def with_treefactor(model: tf.Model) -> tuple[np.ndarray, int]:
         if np.linalg.norm(error) < CLOSE:
             return q, count
         J = -se3.jlog(se3.inverse(error_pose)) @ J
-        v = -J.T @ np.linalg.solve(J @ J.T + damping, error)
+        v = -tf.damped_least_squares(J, error, DAMPING)
         q = tf.integrate(model, q, v * STEP)
     raise RuntimeError("the target was not reached")
 

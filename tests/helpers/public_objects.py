@@ -2,7 +2,6 @@
 
 import inspect
 import pickle
-import re
 from importlib import import_module
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from scipy.sparse import csc_matrix
 import treefactor as tf
 from helpers.dynamics_cases import MODELS, arguments
 from helpers.reachable import REACHABLE
+from helpers.reference import LISTED
 from helpers.strategies import spd_matrix
 from treefactor import (
     arms,
@@ -29,8 +29,6 @@ from treefactor import (
 from treefactor.bench import scaling
 from treefactor.codegen import CudaKernels, Verdict
 from treefactor.mlcp.families import Legged
-
-REFERENCE = Path(__file__).parents[2] / "docs" / "api" / "index.md"
 
 MODEL = MODELS["freeflyer"]
 TREE = MODEL.tree
@@ -162,9 +160,8 @@ OBJECTS = {  # by the names of the API reference
 
 def classes() -> dict[str, type]:
     """Return public classes by name, without protocols and those of adapters whose engine is missing."""
-    listed = re.findall(r"^   ([A-Za-z_]\w*(?:\.\w+)?)$", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE)
     found: dict[type, str] = {}
-    for name in dict.fromkeys([*REACHABLE, *listed, "codegen"]):
+    for name in dict.fromkeys([*REACHABLE, *LISTED, "codegen"]):
         thing = _found(name)
         for inner in _public(thing) if inspect.ismodule(thing) else [""]:
             part = getattr(thing, inner) if inner else thing
@@ -176,9 +173,9 @@ def classes() -> dict[str, type]:
 def _found(name: str):
     """Return the object of a name in treefactor; None for an adapter whose engine is missing."""
     owner, _, last = f"treefactor.{name}".rpartition(".")
-    if hasattr(import_module(owner), last):
-        return getattr(import_module(owner), last)
     try:
+        if hasattr(import_module(owner), last):
+            return getattr(import_module(owner), last)
         return import_module(f"treefactor.{name}")
     except tf.AdapterError:
         return None

@@ -1,6 +1,6 @@
-"""Find bundled robots: URDFs in the wheels of example-robot-data and pybullet, MJCFs in that of dm_control.
+"""Find bundled robots: an arm that comes with this package, and those of three other wheels.
 
-SDFs, which these wheels do not contain, are written from URDFs.
+These are URDFs of example-robot-data and pybullet, and MJCFs of dm_control. SDFs are written from URDFs.
 """
 
 from __future__ import annotations
@@ -130,20 +130,21 @@ SUITE = (  # models of dm_control's suite, as "dm_control/acrobot" and so on
 SDF_ROBOTS = ("double_pendulum", "panda", "ur5_robot", "solo12", "talos_reduced", "icub")
 SDF_VERSIONS = ("1.6", "1.9")
 SDF = re.compile(r"sdf-(1\.[69])/(.+)")  # name of an SDF that is written from the URDF of a bundled robot
+OWN = {"example_arm": Path(__file__).with_name("example_arm.urdf")}  # of this package
 
 
 @cache
 def bundled() -> MappingProxyType[str, Path]:
-    """Return the paths of all bundled URDFs by name; empty where neither wheel is installed.
+    """Return the paths of all bundled URDFs by name.
 
-    A robot of example-robot-data is named by its file, with its folder where two files share a name; one
-    of pybullet_data by ``pybullet_data/`` and its path.
+    "example_arm" comes with this package. A robot of example-robot-data is named by its file, with its folder
+    where two files share a name; one of pybullet_data by ``pybullet_data/`` and its path.
 
     Returns
     -------
     mapping of str to Path
     """
-    return MappingProxyType(dict(sorted({**_example_robot_data(), **_pybullet_data()}.items())))
+    return MappingProxyType(dict(sorted({**OWN, **_example_robot_data(), **_pybullet_data()}.items())))
 
 
 def find(name: str, floating: bool | None = None) -> Robot:
@@ -176,8 +177,8 @@ def find(name: str, floating: bool | None = None) -> Robot:
     if (match := SDF.fullmatch(name)) and match[2] in bundled():
         return Robot(name, _sdf(match[2], match[1]), match[2] in FLOATING, bundled=True)
     names = [f"sdf-{version}/{robot}" for version in SDF_VERSIONS for robot in bundled()]
-    if not known:
-        hint = "no robots are bundled: pip install 'treefactor[pinocchio,pybullet]'"
+    if known.keys() == OWN.keys():
+        hint = f"only {', '.join(OWN)} is bundled: pip install 'treefactor[pinocchio,pybullet]' has others"
     else:
         proposal = similar(name, names if name.startswith("sdf-") else known)
         hint = proposal.removeprefix("; ") or "`treefactor info --list` prints all names"

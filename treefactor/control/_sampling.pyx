@@ -70,7 +70,7 @@ cdef class Splines:
     def __init__(self, cnp.ndarray first not None, cnp.ndarray weight not None, cnp.ndarray lower not None,
                  cnp.ndarray upper not None, cnp.ndarray mix, Py_ssize_t knots):
         self.kept = first, weight, lower, upper, mix
-        self.spline.mix = NULL if mix is None else <const double *> mix.data
+        self.spline.mix = <const double *> NULL if mix is None else <const double *> mix.data
         self.spline.knots, self.spline.nu = knots, lower.shape[0]
         self.spline.order, self.steps = weight.shape[1], weight.shape[0]
         self.spline.first, self.spline.weight = <const Py_ssize_t *> first.data, <const double *> weight.data

@@ -123,7 +123,7 @@ class Estimate(ReadOnly):
         q : array_like, shape (nq,) or (N, nq)
         v, a : array_like, shape (nv,) or (N, nv)
         extra : array_like, shape (N, nv, count), optional
-            Entries of the extra columns, as in `treefactor.Identification.add`.
+            Entries of the extra columns: see `treefactor.Identification.add`.
 
         Returns
         -------

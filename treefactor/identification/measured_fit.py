@@ -155,7 +155,7 @@ def fit_measurements(
     physical : bool
         Also fit bodies that can exist: physically consistent parameters, see `Identification.physical`.
     base : BaseParameters, optional
-        As for `Identification`; ``base_parameters(model, snap=1e-5)`` for a URDF with rounded angles.
+        See `treefactor.Identification`: ``base_parameters(model, snap=1e-5)`` for a URDF with rounded angles.
 
     Returns
     -------

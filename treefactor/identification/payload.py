@@ -244,7 +244,7 @@ def identify_payload(
     Parameters
     ----------
     model, joint, static, weights
-        As for the class `PayloadIdentification`.
+        As for `PayloadIdentification`.
     q, v, a, tau
         As for `PayloadIdentification.add`.
 

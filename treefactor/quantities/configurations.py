@@ -51,7 +51,7 @@ integrate = Quantity(
     ),
     spoiled=NAN_ALL,
     counterparts=(Counterpart("integrate"),),
-    other_names="integratepos mjintegratepos integrateconfiguration",
+    other_names="integratePos, mjintegratepos, integrate configuration",
     notes="For a free joint, q ∘ exp v with v in body axes (Lie group SE(3)).",
 )
 difference = Quantity(
@@ -64,7 +64,7 @@ difference = Quantity(
     timed=(Timed("pin.difference(model, q, r)", convention="`integrate(q0, difference(q0, q1))` is *q1*"),),
     spoiled=NAN_ALL,
     counterparts=(Counterpart("difference"),),
-    other_names="mjdifferentiatepos differentiatepos subtract",
+    other_names="mjdifferentiatepos, differentiatepos, subtract",
 )
 interpolate = Quantity(
     "interpolate",
@@ -180,7 +180,7 @@ normalize = Quantity(
     timed=(Timed("pin.normalize(model, q)"),),
     spoiled="In a batch, NaN throughout for configurations that are not finite or with a rotation of length zero.",
     counterparts=(Counterpart("normalize", note="which leaves (cos, sin) = (0, 0) as it is"),),
-    other_names="mjnormalizequat normalizeconfiguration",
+    other_names="mjnormalizequat, normalize configuration",
     notes="After many steps of `integrate` it is not needed: every step corrects the length.",
     examples="""
 >>> import treefactor as tf

@@ -242,7 +242,8 @@ class Quantity(NamedTuple):
     timed : tuple of Timed
         In turns with Pinocchio.
     other_names : str
-        By which people look for it, besides counterparts: without capitals and underscores.
+        By which people look for it, besides counterparts, separated by commas: in errors about unknown names,
+        where capitals, underscores and spaces do not matter, and in the search of the pages.
     oracle : str
         "module:function" below tests that computes the same in another way.
     source : str

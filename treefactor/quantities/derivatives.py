@@ -156,8 +156,8 @@ rnea_derivatives = Quantity(
             convention="the first matrix",
         ),
     ),
-    other_names="computernreaderivatives inversedynamicsderivatives drnea computegeneralizedgravityderivatives "
-    "computestatictorquederivatives",
+    other_names="computernreaderivatives, inverse dynamics derivatives, drnea, "
+    "computegeneralizedgravityderivatives, computestatictorquederivatives",
     oracle="oracles.derivatives:rnea_derivatives",
     source=SINGH,
     notes="Column k of dtau_dq is the derivative along `integrate`: of tau at integrate(q, t e_k) by t, for the k-th "
@@ -198,7 +198,7 @@ forward_dynamics_derivatives = Quantity(
             convention="*∂a/∂q*, *∂a/∂v* and *H⁻¹*; Pinocchio's are wrong for the same joints",
         ),
     ),
-    other_names="abaderivatives daba fdderivatives",
+    other_names="ABA derivatives, daba, FD derivatives",
     oracle="oracles.derivatives:forward_dynamics_derivatives",
     source=CARPENTIER,
     notes="With ID the inverse dynamics, da_dq = -H^-1 dID/dq and da_dv = -H^-1 dID/dv at the acceleration that forward "

@@ -41,9 +41,9 @@ crba = Quantity(
             convention="both triangles, armature included",
         ),
     ),
-    other_names="massmatrix inertiamatrix jointspaceinertia jointspaceinertiamatrix fullm getmassmatrix "
-    "computemassmatrix calcmassmatrix calculatemassmatrix mjfullm mjcrb generalizedinertia "
-    "compositerigidbodyalgorithm freefloatingmassmatrix",
+    other_names="mass matrix, inertia matrix, joint-space inertia, joint-space inertia matrix, fullm, "
+    "getmassmatrix, computemassmatrix, calcmassmatrix, calculatemassmatrix, mjfullm, mjcrb, "
+    "generalized inertia, composite rigid body algorithm, free-floating mass matrix",
     oracle="oracles.dynamics:crba",
     source="Featherstone (2008), table 6.2",
     notes="Composite-rigid-body algorithm, every body in its own axes and about its own origin.",
@@ -65,8 +65,8 @@ rnea = Quantity(
             convention="`fext=` (njoints, 6): force and moment at the origin and in the axes of each joint",
         ),
     ),
-    other_names="inversedynamics id idyn rne newtoneuler recursivenewtoneuler computeinversedynamics mjrne "
-    "mjinverse calcinversedynamics calculateinversedynamics rneainparallel",
+    other_names="inverse dynamics, id, idyn, rne, Newton-Euler, recursive Newton-Euler, computeinversedynamics, "
+    "mjrne, mjinverse, calcinversedynamics, calculateinversedynamics, rneainparallel",
     oracle="oracles.dynamics:rnea",
     source="Luh, Walker and Paul (1980)",
     notes="Recursive Newton-Euler algorithm, every body in its own axes.",
@@ -91,8 +91,8 @@ bias = Quantity(
             convention="Coriolis, centrifugal and gravity forces",
         ),
     ),
-    other_names="nle nonlinearterms biasforce biasforces biasterm h calcbiasterm qfrcbias coriolisandgravity "
-    "generalizedbiasforces computebias",
+    other_names="nle, nonlinear terms, bias force, bias forces, bias term, h, calcbiasterm, qfrc_bias, "
+    "Coriolis and gravity, generalized bias forces, computebias",
     oracle="oracles.dynamics:bias",
     source="Featherstone (2008), table 5.1",
     notes="Without accelerations. Pinocchio calls these forces ``nle``, MuJoCo ``qfrc_bias``.",
@@ -136,7 +136,7 @@ aba = Quantity(
             note="articulated-body algorithm; no mimic joints",
         ),
     ),
-    other_names="articulatedbody articulatedbodyalgorithm forwarddynamicsaba",
+    other_names="articulated body, articulated body algorithm, forward dynamics ABA",
     oracle="oracles.dynamics:forward_dynamics",
     source="Featherstone (2008), table 7.1",
     notes="One freedom after the other.",
@@ -162,8 +162,8 @@ forward_dynamics = Quantity(
     generated=(Generated("dynamics", "accelerations under forces tau", methods=BY_FACTOR),),
     counterparts=(Counterpart("aba"),),
     timed=(Timed("pin.aba(model, data, q, v, tau)", names="aba, abaInParallel", note="factorizes *H*"),),
-    other_names="fd fdyn directdynamics accel forwarddynamicscrba calcforwarddynamics computeforwarddynamics "
-    "mjforward abainparallel solveforwarddynamics",
+    other_names="fd, fdyn, direct dynamics, accel, forward dynamics CRBA, calcforwarddynamics, "
+    "computeforwarddynamics, mjforward, abainparallel, solveforwarddynamics",
     oracle="oracles.dynamics:forward_dynamics",
     source="Featherstone (2008), section 6.1",
     notes='With "aba" they do not: a single H and a batch are factorized by different kernels. Strides never change a '
@@ -261,8 +261,8 @@ generalized_gravity = Quantity(
             convention="`bias` at *v* = 0: the gradient of the potential energy",
         ),
     ),
-    other_names="gravity g gravityforces gravityforce gravityvector gravload gravitytorques gravitytorque "
-    "gravityterm gravitycompensation calcgravitygeneralizedforces",
+    other_names="gravity, g, gravity forces, gravity force, gravity vector, gravload, gravity torques, "
+    "gravity torque, gravity term, gravity compensation, calcgravitygeneralizedforces",
     oracle="oracles.dynamics:generalized_gravity",
     source="Featherstone (2008), table 5.1",
     notes="Without velocities and accelerations.",
@@ -292,7 +292,7 @@ static_torque = Quantity(
             convention="gravity less *Jᵀ f* of the joints; `fext` without the universe's entry",
         ),
     ),
-    other_names="statictorques",
+    other_names="static torques",
     oracle="oracles.dynamics:static_torque",
     source="Featherstone (2008), table 5.1",
     notes="Without velocities and accelerations.",
@@ -313,7 +313,7 @@ kinetic_energy = Quantity(
     generated=(Generated("kinematics", "kinetic energy, armature included", methods=("bodies", "inertia")),),
     counterparts=(Counterpart("computeKineticEnergy"),),
     timed=(Timed("pin.computeKineticEnergy(model, data, q, v)", convention="½ *vᵀ H v*, armature included"),),
-    other_names="calckineticenergy kinetic",
+    other_names="calckineticenergy, kinetic",
     oracle="oracles.dynamics:kinetic_energy",
     source="Featherstone (2008), section 2.14",
     notes="The sum over all bodies, in their own axes.",
@@ -334,7 +334,7 @@ potential_energy = Quantity(
     ),
     counterparts=(Counterpart("computePotentialEnergy"),),
     timed=(Timed("pin.computePotentialEnergy(model, data, q)", convention="zero at the origin of the base"),),
-    other_names="calcpotentialenergy potential",
+    other_names="calcpotentialenergy, potential",
     oracle="oracles.dynamics:potential_energy",
     source="Featherstone (2008), section 2.14",
     examples=f"""{HINGE}>>> tf.potential_energy(model, [0.0])
@@ -350,7 +350,7 @@ mechanical_energy = Quantity(
     inertias=True,
     counterparts=(Counterpart("computeMechanicalEnergy"),),
     timed=(Timed("pin.computeMechanicalEnergy(model, data, q, v)", convention="the sum of both"),),
-    other_names="energy totalenergy",
+    other_names="energy, total energy",
     oracle="oracles.dynamics:mechanical_energy",
     source="Featherstone (2008), section 2.14",
     examples=f"""{HINGE}>>> tf.mechanical_energy(model, [0.0], [2.0]).round(3)
@@ -391,7 +391,7 @@ coriolis_matrix = Quantity(
             convention="*C v* is `nle` less gravity; *Ḣ = C + Cᵀ*",
         ),
     ),
-    other_names="coriolis coriolisterm getcoriolismatrix",
+    other_names="coriolis, Coriolis term, getcoriolismatrix",
     source="Echeandia and Wensing (2021), algorithm 1",
     notes="Many matrices C satisfy the first equation; with the second, the rate of H minus 2 C is "
     "skew-symmetric, as passivity-based control needs. With universal or mimic joints Pinocchio 4.1's C "
@@ -433,7 +433,7 @@ inverse_inertia = Quantity(
             convention="both triangles, armature included",
         ),
     ),
-    other_names="minv inversemassmatrix massmatrixinverse",
+    other_names="minv, inverse mass matrix, mass matrix inverse",
     oracle="oracles.dynamics:inverse_inertia",
     source="Featherstone (2008), sections 6.2 and 6.5",
     notes="H by composite rigid bodies, its branch-sparse LTDL factor, and the inverse of that. To apply "

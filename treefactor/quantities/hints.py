@@ -15,7 +15,7 @@ def hints() -> dict[str, str]:
         for counterpart in quantity.counterparts
     }
     for quantity in QUANTITIES.values():
-        named |= dict.fromkeys(quantity.other_names.split(), call_of(quantity))
+        named |= dict.fromkeys(map(plain, quantity.other_names.split(", ")), call_of(quantity))
     own = {plain(quantity.name) for quantity in QUANTITIES.values() if quantity.has_model}
     return {name: call for name, call in named.items() if name not in own}
 

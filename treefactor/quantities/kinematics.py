@@ -120,8 +120,8 @@ frame_placement = Quantity(
             convention="[R | p] of the frame in the world",
         ),
     ),
-    other_names="placement framesforwardkinematics updateframeplacements framepose bodypose getlinkstate framepositions "
-    "calcbodytobasecoordinates getbodyplacement getframeplacement linkpose",
+    other_names="placement, framesforwardkinematics, updateframeplacements, frame pose, body pose, getlinkstate, "
+    "frame positions, calcbodytobasecoordinates, getbodyplacement, getframeplacement, link pose",
     source=FEATHERSTONE,
     examples=f"""{ARM}>>> tf.frame_placement(arm, [np.pi / 2], "tip").round(3) + 0.0
 array([[ 0., -1.,  0.,  0.],
@@ -175,7 +175,7 @@ frame_velocity = Quantity(
             convention="LOCAL: of the origin, in the axes of the frame; LOCAL_WORLD_ALIGNED: of the origin, in world axes; WORLD: of the point at the origin of the world, in world axes",
         ),
     ),
-    other_names="getvelocity framevel bodyvelocity",
+    other_names="getvelocity, frame vel, body velocity",
     source=FEATHERSTONE,
     examples=f"""{ARM}>>> tf.frame_velocity(arm, [0.0], [2.0], "tip")
 array([0., 2., 0., 0., 0., 2.])
@@ -213,7 +213,7 @@ frame_acceleration = Quantity(
             convention="spatial plus *ω* × *v*; in LOCAL_WORLD_ALIGNED the second derivative of the position",
         ),
     ),
-    other_names="getacceleration frameaccel",
+    other_names="getacceleration, frame accel",
     source=FEATHERSTONE,
     examples=f"""{ARM}>>> tf.frame_acceleration(arm, [0.0], [2.0], None, "tip", classical=True)
 array([-4.,  0.,  0.,  0.,  0.,  0.])
@@ -253,9 +253,9 @@ frame_jacobian = Quantity(
             convention="`J v` is the velocity in the same reference",
         ),
     ),
-    other_names="jacobian jac jacob jacob0 jacobe jacobian0 computejacobian getframejacobian geometricjacobian "
-    "calculatejacobian mjjac mjjacbody mjjacsite bodyjacobian calcpointjacobian calcpointjacobian6d "
-    "calcbodyspatialjacobian spatialjacobian",
+    other_names="jacobian, jac, jacob, jacob0, jacobe, jacobian0, computejacobian, getframejacobian, "
+    "geometric Jacobian, calculatejacobian, mjjac, mjjacbody, mjjacsite, body Jacobian, "
+    "calcpointjacobian, calcpointjacobian6d, calcbodyspatialjacobian, spatial Jacobian",
     source=FEATHERSTONE,
     notes="A list of frames cannot be packed.",
     examples=f"""{ARM}>>> tf.frame_jacobian(arm, [0.0], "tip").T
@@ -365,8 +365,8 @@ frame_jacobian_dot = Quantity(
             convention="*J̇ v + J a* is spatial in LOCAL and WORLD, classical in LOCAL_WORLD_ALIGNED",
         ),
     ),
-    other_names="jacobiandot jdot jacobdot jacobiantimevariation getjointjacobiantimevariation "
-    "computejointjacobianstimevariation mjjacdot",
+    other_names="Jacobian dot, jdot, jacobdot, Jacobian time variation, getjointjacobiantimevariation, "
+    "computejointjacobianstimevariation, mjjacdot",
     source=FEATHERSTONE,
     notes="A list of frames cannot be packed.",
     examples=f"""{ARM}>>> tf.frame_jacobian_dot(arm, [0.0], [2.0], "tip", "LOCAL_WORLD_ALIGNED").T
@@ -426,8 +426,8 @@ center_of_mass = Quantity(
             shape="three (3)",
         ),
     ),
-    other_names="com centreofmass composition computecom calccenterofmass calccenterofmassposition subtreecom "
-    "computecenterofmass vcom comvelocity",
+    other_names="com, centre of mass, com position, computecom, calccenterofmass, calccenterofmassposition, "
+    "subtree com, computecenterofmass, vcom, com velocity",
     examples=f"""{MASS}>>> tf.center_of_mass(arm, [0.0], [2.0])
 (array([1., 0., 0.]), array([0., 2., 0.]))
 """,
@@ -465,7 +465,7 @@ center_of_mass_jacobian = Quantity(
             convention="for a free-flyer *R* and -*R* [*c*]×, not the identity matrix",
         ),
     ),
-    other_names="comjacobian jacobiancom jcom centreofmassjacobian mjjacsubtreecom",
+    other_names="com Jacobian, Jacobian com, jcom, centre of mass Jacobian, mjjacsubtreecom",
     examples=f"""{MASS}>>> tf.center_of_mass_jacobian(arm, [0.0]).T
 array([[0., 1., 0.]])
 """,
@@ -501,7 +501,7 @@ centroidal_map = Quantity(
             convention="linear rows, then angular ones about the centre of mass, in world axes",
         ),
     ),
-    other_names="ccrba centroidalmomentummatrix cmm ag",
+    other_names="ccrba, centroidal momentum matrix, cmm, ag",
     source="Orin, Goswami, Lee (2013), Centroidal dynamics of a humanoid robot",
     notes="The linear rows are the mass of the model times `center_of_mass_jacobian`.",
     examples=f"""{MASS}>>> tf.centroidal_map(arm, [0.0]).T.round(12)
@@ -526,7 +526,7 @@ centroidal_map_dot = Quantity(
             convention="derivative of the map",
         ),
     ),
-    other_names="computecentroidalmaptimevariation dag",
+    other_names="computecentroidalmaptimevariation, dag",
     examples=f"""{MASS}>>> tf.centroidal_map_dot(arm, [0.0], [3.0]).T.round(12) + 0.0
 array([[-6.,  0.,  0.,  0.,  0.,  0.]])
 """,
@@ -553,7 +553,7 @@ centroidal_momentum = Quantity(
             convention="the map times *v*",
         ),
     ),
-    other_names="momentum calcmomentum",
+    other_names="momentum, calcmomentum",
     notes="Momenta of bodies are added up about the centre of mass, at velocities relative to it: no "
     "digit is lost far "
     "from the base.",
@@ -685,8 +685,9 @@ frame_derivatives = Quantity(
             note="with `classical=True`; the first three rows",
         ),
     ),
-    other_names="computeforwardkinematicsderivatives getjointvelocityderivatives getjointaccelerationderivatives "
-    "getpointvelocityderivatives getpointclassicaccelerationderivatives",
+    other_names="computeforwardkinematicsderivatives, getjointvelocityderivatives, "
+    "getjointaccelerationderivatives, getpointvelocityderivatives, "
+    "getpointclassicaccelerationderivatives",
     source="Singh, Russell & Wensing (2022)",
     notes="Of what `frame_velocity` and `frame_acceleration` return in the same reference, by q along "
     "`integrate`; "

@@ -71,7 +71,7 @@ regressor = Quantity(
             "computeJointTorqueRegressor", note="which lacks armature, and is a vector where nv is 1"
         ),
     ),
-    other_names="jointtorqueregressor inversedynamicsregressor dynamicsregressor",
+    other_names="joint torque regressor, inverse dynamics regressor, dynamics regressor",
     oracle="oracles.dynamics:rnea",
     source="Atkeson, An and Hollerbach (1986), Estimation of inertial parameters of manipulator loads and links",
     notes=f"{OWN} Of mimic joints, all columns of the bodies stay and their rows are added to those of their leaders; "
@@ -199,7 +199,7 @@ center_of_mass_regressor = Quantity(
     ),
     details="It changes with the masses: it is divided by the mass of the model, and gives the centre of mass of "
     "that model only. For unknown masses use `gravity_regressor` or `potential_energy_regressor`.",
-    other_names="computestaticregressor staticregressor",
+    other_names="computestaticregressor, static regressor",
     oracle="oracles.dynamics:place",
     notes="Pinocchio calls its first four columns of every joint ``computeStaticRegressor``; in spite of that name "
     "it is not the regressor of gravity.",

@@ -91,7 +91,7 @@ from_rpy = Quantity(
     **SO3,
     counterparts=(Counterpart("rpy.rpyToMatrix"), Counterpart("utils.rpyToMatrix")),
     timed=(Timed("pin.rpy.rpyToMatrix(rpy)", convention="about fixed axes, as in URDF"),),
-    other_names="rpy rpytomatrix",
+    other_names="rpy, rpyToMatrix",
 )
 to_rpy = Quantity(
     "to_rpy",
@@ -102,7 +102,7 @@ to_rpy = Quantity(
     **SO3,
     counterparts=(Counterpart("rpy.matrixToRpy"), Counterpart("utils.matrixToRpy")),
     timed=(Timed("pin.rpy.matrixToRpy(R)"),),
-    other_names="matrixtorpy",
+    other_names="matrixToRpy",
     notes="These angles give R at every pitch.",
 )
 from_quaternion = Quantity(
@@ -115,7 +115,7 @@ from_quaternion = Quantity(
     errors=ZERO_QUATERNION,
     counterparts=(Counterpart("Quaternion.matrix"),),
     timed=(Timed("pin.Quaternion(q).matrix()", convention="x y z w"),),
-    other_names="quaternion quat quaterniontomatrix",
+    other_names="quaternion, quat, quaternion to matrix",
 )
 to_quaternion = Quantity(
     "to_quaternion",
@@ -126,7 +126,7 @@ to_quaternion = Quantity(
     **SO3,
     counterparts=(Counterpart("Quaternion.coeffs", note="up to the sign"),),
     timed=(Timed("pin.Quaternion(R).coeffs()", convention="x y z w"),),
-    other_names="matrixtoquaternion",
+    other_names="matrix to quaternion",
 )
 interpolate = Quantity(
     "interpolate",

@@ -1,4 +1,4 @@
-"""Write what follows from the table and from stored times: types, public names, the API page, ratios.
+"""Write what follows from the table and from stored times: types, public names, API pages, ratios.
 
 Types are those of all quantities, here and in JAX and PyTorch. Ratios are those to Pinocchio's times, which
 `treefactor advise` prints. `make generate` writes them, and a test compares them with the table and the times.
@@ -18,7 +18,7 @@ from .table import QUANTITIES, section
 
 PACKAGE = Path(__file__).parents[1]
 FUNCTIONS = ".quantities.functions"
-NAME = r"^   ([\w.]+)$"  # line of a table of the API page
+NAME = r"^   ([\w.]+)$"  # line of a table of an API page
 HEAD = '''"""Types of the functions of `functions`; written by `make generate` from the table."""
 
 from collections.abc import Mapping
@@ -212,13 +212,13 @@ def public_names(text: str) -> str:
 
 
 def api_page(text: str) -> str:
-    """Return the API page with the quantities of every section before the other names of the section."""
-    return re.sub(r"^## (\w+)\n.*?(?=^## |\Z)", _section, text, flags=re.MULTILINE | re.DOTALL)
+    """Return an API page with the quantities of every section before the other names of its table."""
+    return re.sub(r"^#+ ([\w ]+)\n.*?(?=^#|\Z)", _section, text, flags=re.MULTILINE | re.DOTALL)
 
 
 def _section(match: re.Match) -> str:
-    """Return a section of the API page."""
-    declared = [one.name for one in section(match[1])]
+    """Return a section of an API page."""
+    declared = [one.key for one in section(match[1])]
     if not declared:
         return match[0]
     others = [name for name in re.findall(NAME, match[0], re.MULTILINE) if name not in QUANTITIES]
@@ -251,14 +251,14 @@ def of_framework(framework: Framework) -> Path:
 def files() -> dict[Path, str]:
     """Return the texts that follow from the table, by their files."""
     names, docs = PACKAGE / "__init__.pyi", PACKAGE.parent / "docs"
-    page, times = docs / "api" / "index.md", docs / "measured" / "from_pinocchio.json"
+    times = docs / "measured" / "from_pinocchio.json"
     return {
         PACKAGE / "quantities" / "functions.pyi": stubs(),
         **{PACKAGE / f"{name}.pyi": stubs_of_group(name) for name in GROUPS},
         PACKAGE / "quantities" / "ratios.json": ratios(json.loads(times.read_text(encoding="utf-8"))),
         **{of_framework(one): stubs_of(one) for one in FRAMEWORKS},
         names: public_names(names.read_text(encoding="utf-8")),
-        page: api_page(page.read_text(encoding="utf-8")),
+        **{page: api_page(page.read_text(encoding="utf-8")) for page in sorted((docs / "api").glob("*.md"))},
     }
 
 

@@ -26,7 +26,7 @@ from .configuration import ChosenRobot, Configuration
 from .expectations import with_expectations
 
 ENDINGS = (".urdf", ".sdf", ".xml")
-NO_ROBOTS = "no robots are bundled: pip install 'treefactor[pinocchio,pybullet]'"
+NO_ROBOTS = "no robots to compare: name one, or pip install 'treefactor[pinocchio,pybullet]'"
 
 Results: TypeAlias = Iterable[tuple[CheckedRobot, list[Cell]]]
 
