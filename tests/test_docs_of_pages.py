@@ -104,10 +104,10 @@ def test_pages_of_functions_get_the_words_into_the_index(code):
         source = [f"{name}\n===="]
         pages.change(app, pages.GENERATED + name, source)
         sources[name] = source[0]
-    assert sources["treefactor.crba"].startswith(".. index::\n   single: ! mass matrix\n")
-    assert "   single: ! pose error\n" in sources["treefactor.se3"]
+    assert sources["treefactor.crba"].startswith(".. index::\n   ! single: mass matrix\n")
+    assert "   ! single: pose error\n" in sources["treefactor.se3"]
     assert "index" not in sources["treefactor.mlcp"]
-    assert "   single: ! LCP\n" in sources["treefactor.mlcp.solve"]
+    assert "   ! single: LCP\n" in sources["treefactor.mlcp.solve"]
 
 
 def test_tests_of_promises_are_folded(code):

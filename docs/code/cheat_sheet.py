@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from html import escape
 from operator import attrgetter
 
@@ -12,6 +13,7 @@ from exhibits import Html
 import treefactor
 from treefactor.quantities.replacements import GROUPS
 
+HUMP = re.compile("(?<=[a-z])(?=[A-Z])")  # where Pinocchio's names may be broken
 FURTHER = {  # what Pinocchio's Python has not
     "Many states, inner loops": ("bind", "stream", "Kinematics", "to_lanes", "from_lanes"),
     "Programs for one robot": ("generate", "compile", "Kernels.bind", "Kernels.rollout"),
@@ -45,7 +47,7 @@ def sheet() -> Html:
 def section(title: str, names: dict[str, str]) -> str:
     """Show calls of a task; ``names`` are ours, each with Pinocchio's."""
     rows = "".join(
-        f"<tr><td><code>{escape(call(ours))}</code></td><td>{escape(theirs)}</td></tr>"
+        f"<tr><td><code>{escape(call(ours))}</code></td><td>{HUMP.sub('<wbr>', escape(theirs))}</td></tr>"
         for ours, theirs in names.items()
     )
     return f"<table><caption>{escape(title)}</caption>{rows}</table>"

@@ -316,8 +316,9 @@ def figure(drawn: Figure, description: str) -> Html:
     with rc_context(STYLE):
         drawn.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     data = base64.b64encode(file.getvalue()).decode()
+    fitted = "" if drawn.get_figwidth() > NARROW else 'style="width: auto; max-width: 100%" '
     return Html(
-        f'<figure><img class="plot" alt="{escape(description)}" '
+        f'<figure><img class="plot" {fitted}alt="{escape(description)}" '
         f'src="data:image/svg+xml;base64,{data}"></figure>'
     )
 
@@ -375,4 +376,5 @@ HOW = ("one call", "bound call", "batch of 1024")  # measure_from_pinocchio.py
 NOISE = "within the spread of the runs"
 TINY = 1e-12  # shown as 0
 LONG = 22  # characters, of a number with its range
+NARROW = 6  # inches; wider figures scroll on a narrow screen instead of shrinking
 WIDTH = 110  # columns of what a command prints

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-ROW = re.compile(r"^\| (?P<words>[^|]+) \| \{py:obj\}`(?P<function>[\w.]+)` \|", re.MULTILINE)
+ROW = re.compile(r"^\| (?P<words>[^|]+) \| \{py:obj\}`[\w.]+ <(?P<function>[\w.]+)>` \|", re.MULTILINE)
 PROMISE = re.compile(r"^\| ([^|\n]+) \| ([^|\n]+) \| (`tests/[^|\n]+`) \|$", re.MULTILINE)
 GENERATED = "api/generated/"  # pages of functions
 
@@ -22,7 +22,7 @@ def synonyms() -> dict[str, list[str]]:
 
 def with_entries(text: str, words: list[str]) -> str:
     """Return the page of a function with words in the index, as its main entries."""
-    entries = "".join(f"   single: ! {word}\n" for word in words)
+    entries = "".join(f"   ! single: {word}\n" for word in words)
     return f".. index::\n{entries}\n{text}"
 
 

@@ -78,7 +78,7 @@ def add(app, what, name, documented, options, lines) -> None:
     end = lines.index("", first) if "" in lines[first:] else len(lines)
     words = [word for word, owner in words_of_names().items() if owner == name]
     if words:
-        lines[end:end] = ["", ".. index::", *(f"   single: ! {word}" for word in words), ""]
+        lines[end:end] = ["", ".. index::", *(f"   ! single: {word}" for word in words), ""]
     lines += comparison(name)
 
 

@@ -27,7 +27,7 @@ COLUMNS = 2  # so that the text is readable at a width of 400 px
 LABELS, PANEL, GAP, ROW, BAR, TOP, TITLE = 182, 126, 12, 26, 17, 62, 34  # px
 BLOCK = len(WAYS) * ROW + TITLE  # height of a panel and its title
 WIDTH = LABELS + COLUMNS * (PANEL + GAP)
-HEIGHT = TOP + math.ceil(len(ROBOTS) / COLUMNS) * BLOCK + 20
+HEIGHT = TOP + math.ceil(len(ROBOTS) / COLUMNS) * BLOCK - 10
 DARK, LIGHT, GREY, INK = "#33659c", "#7ea6d2", "#b6bec8", "#1c2430"
 
 
