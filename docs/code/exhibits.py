@@ -37,7 +37,6 @@ class Html(str):
 
 def shell(command: str) -> None:
     """Run a command line of treefactor; print it and its output."""
-    report.PIPE_WIDTH = WIDTH
     with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()):
         status = cli.main(shlex.split(command)[1:])
     print(f"$ {command}\n{out.getvalue()}")
@@ -377,4 +376,3 @@ NOISE = "within the spread of the runs"
 TINY = 1e-12  # shown as 0
 LONG = 22  # characters, of a number with its range
 NARROW = 6  # inches; wider figures scroll on a narrow screen instead of shrinking
-WIDTH = 110  # columns of what a command prints
