@@ -408,7 +408,7 @@ def test_every_measurement_is_shown_and_slower_ones_are_called_slower(counterpar
         assert exhibits.faster(values) in cells
         assert ("slower" in exhibits.faster(values)) == (min(values) < 1.0)
         assert len(values) == 3
-    table = exhibits.slower()
+    table = exhibits.slower().replace(' class="text"', "")
     for (what, how), values in ratios.items():
         line = f"<td>{what}</td><td>{rows[what].ours}</td><td>{how}</td>"
         assert (line in table) == (min(values) < 1.0)

@@ -55,7 +55,7 @@ def stored():
 
 
 def cells(table):
-    return re.findall(r"<td>([^<]*)</td>", table)
+    return re.findall(r"<td[^>]*>([^<]*)</td>", table)
 
 
 @pytest.mark.parametrize("page", PAGES)

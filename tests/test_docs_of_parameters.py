@@ -41,7 +41,7 @@ def stored():
 
 
 def cells(table):
-    return re.findall(r"<td>([^<]*)</td>", table)
+    return re.findall(r"<td[^>]*>([^<]*)</td>", table)
 
 
 def test_the_page_shows_every_table_once(parameters):

@@ -132,9 +132,9 @@ def test_other_names_lead_to_public_functions(reference):
 def test_words_stand_after_the_sentence_of_a_docstring(reference):
     lines = ["", "Compute it.", "", "More."]  # numpydoc begins with an empty line
     reference.add(None, "function", "treefactor.crba", treefactor.crba, None, lines)
-    assert lines[1:5] == ["Compute it.", "", ".. index::", "   single: ! crba"]
-    assert "   single: ! inertia matrix" in lines
-    assert "   single: ! mass matrix" not in lines  # of the glossary
+    assert lines[1:5] == ["Compute it.", "", ".. index::", "   ! single: crba"]
+    assert "   ! single: inertia matrix" in lines
+    assert "   ! single: mass matrix" not in lines  # of the glossary
     assert ".. rubric:: Compared with Pinocchio" in lines
 
 

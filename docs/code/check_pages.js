@@ -1,6 +1,6 @@
 // What check_pages.py runs in a page; each function returns a list of strings.
 const checks = (() => {
-const SMALLEST = 8.5; // px of text in drawings
+const SMALLEST = 8; // px of text in drawings, exponents included
 
 const scrolls = element => /auto|scroll/.test(getComputedStyle(element).overflowX);
 const isCut = element => element.scrollWidth > element.clientWidth + 1;

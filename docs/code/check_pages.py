@@ -18,7 +18,6 @@ from threading import Thread
 from urllib.parse import quote, unquote
 
 from playwright.sync_api import Page, sync_playwright
-from rich.progress import track
 
 BUILT = Path(__file__).parents[2] / "build" / "docs"
 SCRIPT = Path(__file__).with_suffix(".js")
@@ -142,37 +141,40 @@ class Checker:
         return hit.inner_text()
 
 
+def problems(page: Page, site: str, options: argparse.Namespace) -> Iterator[str]:
+    """Yield what is wrong with the pages that are named, or with all of them and the search."""
+    checker = Checker(page, site, options.pictures)
+    everything = sorted(str(path.relative_to(options.built)) for path in options.built.rglob("*.html"))
+    for path in options.page or everything:
+        yield from (f"{path}: {problem}" for problem in checker.problems(path))
+    if options.page:
+        return
+    yield from checker.broken_links(options.built)
+    for words, title in FIRST.items():
+        if (hit := checker.first_hit(words)) != title:
+            yield f"search of “{words}”: {hit} instead of {title}"
+
+
 def main() -> None:
-    """Check the pages that are named, or all of them and the search; exit with 1 if something is wrong."""
+    """Print what is wrong; exit with 1 if there is something."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "page", nargs="*", help="such as performance.html; all pages and the search by default"
-    )
+    parser.add_argument("page", nargs="*", help="such as faq.html; by default all pages and the search")
     parser.add_argument("--built", type=Path, default=BUILT, help="folder of the built pages")
     parser.add_argument("--pictures", type=Path, help="folder for a picture of each page at both widths")
     options = parser.parse_args()
-    pages = options.page or sorted(
-        str(path.relative_to(options.built)) for path in options.built.rglob("*.html")
-    )
     if options.pictures:
         options.pictures.mkdir(parents=True, exist_ok=True)
     server = ThreadingHTTPServer(("localhost", 0), partial(Quiet, directory=options.built))
     Thread(target=server.serve_forever, daemon=True).start()
-    wrong = []
+    count = 0
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM)
         site = f"http://localhost:{server.server_port}/"
-        checker = Checker(browser.new_page(), site, options.pictures)
-        for path in track(pages, "opening pages"):
-            wrong += (f"{path}: {problem}" for problem in checker.problems(path))
-        if not options.page:
-            wrong += checker.broken_links(options.built)
-            for words, title in FIRST.items():
-                if (hit := checker.first_hit(words)) != title:
-                    wrong.append(f"search of “{words}”: {hit} instead of {title}")
+        for count, problem in enumerate(problems(browser.new_page(), site, options), 1):  # noqa: B007
+            print(problem, flush=True)
         browser.close()
-    print(*wrong, f"{len(pages)} pages, {len(wrong)} problems", sep="\n")
-    sys.exit(bool(wrong))
+    print(f"{count} problems")
+    sys.exit(bool(count))
 
 
 if __name__ == "__main__":

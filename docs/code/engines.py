@@ -302,7 +302,7 @@ def mujoco_ratios() -> dict[str, str]:
     forward = [one["recursions, float64"] / one["MuJoCo mj_forward"] for one in rates]
     rollouts = {what.rpartition(", ")[2]: faster(some) for what, some in ratios.items() if "rollout" in what}
     return {
-        "crba": f"{faster(ratios['crba'])}, one call",
+        "crba": f"{faster(ratios['crba'])}, bound call",
         "forward": f"{faster(forward)}, 1024 states",
         "rollout": "<br>".join(f"{span}, {way}" for way, span in rollouts.items()),
     }

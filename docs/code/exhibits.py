@@ -37,7 +37,6 @@ class Html(str):
 
 def shell(command: str) -> None:
     """Run a command line of treefactor; print it and its output."""
-    report.PIPE_WIDTH = WIDTH
     with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()):
         status = cli.main(shlex.split(command)[1:])
     print(f"$ {command}\n{out.getvalue()}")
@@ -180,10 +179,12 @@ def slower() -> Html:
 def scripts(step: str) -> Html:
     """Show a script before and after, and how many times faster the whole process is."""
     folder = Path(__file__).parents[2] / "examples" / "from_pinocchio" / step
-    texts = [(folder / f"{name}.py").read_text(encoding="utf-8") for name in ("before", "after")]
-    cells = "".join(f"<td><pre>{escape(text)}</pre></td>" for text in texts)
-    head = "".join(f'<th scope="col">{title}</th>' for title in ("before", "after"))
-    return Html(f'<div class="scroll"><table class="words"><tr>{head}</tr><tr>{cells}</tr></table></div>')
+    texts = {name: (folder / f"{name}.py").read_text(encoding="utf-8") for name in ("before", "after")}
+    boxes = (
+        f'<p class="note">{name}</p><div class="highlight"><pre>{escape(text)}</pre></div>'
+        for name, text in texts.items()
+    )
+    return Html("".join(boxes))
 
 
 def advice(step: str) -> None:
@@ -280,10 +281,14 @@ def verdicts(name: str) -> Html:
 def grid(titles: Sequence[str], rows: Iterable[Sequence]) -> Html:
     """Make a table of numbers."""
     head = "".join(f'<th scope="col">{escape(str(title))}</th>' for title in titles)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
-    )
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     return Html(f'<div class="scroll"><table class="grid"><thead><tr>{head}</tr></thead>{body}</table></div>')
+
+
+def _cell(content) -> str:
+    """Return a cell of a table of numbers; a text that is longer than a number may be broken into lines."""
+    text = escape(str(content))
+    return f'<td class="text">{text}</td>' if len(text) > LONG else f"<td>{text}</td>"
 
 
 def matrix(A, rows: Sequence, columns: Sequence, mask=None, digits: int = 3) -> Html:
@@ -369,5 +374,5 @@ WAYS = ("Pinocchio", "loops over bodies", "interpreter", "cc")  # measure_deriva
 HOW = ("one call", "bound call", "batch of 1024")  # measure_from_pinocchio.py
 NOISE = "within the spread of the runs"
 TINY = 1e-12  # shown as 0
+LONG = 22  # characters, of a number with its range
 NARROW = 6  # inches; wider figures scroll on a narrow screen instead of shrinking
-WIDTH = 110  # columns of what a command prints

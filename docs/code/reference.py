@@ -78,7 +78,7 @@ def add(app, what, name, documented, options, lines) -> None:
     end = lines.index("", first) if "" in lines[first:] else len(lines)
     words = [word for word, owner in words_of_names().items() if owner == name]
     if words:
-        lines[end:end] = ["", ".. index::", *(f"   single: ! {word}" for word in words), ""]
+        lines[end:end] = ["", ".. index::", *(f"   ! single: {word}" for word in words), ""]
     lines += comparison(name)
 
 
@@ -106,7 +106,7 @@ def comparison(name: str) -> list[str]:
     if not rows:
         instead = [instead for instead, names in WITHOUT_COUNTERPART.items() if name in names]
         return [*head, f"In its place Pinocchio's Python has {instead[0]}.", ""] if instead else []
-    body = [["Pinocchio", *(HOW[0], "bound", "1,024 configurations")], *map(cells, rows)]
+    body = [["Pinocchio", *(HOW[0], "bound", "batch of 1,024")], *map(cells, rows)]
     table = [f"   {'-' if k else '* -'} {cell}" for row in body for k, cell in enumerate(row)]
     table = [line if line.startswith("   *") else f"  {line}" for line in table]
     return [*head, ".. list-table::", "   :header-rows: 1", "", *table, "", circumstances(), ""]

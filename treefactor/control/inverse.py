@@ -78,7 +78,7 @@ def inverse_kinematics(
     joints : iterable of str, optional
         Joints that may move; all others keep q0.
     restarts : int, optional
-        Largest number of new starts; by default as many as fit into `iterations`.
+        Largest number of new starts; by default as many as fit into ``iterations``.
     starts : int
         Starts of one target that run side by side, 1 to 8: 1 for the throughput of many targets, 8 for the
         latency of one. The first that arrives is the answer, by iterations, then by attempt.
