@@ -74,7 +74,7 @@ FLAGS = ["-O0", "-g"] if DEBUG else OPTIMIZED
 OWN_FLAGS = {
     # vectors within one configuration fuse other products than vectors of lanes
     "_regressors": ["-fno-tree-slp-vectorize"],
-    # rows are short: GCC's tests whether arrays overlap took a fifth of a sweep, whose long loops are vectors anyway
+    # rows are short: GCC's tests whether they overlap took a fifth of a sweep
     "_riccati": ["-fno-tree-loop-vectorize"],
 }
 EXACT = "-ffp-contract=off"  # only kernels fuse multiply-adds: other modules round alike everywhere
