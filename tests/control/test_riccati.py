@@ -23,9 +23,12 @@ def model_of(*kinds):
 
 
 class Problems:
-    """Random linear-quadratic problems along motions of a model; Hessians of costs are positive definite."""
+    """Random linear-quadratic problems along motions of a model; Hessians of costs are positive definite.
 
-    def __init__(self, model, count, steps, controls=None, full=True, seed=0):
+    They have entries of all, of the state, or of q.
+    """
+
+    def __init__(self, model, count, steps, controls=None, of="all", seed=0):
         rng = np.random.default_rng(seed)
         self.model, self.count, self.steps = model, count, steps
         n = self.n = model.nv
@@ -38,11 +41,11 @@ class Problems:
         self.transport = tf.d_integrate(model, q, H * v)
         roots = rng.normal(size=(count, steps + 1, n, n)), 0.3 * rng.normal(size=(count, steps + 1, m, m))
         hessian = roots[0] @ roots[0].swapaxes(-1, -2)
-        self.first = 0 if full else nu
-        if full:
+        self.first = 0 if of == "all" else nu
+        if of != "q":
             by_all = roots[1] @ roots[1].swapaxes(-1, -2)
             by_all[..., nu : nu + n, nu : nu + n] += hessian
-            hessian = by_all
+            hessian = by_all[..., self.first :, self.first :]
         self.costs = (
             rng.normal(size=(count, steps + 1, m)),
             rng.uniform(0.1, 1.0, size=(count, steps + 1, m)),
@@ -108,16 +111,19 @@ class Problems:
 
 
 @pytest.mark.parametrize(
-    ("kinds", "controls"),
+    ("kinds", "controls", "of"),
     [
-        (("revolute",) * 5, None),
-        (("freeflyer", "revolute", "spherical", "continuous", "revolute"), 4),
-        (("planar", "prismatic"), None),
+        (("revolute",) * 5, None, "all"),
+        (("revolute",) * 9, None, "state"),
+        (("freeflyer", "revolute", "spherical", "continuous", "revolute"), 4, "all"),
+        (("freeflyer", "revolute", "spherical"), 5, "state"),
+        (("planar", "prismatic"), None, "q"),
+        (("prismatic",), None, "q"),
     ],
 )
-def test_sweeps_equal_the_dense_recursion(kinds, controls):
+def test_sweeps_equal_the_dense_recursion(kinds, controls, of):
     """In lanes and alone, to rounding, whatever the number of problems; both have the same bits."""
-    problems = Problems(model_of(*kinds), SIDE + 1, 7, controls)
+    problems = Problems(model_of(*kinds), SIDE + 1, 7, controls, of)
     lanes, one = problems.sweep(True), problems.sweep(False)
     for x, y in zip(lanes, one, strict=True):
         np.testing.assert_array_equal(x, y)
@@ -214,7 +220,7 @@ def test_steps_within_limits_are_the_best_ones():
 
 def test_a_problem_without_a_minimum_changes_no_bit_of_its_neighbours():
     """Nor does one that is not finite, nor where a problem stands."""
-    problems = Problems(model_of("revolute", "revolute"), SIDE + 1, 4, full=False)
+    problems = Problems(model_of("revolute", "revolute"), SIDE + 1, 4, of="q")
     alone = problems.sweep(True, slice(2, 3))
     problems.costs[0][0, 1, 3] = np.nan
     problems.costs[2][1, 2] = -1e7 * np.eye(2)
