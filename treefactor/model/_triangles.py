@@ -106,7 +106,7 @@ def _lists(owner: np.ndarray, item: np.ndarray, count: int) -> tuple[np.ndarray,
 
 
 def box_tree(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the order of items (T, points, 3), and the boxes of a tree that halves them where they spread."""
+    """Return the order of items (T, points, 3), and the boxes of a tree that halves them by their spread."""
     count, middle = len(corners), corners.mean(axis=1)
     low, high, order, bounds = corners.min(axis=1), corners.max(axis=1), np.arange(len(corners)), []
     for level in range(max(1, count // 2).bit_length()):
