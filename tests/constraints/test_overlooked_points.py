@@ -8,6 +8,7 @@ import treefactor as tf
 from treefactor.constraints import Box, Contact, Cylinder, Mesh, Plane, Stepper
 from treefactor.constraints import stepper as stepping
 from treefactor.constraints._shape_contacts import NOTHING_CARRIED
+from treefactor.mlcp import SensitivityStatus
 
 ANGLES = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
 RIM = 0.1 * np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
@@ -130,3 +131,19 @@ def test_points_that_contradict_others_are_left_out():
     assert search.carried == [0, 1]
     assert len(step.points.gaps) == 4
     np.testing.assert_allclose(step.v, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=[scene.__name__ for scene in SCENES])
+def test_steps_whose_added_points_act_have_no_derivatives(scene):
+    model, contacts, q, v = scene()
+    stepper, added = Stepper(model, contacts, h=H, friction="box"), 0
+    for _ in range(40):
+        made = stepper._solved(q, v, np.zeros(len(v)), 0.0)
+        if len(made.carried) and not added:
+            status, *derivatives = stepper.derivatives(q, v)
+            assert status is SensitivityStatus.DEGENERATE
+            assert np.isnan(derivatives).all()
+            added += 1
+        step = stepper.step(q, v)
+        q, v = step.q, step.v
+    assert added

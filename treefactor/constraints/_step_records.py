@@ -112,10 +112,14 @@ class Unilateral(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """Contacts, rows, packed H and solution of the problem of a step; velocity that removes overlaps."""
+    """Contacts, rows, packed H and solution of the problem of a step; velocity that removes overlaps.
+
+    Carried points were added after a first solution.
+    """
 
     touch: Touch
     rows: Unilateral
     H: np.ndarray
     solution: mlcp.Solution
     moved: np.ndarray | None
+    carried: np.ndarray
