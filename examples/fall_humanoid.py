@@ -23,7 +23,7 @@ def scene(gap: float = 0.3) -> tuple[Stepper, Geometry, np.ndarray]:
     q = np.clip(tf.neutral(model), model.lower, model.upper)
     q[3:7] = 0.0, np.sin(0.1), 0.0, np.cos(0.1)
     q = above_ground(model, shapes, q, gap)
-    exclude = [("wrist_*_ft_*", "*"), ("gripper_*", "gripper_*")]
+    exclude = [("gripper_*", "gripper_*")]
     contacts = contacts_of(model, shapes, mu=0.6, exclude=exclude, srdf=srdf, reference=q)
     return Stepper(model, contacts, h=0.002, friction="box", correction="split"), shapes, q
 

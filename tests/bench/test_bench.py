@@ -166,7 +166,7 @@ def test_bench_of_contacts(tmp_path, capsys, monkeypatch):
     assert cli.main(["bench", "contacts", "--json", str(file)]) == 0
     rows = json.loads(file.read_text())["results"]
     assert [(row["model"], row["peer"]) for row in rows] == [
-        (name, "MuJoCo") for name in stepping_times.SCENES
+        (name, "MuJoCo") for name in stepping_times.scenes()
     ]
     shown = capsys.readouterr()
     assert "the worlds by its rollout" in " ".join(shown.out.split())
@@ -175,11 +175,16 @@ def test_bench_of_contacts(tmp_path, capsys, monkeypatch):
 
 def test_scenes_of_the_bench_stand_and_fall_alike():
     mujoco = pytest.importorskip("mujoco", reason="a peer")
-    for name, scene in stepping_times.SCENES.items():
+    boxes = {
+        name: scene
+        for name, scene in stepping_times.SCENES.items()
+        if isinstance(scene, stepping_times.Scene)
+    }
+    for name, scene in boxes.items():
         stepper, q, v = scene.stepper()
         model = mujoco.MjModel.from_xml_string(scene.xml)
         data = mujoco.MjData(model)
-        data.qvel[:6] = scene.first
+        scene.place_mujoco(data)
         height = data.qpos.reshape(-1, 7)[:, 2].copy()
         np.testing.assert_allclose(height, q.reshape(-1, 7)[:, 2])
         for _ in range(200):
@@ -397,3 +402,31 @@ def test_durations(seconds, shown):
 )
 def test_ratios(value, shown):
     assert report.ratio(value) == shown
+
+
+def test_a_robot_of_the_bench_falls_alike_in_all_engines():
+    mujoco = pytest.importorskip("mujoco", reason="a peer")
+    scene = stepping_times.Fall("solo12")
+    stepper, q, v = scene.stepper()
+    run = stepper.run(q, v, 120, scene.control, keep_steps=False)
+    assert run.q[-1, 2] < q[2] - 0.2
+    model = mujoco.MjModel.from_xml_string(scene.xml)
+    data = mujoco.MjData(model)
+    scene.place_mujoco(data)
+    for _ in range(120):
+        mujoco.mj_step(model, data)
+    assert data.ncon == 0
+    np.testing.assert_allclose(data.qpos[:3], run.q[-1, :3], atol=1e-4)
+    np.testing.assert_allclose(data.qpos[7:], run.q[-1, 7:], atol=1e-3)
+    pybullet = pytest.importorskip("pybullet", reason="a peer")
+    client = pybullet.connect(pybullet.DIRECT)
+    pybullet.setGravity(0.0, 0.0, -9.81, client)
+    pybullet.setTimeStep(0.002, client)
+    bodies, place = scene.load_bullet(client)
+    for _ in range(2):
+        place()
+        for _ in range(120):
+            pybullet.stepSimulation(client)
+        at, _ = pybullet.getBasePositionAndOrientation(bodies[0], client)
+        np.testing.assert_allclose(at, run.q[-1, :3], atol=5e-3)
+    pybullet.disconnect(client)

@@ -122,6 +122,25 @@ def test_random_pairs_touch_where_coal_says(kinds):
     assert deeper <= (0.25 * count if kinds == ("sphere", "cylinder") else 0)
 
 
+def test_hulls_of_many_corners_touch_where_coal_says():
+    rng, hulls = np.random.default_rng(9), []
+    for count in (100, 250, 600):
+        points = rng.normal(size=(count, 3))
+        points *= rng.uniform(0.05, 0.2, 3) / np.linalg.norm(points, axis=1, keepdims=True)
+        shape = Mesh(0, np.clip(points, -0.1, 0.1))  # round, with flat sides
+        hulls.append((shape, in_coal(shape)))
+    overlaps = 0
+    for k, placed in enumerate(placements(rng, 60, 0.3)):
+        (a, coal_a), (b, coal_b) = hulls[k % 3], hulls[k // 3 % 3]
+        distance = coals_distance(coal_a, coal_b, placed, False)
+        points = contact_points(a, b, *placed)
+        assert (len(points.gaps) > 0) == (distance <= 0), (k, distance)
+        overlaps += distance <= 0
+        if distance <= 0:
+            assert points.gaps.min() == pytest.approx(distance, abs=1e-9)
+    assert overlaps > 20
+
+
 def most_separated(first, second, placed, rng):
     """Return the largest separation along any direction, from 1,500 ones and random moves of the 8 best."""
     n = rng.normal(size=(1500, 3))

@@ -7,6 +7,8 @@ from scipy.spatial.transform import Rotation
 import treefactor as tf
 from treefactor.constraints import Box, Contact, Cylinder, Mesh, Plane, Stepper
 from treefactor.constraints import stepper as stepping
+from treefactor.constraints._shape_contacts import NOTHING_CARRIED
+from treefactor.mlcp import SensitivityStatus
 
 ANGLES = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
 RIM = 0.1 * np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
@@ -83,3 +85,65 @@ def test_points_that_come_down_late_do_not_overlap(scene, monkeypatch):
     assert np.array_equal(compiled.v, run.v)
     monkeypatch.setattr(stepping, "SOLUTIONS", 1)
     assert deepest < 5e-4 < 1e-3 < overlap(scene)[0]
+
+
+class Searched:
+    """Shapes of a stepper whose search for overlooked points finds what it is given; keeps what is asked."""
+
+    def __init__(self, shapes, *found):
+        self.shapes, self.found, self.carried = shapes, [*found], []
+
+    def near(self, frames, margin, before, carried):
+        self.carried.append(len(carried))
+        return self.shapes.near(frames, margin, before, carried)
+
+    def overlooked(self, *arguments):
+        return self.found.pop(0) if self.found else NOTHING_CARRIED
+
+
+def resting_cube(*found):
+    """Return the stepper of a cube that rests on the ground, its search, and the state."""
+    model, cube = tf.Model([free(1.0, [0.2] * 3)]), Box(0, [0.2] * 3)
+    stepper = Stepper(model, [Contact(cube)], h=H, stabilization=1.0)
+    search = Searched(stepper._contacts.shapes, *found)
+    vars(stepper._contacts)["shapes"] = search
+    return stepper, search, tilted(0.1, 0.0), np.zeros(6)
+
+
+def carried_point(z, gap, identity):
+    """Return a point of the first pair, the normal of its surface along z, as the search finds it."""
+    point = np.zeros(1, NOTHING_CARRIED.dtype)
+    point["at"]["normal"], point["at"]["gap"], point["at"]["identity"] = [0.0, 0.0, z], gap, identity
+    return point
+
+
+def test_points_of_all_searches_of_a_step_have_rows():
+    points = [carried_point(1.0, 0.0, 100 + k) for k in range(3)]
+    stepper, search, q, v = resting_cube(*points)
+    step = stepper.step(q, v)
+    assert search.carried == [0, 1, 2]
+    assert len(step.points.gaps) == 4 + 2
+
+
+def test_points_that_contradict_others_are_left_out():
+    stepper, search, q, v = resting_cube(carried_point(-1.0, -0.01, 100))  # 1 cm down, into the ground
+    step = stepper.step(q, v)
+    assert search.carried == [0, 1]
+    assert len(step.points.gaps) == 4
+    np.testing.assert_allclose(step.v, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=[scene.__name__ for scene in SCENES])
+def test_steps_whose_added_points_act_have_no_derivatives(scene):
+    model, contacts, q, v = scene()
+    stepper, added = Stepper(model, contacts, h=H, friction="box"), 0
+    for _ in range(40):
+        made = stepper._solved(q, v, np.zeros(len(v)), 0.0)
+        if len(made.carried) and not added:
+            status, *derivatives = stepper.derivatives(q, v)
+            assert status is SensitivityStatus.DEGENERATE
+            assert np.isnan(derivatives).all()
+            added += 1
+        step = stepper.step(q, v)
+        q, v = step.q, step.v
+    assert added

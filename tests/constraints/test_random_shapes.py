@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from helpers.scenes import STEPS, Scene, SceneMachine, solid
+from helpers.scenes import STEPS as LONGER
+from helpers.scenes import Scene, SceneMachine, solid
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
@@ -11,6 +12,7 @@ from scipy.spatial.transform import Rotation
 import treefactor as tf
 from treefactor.constraints import Box, Capsule, Contact, Cylinder, Mesh, Plane, Sphere, Stepper
 
+STEPS = (2e-4, *LONGER)  # s
 FRICTION, CORRECTIONS = ("pyramid", "box"), ("velocity", "split")
 DEEP, ROUND = 5e-4, 0.15  # m
 KINDS = "sphere", "capsule", "cylinder", "box", "mesh"

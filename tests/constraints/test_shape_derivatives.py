@@ -21,7 +21,10 @@ from treefactor.constraints import (
     Stepper,
     contacts_of,
 )
+from treefactor.constraints._frame_derivatives import unit_motions
+from treefactor.constraints._shape_derivatives import touching_shapes
 from treefactor.exceptions import InvalidModelError
+from treefactor.kinematics.jacobians import BodyMotions
 from treefactor.mlcp import SensitivityStatus
 
 H = 0.01
@@ -231,3 +234,17 @@ def act_without_derivatives(contact):
     named = f"of a {type(contact.sphere).__name__} on body 0 with a {type(contact.against).__name__} on body"
     with pytest.raises(InvalidModelError, match=named):
         Stepper(bodies(1), [contact], h=H).derivatives(q, v)
+
+
+def test_points_that_are_not_where_the_kernel_found_them_have_no_derivatives():
+    shape, other, q, v, _ = on_shape("capsules side by side")
+    model = bodies(2)
+    contacts = Stepper(model, [Contact(shape, other)])._contacts
+    at = BodyMotions(model, q, v)
+    touch, units = contacts.near(at), unit_motions(at, v, np.zeros(len(v)))
+    off = np.array([0.0, 1e-7])
+    for moved in (touch._replace(gap=touch.gap + off), touch._replace(places=touch.places + off[:, None])):
+        geometry, gap = touching_shapes(at, units, contacts, moved, np.arange(2))
+        is_lost = np.isnan(gap.derivative).all(axis=(1, 2))
+        np.testing.assert_array_equal(is_lost, off > 0.0)
+        np.testing.assert_array_equal(np.isnan(geometry.levers[0].derivative).all(axis=(1, 2)), is_lost)

@@ -7,12 +7,14 @@ from treefactor.bench.comparisons import (
     control,
     derivatives,
     factor,
+    falling,
     frameworks,
     mlcp,
     rollouts,
     stepping,
 )
 
+LARGE = "talos_reduced", "g1_29dof_rev_1_0"
 TURNS = {bench.timing: {"RUN": 1e-6, "TURNS": 2, "FEWEST": 2, "PATIENCE": 0.0}}
 ROWS = {mlcp.LARGE: 60, mlcp.MIDDLE: 40, mlcp.SMALL: 10}
 SIZES = {
@@ -21,7 +23,11 @@ SIZES = {
     derivatives: {"COUNTS": (8, 16)},
     case: {"COUNT": 16, "MATRICES": 40},
     factor: {"SMALL": 20},
-    stepping: {"STEPS": 3},
+    falling: {"STEPS": 10},
+    stepping: {
+        "STEPS": 3,
+        "SCENES": {name: scene for name, scene in stepping.SCENES.items() if name.split()[0] not in LARGE},
+    },
     frameworks: {"STEPS": 5},
     mlcp: {
         name: {(family, ROWS[m]): value for (family, m), value in getattr(mlcp, name).items()}

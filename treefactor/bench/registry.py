@@ -96,7 +96,7 @@ STUDIES: dict[str, Study] = {
     "chain": Study("Kane-sum recursion of an arm", lambda: ["SSRMS"], arms.chain),
     "arms": Study("Dynamics of an arm without zeros", lambda: ["GENERAL_6R"], arms.compiled),
     "contacts": Study("Contact problems", lambda: mlcp.problems(), mlcp.contacts),
-    "steps": Study("Time steps with contacts of shapes", stepping.SCENES.keys, stepping.steps),
+    "steps": Study("Time steps with contacts of shapes", stepping.scenes, stepping.steps),
     "loops": Study("Closed loops", lambda: loops.NAMES, loops.closed_loops),
     "control": Study("Inverse kinematics and iterative LQR", control.TIPS.keys, control.solvers),
 }

@@ -1,4 +1,4 @@
-"""Order corners and edges of a hull into trees of boxes, which kernels search for the farthest or closest."""
+"""Order corners and edges of a hull into trees of boxes, which kernels search."""
 
 from __future__ import annotations
 

@@ -259,8 +259,8 @@ cdef class ShapeContactKernel:
         cdef Py_ssize_t k
         for k in range(self.shapes):
             one = placed + k
-            one.radius = (self.shape[k].shape.size + haste * (length(one.velocity) + self.largest * one.turning)
-                          + 0.5 * (SKIN + self.h * self.h * self.gravity) + one.slack)
+            one.radius = self.shape[k].shape.size + one.slack + 0.5 * (SKIN + self.h * self.h * self.gravity)
+            one.radius += haste * (length(one.velocity) + self.largest * one.turning)
             one.share = max(0.0, 1.0 - haste * one.turning - SLACK) ** 2
 
     cdef Py_ssize_t find_doubts(self, const double *moving, double margin, const PlacedShape *placed,

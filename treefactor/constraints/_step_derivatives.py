@@ -97,7 +97,8 @@ class StepDerivatives(NamedTuple):
         derivatives exist, except NaN. DEGENERATE: rows neither act nor are open, and everything is NaN; or
         a gap is zero within rounding, so that the stabilization differs on both sides, and the columns by q
         that change this gap are NaN; or other features of two shapes begin to touch, or directions of
-        friction jump, and derivatives by q are NaN. UNSUPPORTED: bodies spin too fast for the midpoint rule.
+        friction jump, and derivatives by q are NaN; or points act that the step added after a first solution,
+        and everything is NaN. UNSUPPORTED: bodies spin too fast for the midpoint rule.
     dq_dq, dq_dv, dq_dtau : ndarray
         Of the configuration after the step, as velocities of `treefactor.integrate`.
     dv_dq, dv_dv, dv_dtau : ndarray
@@ -134,9 +135,24 @@ def momentum_derivatives(stepper, H, q, v, v_new):
     return H @ u_q - moved, H @ u_v, h * identity
 
 
+def _carried_points_act(contacts, made) -> bool:
+    """Return whether points have impulses whose rows depend on a first solution."""
+    touch, rows, acting = made.touch, made.rows, made.solution.gamma != 0.0
+    if not len(made.carried):
+        return False
+    slots, pairs = touch.which - (len(contacts.mu) - touch.identities.size), made.carried["pair"]
+    is_carried = np.zeros(touch.identities.shape, dtype=bool)
+    for pair, identity in zip(pairs, made.carried["at"]["identity"], strict=True):
+        is_carried[pair] |= touch.identities[pair] == identity
+    near = np.where(slots >= 0, is_carried.ravel()[slots], False)
+    return bool(near[rows.of[acting[: len(rows.of)]]].any())
+
+
 def step_derivatives(stepper, made, q: np.ndarray, v: np.ndarray) -> StepDerivatives:
     """Differentiate a step whose problem has been solved."""
     model, n = stepper.model, stepper.model.nv
+    if _carried_points_act(stepper._contacts, made):
+        return StepDerivatives(mlcp.SensitivityStatus.DEGENERATE, *np.full((6, n, n), np.nan))
     sensitivity = mlcp.sensitivity(made.solution)
     status, v_new = sensitivity.status, made.solution.v
     pushed = momentum_derivatives(stepper, made.H, q, v, v_new)

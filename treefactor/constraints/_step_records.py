@@ -112,10 +112,14 @@ class Unilateral(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """Contacts, rows, H and solution of a step, and rows and solution of the motion that undoes overlaps."""
+    """Contacts, rows, packed H and solution of a step; rows and solution of the motion that undoes overlaps.
+
+    Carried points were added after a first solution.
+    """
 
     touch: Touch
     rows: Unilateral
     H: np.ndarray
     solution: mlcp.Solution
     removal: tuple[Unilateral, mlcp.Solution] | None
+    carried: np.ndarray

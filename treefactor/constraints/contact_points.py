@@ -164,9 +164,10 @@ def collider(shape: Shape) -> Collider:
     if isinstance(shape, Cylinder | Cone):
         size = float(np.hypot(radius, half_length))
     extent[2] = half_length if isinstance(shape, Cylinder | Cone) else size
-    if isinstance(shape, Box | Mesh) and shape.hull is not None:
-        hull = tuple(np.ascontiguousarray(x) for x in vars(shape.hull).values())
-        trees = hull_trees(shape.hull)
+    polytope = shape.hull if isinstance(shape, Box | Mesh) else None
+    if polytope is not None:
+        hull = tuple(np.ascontiguousarray(x) for x in vars(polytope).values())
+        trees = hull_trees(polytope)
     triangles = surface_of(shape)
     if triangles is not None:
         surface = tuple(np.ascontiguousarray(x) for x in vars(triangles).values())

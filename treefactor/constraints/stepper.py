@@ -285,10 +285,10 @@ class Stepper(Sealed):
 
         Shapes keep the features that touch: a corner on a face, two edges, the lowest point of a rim. Where
         others begin to touch within rounding errors, as of cubes that lie flush on each other, parallel
-        capsules and cylinders that stand upright exactly, derivatives by q are NaN. So are those of steps
-        that add points after a first solution, as after the impact of a fast limb, and those by motions that
-        tilt a horizontal normal, where friction acts: its directions jump there. Which points of a pair are
-        taken, of faces or edges that separate alike, counts as fixed.
+        capsules and cylinders that stand upright exactly, derivatives by q are NaN. So are those by motions
+        that tilt a horizontal normal, where friction acts: its directions jump there. All derivatives are NaN
+        where points act that a step adds after a first solution, as after the impact of a fast limb. Which
+        points of a pair are taken, of faces or edges that separate alike, counts as fixed.
 
         Examples
         --------
@@ -387,9 +387,9 @@ class Stepper(Sealed):
         C, c = self._bilateral(at, q, t)
         try:
             g, H = self._free(q, v, tau)
-            made = self._solution(at, q, v, H, g, C, c, NOTHING_CARRIED)
+            made, carried = self._solution(at, q, v, H, g, C, c, NOTHING_CARRIED), NOTHING_CARRIED
             if made[2].status is mlcp.Status.SOLVED:
-                made = self._complete(at, q, v, H, g, C, c, made)
+                made, carried = self._complete(at, q, v, H, g, C, c, made)
         except NonFiniteError:
             raise StepError("no step from here: numbers overflow") from None
         touch, rows, solution = made
@@ -401,7 +401,7 @@ class Stepper(Sealed):
         removal = None
         if self._correction is not None and rows.gap.min(initial=0.0) < -TOUCHING:
             removal = self._removing(q, v, touch, H, C, solution.v)
-        return Solved(touch, rows, H, solution, removal)
+        return Solved(touch, rows, H, solution, removal, carried)
 
     def _solution(
         self, at: BodyMotions, q, v, H, g, C, c, carried: np.ndarray
@@ -415,8 +415,10 @@ class Stepper(Sealed):
 
     def _complete(
         self, at: BodyMotions, q, v, H, g, C, c, made: tuple[Touch, Unilateral, mlcp.Solution]
-    ) -> tuple[Touch, Unilateral, mlcp.Solution]:
+    ) -> tuple[tuple[Touch, Unilateral, mlcp.Solution], np.ndarray]:
         """Solve again with rows of points that had none and overlap after the step, unless that fails.
+
+        Returns these points, too.
 
         An impact may turn a light foot fast. Points of it then come down that were higher than its speed
         before would let them, or not of the lowest face; on a curved shape, others than those that touched.
@@ -430,12 +432,12 @@ class Stepper(Sealed):
             more = shapes.overlooked(at.frames, moving, ahead, self.margin, identities)
             if not len(more):
                 break
-            carried = np.concatenate([carried, more])
-            again = self._solution(at, q, v, H, g, C, c, carried)
+            every = np.concatenate([carried, more])
+            again = self._solution(at, q, v, H, g, C, c, every)
             if again[2].status is not mlcp.Status.SOLVED:
                 break
-            made = again
-        return made
+            made, carried = again, every
+        return made, carried
 
     def _ahead(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Return the kinematics records of the state after a step with the velocity u."""

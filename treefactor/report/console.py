@@ -242,8 +242,9 @@ LOOPS_CAPTION = (
 )
 CONTACTS_CAPTION = (
     "Medians of the processor's time per step and world of runs taken in turns, in one thread; quartiles of "
-    "their ratios in brackets. The first 100 steps of 2 ms from one state, 400 of the dominoes. MuJoCo: "
-    "stiff contacts, elliptic cones; the worlds by its rollout. PyBullet: its defaults."
+    "their ratios in brackets. The first 100 steps of 2 ms from one state, 400 of the dominoes, "
+    "1000 of robots, which fall without motors. MuJoCo: stiff contacts, elliptic cones; the worlds by its "
+    "rollout. PyBullet: its defaults."
 )
 CONTROL_CAPTION = (
     "Medians per target, or per problem and iteration, of runs taken in turns, in one thread; quartiles of "

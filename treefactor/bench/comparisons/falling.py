@@ -1,7 +1,7 @@
 """Let robots fall without motors, for `treefactor bench contacts`: the same shapes in all engines.
 
 MuJoCo and PyBullet get them from our model: joints, inertias, convex hulls, and which pairs may touch.
-PyBullet takes moments of inertia from the shapes, and knows no armature.
+PyBullet knows no armature, which is added to the moments of inertia of its bodies instead.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from ...model.configuration import neutral
 from ...model.frames import located
 from ...model.model import Model
 
+H, STEPS = 0.002, 1000  # s; from falling to lying
+HARD = 'solref="0.004 1" solimp="0.99 0.999 0.001"'  # contacts of MuJoCo
 ARMATURE, DAMPING = 0.01, 0.5  # of every joint: kg m^2, N m s/rad
 GAP, TILT = 0.3, 0.1  # m above the ground; half the angle by which it leans forward, rad
 FREE, PLACES = 6, 7  # entries of the base in v and q
@@ -47,9 +49,8 @@ class Fall:
     Attributes
     ----------
     robot : str
-    steps : int
-    h, mu : float
-        s; coefficient of friction.
+    mu : float
+        Coefficient of friction.
     goal : float
         How many times faster than MuJoCo.
     worlds : int
@@ -60,11 +61,14 @@ class Fall:
     """
 
     robot: str
-    steps: int = 1000
-    h: float = 0.002
     mu: float = 0.6
     goal: float = 0.5
     worlds: int = 1
+
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+        return STEPS
 
     @cached_property
     def loaded(self) -> tuple[Model, Geometry]:
@@ -104,7 +108,7 @@ class Fall:
     def stepper(self) -> tuple[Stepper, np.ndarray, np.ndarray]:
         """Return our stepper and the initial state."""
         model = self.loaded[0]
-        stepper = Stepper(model, self.pairs[0], h=self.h, friction="box", correction="split")
+        stepper = Stepper(model, self.pairs[0], h=H, friction="box", correction="split")
         return stepper, self.start, np.zeros(model.nv)
 
     def control(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -123,8 +127,9 @@ class Fall:
             for joint, R, p in [located(model, shape.body, *placement_of(shape))]
         ]
 
-    def xml(self, hard: str) -> str:
-        """Return the scene for MuJoCo; hard are the attributes of its geoms."""
+    @property
+    def xml(self) -> str:
+        """The scene for MuJoCo."""
         model, assets = self.loaded[0], []
         geoms: list[list[str]] = [[] for _ in model.joints]
         for joint, shape, R, p in self.placed:
@@ -157,19 +162,19 @@ class Fall:
         exclude = "".join(f'<exclude body1="{i}" body2="{k}"/>' for i, k in self.pairs[1])
         return (
             f'<mujoco><compiler angle="radian" autolimits="true" balanceinertia="true" {LEAST}/>'
-            f'<option timestep="{self.h}" cone="elliptic" integrator="implicitfast"/>'
-            f'<default><geom {hard} friction="{self.mu} 0 0"/></default><asset>{"".join(assets)}</asset>'
+            f'<option timestep="{H}" cone="elliptic" integrator="implicitfast"/>'
+            f'<default><geom {HARD} friction="{self.mu} 0 0"/></default><asset>{"".join(assets)}</asset>'
             f'<worldbody><geom type="plane" size="5 5 1"/>{body(0)}</worldbody>'
             f"<contact>{exclude}</contact></mujoco>"
         )
 
     def place_mujoco(self, data) -> None:
-        """Set the initial state."""
+        """Set the initial state of MuJoCo's data."""
         q = self.start
         data.qpos[:] = np.r_[q[:3], np.roll(q[3:PLACES], 1), q[PLACES:]]
 
     def load_bullet(self, client: int):
-        """Build the robot in a client of PyBullet; return a function that sets the initial state."""
+        """Build the robot in a client of PyBullet; return its bodies and a function that sets the start."""
         import pybullet as p
 
         model, q, at = self.loaded[0], self.start, {"physicsClientId": client}
@@ -202,9 +207,10 @@ class Fall:
             p.setCollisionFilterPair(robot, robot, i - 1, k - 1, 0, **at)
         for k, joint in enumerate(links):
             limits = {"jointLowerLimit": joint.lower[0], "jointUpperLimit": joint.upper[0]}
-            p.changeDynamics(robot, k, jointDamping=DAMPING, **limits, **at)
+            moments = np.diag(joint.inertia.tensor) + ARMATURE
+            p.changeDynamics(*(robot, k), jointDamping=DAMPING, localInertiaDiagonal=moments, **limits, **at)
             p.setJointMotorControl2(robot, k, p.VELOCITY_CONTROL, force=0.0, **at)
-        centre = q[:3] + Rotation.from_quat(q[3:PLACES]).apply(base.inertia.com)
+        centre = q[:3] + Rotation.from_quat(q[3:PLACES]).as_matrix() @ base.inertia.com
 
         def place() -> None:
             p.resetBasePositionAndOrientation(robot, centre, q[3:PLACES], **at)
@@ -212,7 +218,7 @@ class Fall:
             for k, angle in enumerate(q[PLACES:]):
                 p.resetJointState(robot, k, angle, 0.0, **at)
 
-        return robot, place
+        return [robot], place
 
     def _bullet_shape(self, body: int, folder: Path, at: dict) -> int:
         """Return PyBullet's number of the shapes on a body, -1 for none."""

@@ -1,4 +1,4 @@
-"""Compare time steps of bodies with shapes with MuJoCo and PyBullet, for `treefactor bench contacts`.
+"""Compare time steps of boxes and robots with MuJoCo and PyBullet, for `treefactor bench contacts`.
 
 An item is a step of one world. The peers have the same bodies, friction and step; MuJoCo's contacts are as
 hard as it recommends, with elliptic cones; PyBullet has its defaults.
@@ -15,15 +15,17 @@ from time import process_time
 
 import numpy as np
 
+from ...check.robots import bundled
 from ...constraints import Box, Contact, Stepper
 from ...model.joints import Inertia, Joint
 from ...model.model import Model
 from ..timing import Call, Comparison
+from .falling import HARD, Fall, H
 
-H, G = 0.002, 9.81
+G = 9.81
 STEPS, WORLDS = 100, 32
 PEERS = ("mujoco", "pybullet")
-HARD = 'solref="0.004 1" solimp="0.99 0.999 0.001"'
+FALLING = ("solo12", "talos_reduced", "g1_29dof_rev_1_0")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Scene:
     worlds : int
     goal : float
         How many times faster than MuJoCo.
+    control : None
+        Nothing drives them.
 
     Notes
     -----
@@ -65,6 +69,7 @@ class Scene:
     rounds: int = 1
     worlds: int = 1
     goal: float = 0.5
+    control: Callable | None = None
 
     @property
     def steps(self) -> int:
@@ -96,6 +101,29 @@ class Scene:
             f'<worldbody><geom type="plane" size="5 5 1"/>{bodies}</worldbody></mujoco>'
         )
 
+    def place_mujoco(self, data) -> None:
+        """Set the initial state of MuJoCo's data."""
+        data.qvel[:6] = self.first
+
+    def load_bullet(self, client: int) -> tuple[list[int], Callable[[], None]]:
+        """Build the boxes in a client of PyBullet; return these and a function that sets the start."""
+        import pybullet as p
+
+        half = [0.5 * side for side in self.size]
+        box = p.createCollisionShape(p.GEOM_BOX, halfExtents=half, physicsClientId=client)
+        bodies = [
+            p.createMultiBody(self.mass, box, basePosition=place, physicsClientId=client)
+            for place in self.places
+        ]
+
+        def place() -> None:
+            for body, at in zip(bodies, self.places, strict=True):
+                p.resetBasePositionAndOrientation(body, at, [0, 0, 0, 1], client)
+                p.resetBaseVelocity(body, [0, 0, 0], [0, 0, 0], client)
+            p.resetBaseVelocity(bodies[0], self.first[:3], self.first[3:], client)
+
+        return bodies, place
+
 
 def _stack(count: int, **options) -> Scene:
     """Return cubes on top of each other."""
@@ -104,7 +132,7 @@ def _stack(count: int, **options) -> Scene:
     return Scene((0.2, 0.2, 0.2), 1.0, 0.8, places, pairs, (0,), **options)
 
 
-SCENES = {
+SCENES: dict[str, Scene | Fall] = {
     **{f"stack of {count}": _stack(count) for count in (3, 10, 20)},
     "ten dominoes": Scene(
         *((0.02, 0.08, 0.16), 0.1, 0.3),
@@ -115,7 +143,13 @@ SCENES = {
         rounds=4,
     ),
     f"{WORLDS} stacks of 3": _stack(3, worlds=WORLDS, goal=1.0),
+    **{f"{name} falls": Fall(name) for name in FALLING},
 }
+
+
+def scenes() -> list[str]:
+    """Return the names of the scenes whose robots are installed."""
+    return [name for name, scene in SCENES.items() if isinstance(scene, Scene) or scene.robot in bundled()]
 
 
 def steps(name: str) -> Iterator[Comparison]:
@@ -140,22 +174,25 @@ def missing() -> list[str]:
     return [peer for peer in PEERS if not find_spec(peer)]
 
 
-def _ours(scene: Scene) -> Call:
+def _ours(scene: Scene | Fall) -> Call:
     """Return the first steps of all worlds."""
     stepper, q, v = scene.stepper()
     if scene.worlds > 1:
         q, v = np.tile(q, (scene.worlds, 1)), np.tile(v, (scene.worlds, 1))
-    return Call(lambda: copy(stepper).run(q, v, scene.steps, keep_steps=False), scene.steps * scene.worlds)
+    return Call(
+        lambda: copy(stepper).run(q, v, scene.steps, scene.control, keep_steps=False),
+        scene.steps * scene.worlds,
+    )
 
 
-def _mujoco(scene: Scene) -> Call:
+def _mujoco(scene: Scene | Fall) -> Call:
     """Return MuJoCo's, of several worlds by its rollout."""
     import mujoco
     from mujoco import rollout
 
     model = mujoco.MjModel.from_xml_string(scene.xml)
     data = mujoco.MjData(model)
-    data.qvel[:6] = scene.first
+    scene.place_mujoco(data)
     kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
     start = np.empty(mujoco.mj_stateSize(model, kind))
     mujoco.mj_getState(model, data, start, kind)
@@ -173,7 +210,7 @@ def _mujoco(scene: Scene) -> Call:
     return Call(run, scene.steps)
 
 
-def _bullet(scene: Scene) -> Call:
+def _bullet(scene: Scene | Fall) -> Call:
     """Return PyBullet's first steps."""
     import pybullet as p
 
@@ -182,20 +219,13 @@ def _bullet(scene: Scene) -> Call:
     p.setTimeStep(H, client)
     plane = p.createCollisionShape(p.GEOM_PLANE, physicsClientId=client)
     ground = p.createMultiBody(0.0, plane, physicsClientId=client)
-    half = [0.5 * side for side in scene.size]
-    box = p.createCollisionShape(p.GEOM_BOX, halfExtents=half, physicsClientId=client)
-    bodies = [
-        p.createMultiBody(scene.mass, box, basePosition=place, physicsClientId=client)
-        for place in scene.places
-    ]
+    bodies, place = scene.load_bullet(client)
     for body in (ground, *bodies):
-        p.changeDynamics(body, -1, lateralFriction=np.sqrt(scene.mu), physicsClientId=client)
+        for link in range(-1, p.getNumJoints(body, client)):
+            p.changeDynamics(body, link, lateralFriction=np.sqrt(scene.mu), physicsClientId=client)
 
     def run() -> None:
-        for body, place in zip(bodies, scene.places, strict=True):
-            p.resetBasePositionAndOrientation(body, place, [0, 0, 0, 1], client)
-            p.resetBaseVelocity(body, [0, 0, 0], [0, 0, 0], client)
-        p.resetBaseVelocity(bodies[0], scene.first[:3], scene.first[3:], client)
+        place()
         for _ in range(scene.steps):
             p.stepSimulation(client)
 
