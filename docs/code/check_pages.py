@@ -56,7 +56,7 @@ FIRST = {  # what people search, and the title of the page to find first
     "rpy": "treefactor.so3.from_rpy",
     "operational space": "treefactor.operational_space",
     "PyTorch": "PyTorch",
-    "GPU": "Questions",
+    "GPU": "Generate a kernel",
 }
 
 
