@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet
+UV     := $(BIN)/uv pip install --quiet --python $(BIN)/python
 TOOLS  := $(VENV)/.tools
 ENGINES := $(VENV)/.engines
 BUILT  := $(VENV)/.built
 READY  := $(VENV)/.ready
 SOURCES := setup.py pyproject.toml $(shell find treefactor -name '*.p[yx][xd]' -o -path '*/kernels/*.[ch]')
+PYBULLET := $(VENV)-pybullet
 CHECKED := .sanitized
 CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 COVERED := .covered
@@ -18,12 +20,28 @@ PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 # tests start many processes, each of which would compile every module that it imports
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint compilers generate bench compare history dashboard docs check-pages measure clean
+.PHONY: demo pybullet test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint compilers generate bench compare history dashboard docs check-pages measure clean
 
 # engines are unpacked while the kernels are compiled
 demo: $(TOOLS)
 	+@$(MAKE) --no-print-directory --jobs=2 $(ENGINES) $(BUILT)
 	$(BIN)/treefactor check
+
+# Build PyBullet from its source package, for versions of Python that it has no wheels for, in an environment of its
+# own, and compare it with the other engines. Building takes a quarter of an hour of one core.
+pybullet: $(PYBULLET)/treefactor.toml
+	$(BIN)/treefactor check --config $(PYBULLET)/treefactor.toml
+
+# it sees treefactor and NumPy by a .pth file that leads to the packages of the other environment
+PATH_FILE := import sysconfig; print("import site; site.addsitedir(" + ascii(sysconfig.get_path("purelib")) + ")")
+$(PYBULLET)/treefactor.toml: | $(TOOLS)
+	$(MAKE) --no-print-directory $(ENGINES) $(BUILT)
+	$(BIN)/python -m venv $(PYBULLET)
+	$(BIN)/python -c '$(PATH_FILE)' > "$$($(PYBULLET)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/treefactor.pth"
+	$(PYBULLET)/bin/python -m pip install --quiet --no-deps "$$(sed -n 's/^\(pybullet==[0-9.]*\).*/\1/p' requirements/demo.txt)"
+	printf '[engines.%s]\n' pinocchio mujoco pybullet > $@.draft
+	echo 'python = "bin/python"' >> $@.draft
+	mv $@.draft $@
 
 test: $(READY)
 	$(BIN)/python -m pytest $(PARALLEL)
@@ -43,7 +61,6 @@ test-newest:
 
 # Write the newest versions, for every Python and system, into the files that demo and test use.
 lock: $(VENV)/bin/python
-	$(PIP) uv
 	sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | tr -d '" ' | tr ',' '\n' > $(VENV)/build.in
 	$(LOCK) --upgrade --extra dev --output-file requirements/dev.txt
 	$(LOCK) --upgrade --extra demo --constraint requirements/dev.txt --output-file requirements/demo.txt
@@ -114,15 +131,15 @@ lint: $(READY)
 	$(BIN)/python -m mypy.stubtest treefactor.linalg._factor_methods treefactor.quantities.functions treefactor.se3 treefactor.so3 \
 	  --mypy-config-file pyproject.toml --ignore-missing-stub --ignore-disjoint-bases
 
-# Check the kernels with each of COMPILERS; a warning is an error.
+# Check the kernels, and the modules that Cython translates, with each of COMPILERS; a warning is an error.
 COMPILERS ?= gcc clang
 compilers: $(READY)
-	@for compiler in $(COMPILERS); do \
-	  echo "$$compiler" && find treefactor/kernels -name '*.c' -print0 | xargs -0 -n 1 \
-	    $$compiler -fsyntax-only -Wall -Werror -Wno-psabi -Itreefactor \
-	    -I"$$($(BIN)/python -c 'import numpy; print(numpy.get_include())')" \
-	    -I"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("include"))')" || exit 1; \
+	@export C_INCLUDE_PATH="$$($(BIN)/python -c '$(INCLUDED)')" && for compiler in $(COMPILERS); do \
+	  check="$$compiler -fsyntax-only -Werror -Wno-psabi -Itreefactor" && echo "$$compiler" && \
+	  find treefactor/kernels -name '*.c' -print0 | xargs -0 -n 1 $$check -Wall && \
+	  find treefactor -name '_*.c' -print0 | xargs -0 -n 1 $$check || exit 1; \
 	done
+INCLUDED := import numpy, sysconfig; print(numpy.get_include(), sysconfig.get_path("include"), sep=":")
 
 # Write types, of JAX and PyTorch, too, public names and the API page from the declarations in treefactor/quantities.
 generate: $(READY)
@@ -180,14 +197,18 @@ measure: $(READY)
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
+	-$(PIP) uv
+
+# uv is several times as fast as pip, which knows more kinds of indices and proxies
+install = $(UV) $(1) || $(PIP) $(1)
 
 $(TOOLS): requirements/demo.txt | $(VENV)/bin/python
 	grep -E '^(cython|numpy|setuptools)==' requirements/demo.txt > $(VENV)/tools.txt
-	$(PIP) -r $(VENV)/tools.txt
+	$(call install,-r $(VENV)/tools.txt)
 	touch $@
 
 $(ENGINES): $(TOOLS)
-	$(PIP) -r requirements/demo.txt
+	$(call install,-r requirements/demo.txt)
 	touch $@
 
 $(BUILT): $(TOOLS) $(SOURCES)
@@ -195,7 +216,7 @@ $(BUILT): $(TOOLS) $(SOURCES)
 	touch $@
 
 $(READY): $(ENGINES) $(BUILT) requirements/dev.txt
-	$(PIP) -r requirements/dev.txt
+	$(call install,-r requirements/dev.txt)
 	touch $@
 
 # Copy the sources of the package, without generated files, into a folder `source`.

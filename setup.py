@@ -71,8 +71,11 @@ OPTIMIZED = [
 if "-g" not in os.environ.get("CFLAGS", ""):  # Python's own flags have -g: a quarter of the time
     OPTIMIZED.append("-g0")
 FLAGS = ["-O0", "-g"] if DEBUG else OPTIMIZED
-OWN_FLAGS = {  # vectors within one configuration fuse other products than vectors of lanes
+OWN_FLAGS = {
+    # vectors within one configuration fuse other products than vectors of lanes
     "_regressors": ["-fno-tree-slp-vectorize"],
+    # rows are short: GCC's tests whether arrays overlap took a fifth of a sweep
+    "_riccati": ["-fno-tree-loop-vectorize"],
 }
 EXACT = "-ffp-contract=off"  # only kernels fuse multiply-adds: other modules round alike everywhere
 
@@ -247,7 +250,6 @@ if __name__ == "__main__":  # not in the processes that cythonize starts
         long_description=readme(),
         long_description_content_type="text/markdown",
         packages=[*find_packages(include=["treefactor", "treefactor.*"]), "treefactor.adapters"],
-        py_modules=["pytest_treefactor"],
         package_dir={"treefactor": "treefactor", "treefactor.adapters": "adapters"},
         ext_modules=modules(),
         cmdclass={"build_ext": BuildKernels},

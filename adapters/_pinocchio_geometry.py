@@ -9,6 +9,9 @@ from ..exceptions import AdapterError, InvalidModelError
 from ..model.geometry import Geometry, Shape
 from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 
+NOWHERE = 0, 2**64 - 1  # numbers of the frame "universe", and of none
+ALIKE = 1e-5  # relative difference of areas and volumes of a mesh that is its convex hull
+
 
 def geometry(geometry_model: pin.GeometryModel) -> Geometry:
     """Build our geometry of a Pinocchio geometry model, with the names of its objects.
@@ -22,12 +25,20 @@ def geometry(geometry_model: pin.GeometryModel) -> Geometry:
     Returns
     -------
     Geometry
-        Of meshes, the convex hulls. Pairs of shapes that may touch are not read: see `contacts_of`.
+        Meshes of links are their convex hulls, as those of URDFs. A mesh of the surroundings, on the frame
+        "universe" or placed without a frame on joint 0, is a surface of its triangles, solid behind them,
+        unless it is convex. Pairs of shapes that may touch are not read: see `contacts_of`.
 
     Raises
     ------
     AdapterError
-        If an object has a shape that has no equivalent here, or one that encloses nothing; names it.
+        If an object has a shape that has no equivalent here, or a link has one that encloses nothing;
+        names it.
+
+    Notes
+    -----
+    Triangles of a surface are counterclockwise from outside, where Pinocchio takes both sides: a ground
+    whose triangles look down holds nothing.
 
     Examples
     --------
@@ -68,8 +79,36 @@ def _shape(one: pin.GeometryObject) -> Shape:
         if kind.startswith("Convex"):
             return Mesh(joint, np.array(shape.points()), **placed)
         if kind.startswith("BVHModel"):
-            return Mesh(joint, np.array(shape.vertices()), **placed)
+            return _mesh(one, joint, placed)
     except InvalidModelError as error:
         raise AdapterError(f"geometry object {one.name!r}: {error}", "pinocchio") from None
     known = "Sphere, Box, Capsule, Cylinder, Cone, Ellipsoid, Halfspace, HeightField, Convex and meshes"
     raise AdapterError(f"geometry object {one.name!r} is a {kind}: only {known} are converted", "pinocchio")
+
+
+def _mesh(one: pin.GeometryObject, joint: int, placed: dict) -> Mesh:
+    """Return the convex hull of a mesh, or its surface if it is not on a link and not convex."""
+    shape = one.geometry
+    points = np.array(shape.vertices()).reshape(-1, 3)
+    if joint >= 0 or one.parentFrame not in NOWHERE:
+        return Mesh(joint, points, **placed)
+    triangles = [shape.tri_indices(k) for k in range(shape.num_tris)]
+    faces = np.array([[triangle[k] for k in range(3)] for triangle in triangles])
+    if np.prod(one.meshScale) < 0.0:  # mirrored: the order of corners is still that of the file
+        faces = faces[:, ::-1]
+    surface = Mesh(joint, points, faces=faces, convex=False, **placed)
+    try:
+        hull = Mesh(joint, points, **placed)
+    except InvalidModelError:  # it is flat, or has too many corners
+        return surface
+    return hull if _is_hull(hull, surface) else surface
+
+
+def _is_hull(hull: Mesh, surface: Mesh) -> bool:
+    """Return whether the triangles of a surface have the area and the volume of its convex hull."""
+    center = hull.vertices.mean(axis=0)
+    corners = surface.surface.corners[surface.surface.triangles] - center
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    own = 0.5 * np.linalg.norm(across, axis=1).sum(), abs((corners[:, 0] * across).sum()) / 6.0
+    faces, heights = hull.hull.areas, hull.hull.offsets - hull.hull.normals @ center
+    return np.allclose(own, (faces.sum(), heights @ faces / 3.0), rtol=ALIKE, atol=0.0)

@@ -28,13 +28,7 @@ project, author = "treefactor", "the treefactor developers"
 copyright = author
 version = release = treefactor.__version__
 extensions = ["myst_nb", "sphinx.ext.autosummary", "numpydoc", "sphinx_copybutton", "sphinx_design"]
-extensions += [
-    "docstrings",
-    "conformance_pages",
-    "missing_packages",
-    "pages",
-    "reference",
-]  # of the folder code
+extensions += ["docstrings", "conformance_pages", "missing_packages", "pages", "reference"]  # of code
 templates_path = ["_templates"]
 nitpicky = True
 default_role = "py:obj"

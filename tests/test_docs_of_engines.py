@@ -148,6 +148,9 @@ def test_ratios_are_those_of_the_stored_figures(engines):
     ]
     assert len(ratios) == len(engines.ROBOTS)
     assert f"<td>{engines.faster(ratios)}, bound call</td>" in table
+    rates = json.loads((DOCS / "measured" / "precision.json").read_text(encoding="utf-8"))["rates"]
+    forward = [one["recursions, float64"] / one["MuJoCo mj_forward"] for one in rates.values()]
+    assert f"<td>{engines.faster(forward)}, 1024 states</td>" in table
     assert engines.solvers("Drake").count("Drake") >= 2
 
 

@@ -26,7 +26,7 @@ FLOORS = [  # from the ground up; a module imports from its own folder and from 
     *("bench", "papers", "advice"),
     "report",
     "cli",
-    *("__init__", "__main__"),
+    *("__init__", "__main__", "pytest_plugin"),
 ]
 # private modules that adapters use; everything else of theirs is public
 INTERNAL_SURFACE = {

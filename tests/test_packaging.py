@@ -231,6 +231,37 @@ def test_links_of_the_description_are_absolute(wheel):
     assert f"Version: {treefactor.__version__}\n" in text
 
 
+def importers(module):
+    """Return the files of the package, without adapters, that import a distribution."""
+    statement = re.compile(rf"^ *(?:from|import) {module}\b", re.MULTILINE)
+    files = (ROOT / "treefactor").rglob("*.py")
+    return [path for path in files if statement.search(path.read_text(encoding="utf-8"))]
+
+
+def test_the_package_requires_only_what_several_modules_import(wheel):
+    """What serves one module belongs to an extra, or is not worth a dependency."""
+    archive = zipfile.ZipFile(wheel)
+    (path,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    lines = re.findall(r"^Requires-Dist: (.+)$", archive.read(path).decode(), re.MULTILINE)
+    required = {line.name: line.marker for line in map(Requirement, lines) if "extra" not in str(line.marker)}
+    assert required.keys() == {"numpy", "scipy", "rich", "tomli"}
+    assert str(required["tomli"]) == 'python_version < "3.11"'
+    assert all(len(importers(name)) > 5 for name in ("numpy", "scipy", "rich"))
+
+
+@pytest.mark.parametrize(
+    ("module", "call", "extra"),
+    [
+        ("jinja2", "treefactor.cli.main(['check', 'no.urdf', '--html'])", "html"),
+        ("threadpoolctl", "treefactor.cli.main(['tables', 'tasora'])", "bench"),
+    ],
+)
+def test_a_command_names_the_extra_that_it_lacks(tmp_path, module, call, extra):
+    done = run(f"import sys; sys.modules[{module!r}] = None\nimport treefactor.cli\n{call}", tmp_path)
+    assert f"pip install 'treefactor[{extra}]'" in done.stderr, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_the_wheel_holds_a_compiled_module_for_every_pyx_file(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     compiled = {name.partition(".")[0] for name in names if name.endswith((".so", ".pyd"))}

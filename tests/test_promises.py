@@ -158,7 +158,7 @@ def test_the_page_on_ci_has_all_keys_and_options():
     (part,) = re.findall("^## Configuration$(.+?)^## ", text, re.MULTILINE | re.DOTALL)
     assert keys == set(re.findall(r"^    (\w+) = ", part, re.MULTILINE)) - EXPECT
     assert {field.name for field in fields(Expectation)} == EXPECT
-    options = (ROOT / "pytest_treefactor.py").read_text(encoding="utf-8")
+    options = (ROOT / "treefactor" / "pytest_plugin.py").read_text(encoding="utf-8")
     assert all(f"| `{name}" in text for name in re.findall(r'"(--treefactor[\w-]*)"', options))
 
 

@@ -94,9 +94,12 @@ def test_three_feet_carry_what_their_levers_demand(short, tmp_path):
     assert ("treefactor", "support of foot 1") not in rows_of(legged(tmp_path, FEET))
 
 
-def test_the_rigid_files_have_the_mass_and_the_shapes_of_the_robot(tmp_path):
+@pytest.mark.parametrize(
+    "angles", ["0.3 0.1 0.2", "0.3 1.5707963267948966 0.2"]
+)  # and where two axes coincide
+def test_the_rigid_files_have_the_mass_and_the_shapes_of_the_robot(tmp_path, angles):
     robot = legged(tmp_path, FEET)
-    origin = '<collision><origin xyz="0.01 0.02 0.005" rpy="0.3 0.1 0.2"/><geometry><box size="0.1 0.2 0.3"/>'
+    origin = f'<collision><origin xyz="0.01 0.02 0.005" rpy="{angles}"/><geometry><box size="0.1 0.2 0.3"/>'
     text = robot.path.read_text(encoding="utf-8")
     moved = text.replace('<collision><geometry><sphere radius="0.02"/>', origin)
     robot.path.write_text(moved, encoding="utf-8")

@@ -183,7 +183,8 @@ def test_an_engine_that_is_not_installed_is_named_with_the_remedy(project, capsy
     assert max(map(len, printed.splitlines())) <= conformance.WIDTH == 100
     text = " ".join(printed.split())  # long remedies go on in the next line
     wheels = "" if minor == 11 else "it has no wheels for Python 3.12: use Python 3.11, "
-    checkout = "" if minor == 11 else ", or make demo PYTHON=python3.11 in a checkout"
+    checkout = "; in a checkout make demo PYTHON=python3.11, or make pybullet, which builds it"
+    checkout = "" if minor == 11 else checkout
     pybullet = (
         f"not compared: pybullet is not installed: {wheels}pip install 'treefactor[pybullet]'{checkout}"
     )

@@ -10,6 +10,7 @@ from treefactor.constraints import (
     Box,
     Capsule,
     Cylinder,
+    Geometry,
     Mesh,
     Plane,
     Sphere,
@@ -69,5 +70,11 @@ def test_planes_are_infinite_and_placed_by_their_normals(model):
 def test_wrong_shapes_are_named(model):
     with pytest.raises(InvalidModelError, match=r"shapes\[1\] is not a shape, but 3"):
         bounding_boxes(model, [SHAPES[0], 3], tf.neutral(model))
-    with pytest.raises(InvalidModelError, match="'leg'"):
-        shape_placements(model, [Sphere("leg")], tf.neutral(model))
+    for shapes, name in (
+        ([Sphere("leg")], r"shapes\[0\]"),
+        (Geometry([Sphere("leg")], ["foot"]), "shape 'foot'"),
+    ):
+        with pytest.raises(InvalidModelError, match=f"{name}: body 'leg' is not a frame, joint or body"):
+            shape_placements(model, shapes, tf.neutral(model))
+    with pytest.raises(InvalidModelError, match=r"shapes\[1\]: .* got body 99"):
+        bounding_boxes(model, [Sphere(0), Sphere(99)], tf.neutral(model))

@@ -16,7 +16,7 @@ from treefactor.constraints import (
     Sphere,
     contact_points,
 )
-from treefactor.exceptions import InvalidModelError, ShapeError
+from treefactor.exceptions import InvalidModelError, NonFiniteError, ShapeError
 
 coal = pytest.importorskip("coal")
 
@@ -332,6 +332,38 @@ def test_a_hull_has_flat_faces_and_keeps_through_pickling():
     np.testing.assert_allclose(foot.hull.areas, 0.04)
 
 
+@pytest.mark.parametrize("count", [200, 256, 600, 1001])
+def test_a_finely_divided_cylinder_loses_the_corners_that_stick_out_least(count):
+    angle = 2.0 * np.pi * np.arange(count) / count
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    points = np.concatenate([np.column_stack([ring, np.full(count, z)]) for z in (0.0, 0.5)])
+    hull = Mesh(0, points).hull
+    assert np.diff(hull.start).max() == min(count, 200)
+    beyond = (points @ hull.normals.T - hull.offsets).max()
+    assert beyond < 1.0 - np.cos(2.0 * np.pi / 100)
+    assert (len(hull.corners) == len(points)) == (beyond < 1e-9) == (count == 200)
+
+
+def test_of_uneven_corners_the_closest_ones_are_lost():
+    turn = 2.0 * np.pi * np.arange(250) / 250
+    angle = turn + 0.9 * np.sin(turn)  # ten times as close on one side
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    points = np.concatenate([np.column_stack([ring, np.full(250, z)]) for z in (0.0, 0.5)])
+    hull = Mesh(0, points).hull
+    assert 0.0 < (points @ hull.normals.T - hull.offsets).max() < 2e-4
+
+
+def test_a_hull_with_too_many_edges_keeps_its_outermost_corners():
+    rng, half = np.random.default_rng(0), np.array([0.1, 0.2, 2.0])
+    points, directions = rng.normal(size=(6000, 3)), rng.normal(size=(100, 3)) / half
+    points *= half / np.linalg.norm(points, axis=1)[:, None]
+    hull = Mesh(0, points).hull
+    assert 4000 < len(hull.corners) <= 5000
+    assert len(hull.edges) <= 1 << 14
+    lost = (points @ directions.T).max(axis=0) - (hull.corners @ directions.T).max(axis=0)
+    assert 0.0 < (lost / np.linalg.norm(directions * half, axis=1)).max() < 1e-3  # of the half axes
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -340,13 +372,29 @@ def test_a_hull_has_flat_faces_and_keeps_through_pickling():
         (lambda: Cylinder(0, -0.1, 1.0), "radius and length of a cylinder must be positive"),
         (lambda: Mesh(0, FOOT[:3]), "3 points in one plane enclose no volume"),
         (lambda: Mesh(0, FOOT[FOOT[:, 2] == 0.1]), "25 points in one plane"),
+        (lambda: Mesh(0, np.zeros((0, 3))), "0 points in one plane"),
+        (lambda: Mesh(0, np.ones((9, 3))), "9 points in one plane"),
+        (lambda: Mesh(0, np.arange(5.0)[:, None] * [1, 2, 3]), "5 points in one plane"),
+        (
+            lambda: Mesh(0, FOOT * [1, 1, 1e-11]),
+            "in one plane enclose no volume.* give a flat part a thickness",
+        ),
+        (lambda: Mesh(0, FOOT + 1e15), "have no convex hull|in one plane"),
+        (lambda: Mesh(0, [[0, 0, np.nan]]), r"vertices is not finite: vertices\[0, 2\]"),
+        (lambda: Mesh(0, [[0, 0, np.inf]]), r"vertices is not finite: vertices\[0, 2\]"),
+        (lambda: Capsule(0, np.nan, 1.0), "radius is not finite"),
+        (lambda: Cylinder(0, 0.1, np.inf), "length is not finite"),
+        (lambda: Box(0, [1, np.nan, 1]), r"size is not finite: size\[1\]"),
+        (lambda: Box(0, [1, 1, 1], p=[0, 0, np.inf]), r"p is not finite: p\[2\]"),
+        (lambda: Box(0, [1, 1, 1], R=np.diag([1, 1, -1])), "R is not a rotation matrix"),
+        (lambda: Box(None, [1, 1, 1]), "body must be the number of a joint, its or its body's name"),
         (lambda: Box(0, [1, 1, 1], R=np.ones((3, 3))), "R is not a rotation matrix"),
         (lambda: contact_points(Plane(), Plane()), "two planes cannot touch"),
         (lambda: contact_points(CUBE, 3), "second must be one of Plane, Sphere"),
     ],
 )
 def test_impossible_shapes_and_pairs_are_refused(make, message):
-    with pytest.raises(InvalidModelError, match=message):
+    with pytest.raises((InvalidModelError, NonFiniteError), match=message):
         make()
 
 

@@ -221,7 +221,9 @@ def test_contacts_of_bodies_that_a_loop_holds_together_are_left_out():
 def test_names_of_contacts_left_out_need_a_model():
     with pytest.raises(ValueError, match="named needs a model"):
         contacts_between([Sphere(0)], [Plane()], named=True)
-    with pytest.raises(InvalidModelError, match="is on body 7"):
+    with pytest.raises(
+        InvalidModelError, match=r"spheres\[0\]: there are 6 joints and the base, -1; got body 7"
+    ):
         contacts_between([Sphere(7)], [Plane()], model=arm())
 
 

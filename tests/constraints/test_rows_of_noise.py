@@ -11,7 +11,8 @@ from scipy.spatial.transform import Rotation
 import treefactor as tf
 from treefactor import constraints
 from treefactor.constraints import Contact, Drive, Plane, RigidContact, Sphere, Stepper, contacts_between
-from treefactor.constraints.contacts import Contacts, gaps_change
+from treefactor.constraints._still_pairs import still_pairs
+from treefactor.constraints.contacts import Contacts
 from treefactor.exceptions import StepError
 from treefactor.kinematics.jacobians import BodyMotions
 from treefactor.mlcp import Status
@@ -51,6 +52,11 @@ def every_contact(model, rng, mu=0.0):
     others = [Sphere(one.parent, one.p, 0.1) for one in model.joints]
     others += [Plane(one.parent, rng.normal(size=3), one.p) for one in model.joints]
     return contacts_between(spheres, others, mu)
+
+
+def gaps_change(model, contacts):
+    """Return for every contact whether some motion changes its gap."""
+    return ~still_pairs(model, [(one.sphere, one.against) for one in contacts])
 
 
 def zero_rows(touch):

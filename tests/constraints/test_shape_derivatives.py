@@ -26,6 +26,7 @@ from treefactor.mlcp import SensitivityStatus
 
 H = 0.01
 BALL, ROD, DRUM = Sphere(0, [0.02, 0, 0], 0.1), Capsule(0, 0.1, 0.4), Cylinder(0, 0.1, 0.4)
+HAT = Cone(0, 0.1, 0.2)
 BRICK, BLOCK = Box(0, [0.4, 0.3, 0.2]), Box(1, [1, 1, 1])
 STONE = Mesh(1, 0.4 * np.random.default_rng(3).normal(size=(12, 3)))
 THIN = Capsule(1, 0.05, 0.6)
@@ -33,6 +34,7 @@ STANDING = [0.1, 0.8, -1.6, -0.1, 0.8, -1.6, 0.1, -0.8, 1.6, -0.1, -0.8, 1.6]  #
 LEVEL = Rotation.identity()
 BASE = Rotation.from_euler("xyz", [13, 24, 5], degrees=True)
 FALL = [0.05, 0.1, -1.0, 0.05, 0.1, -0.05]  # so slow that no step adds points after its first solution
+UPSIDE_DOWN = [0.05, 0.1, 1.0, 0.05, 0.1, -0.05]
 ON_PLANE = {  # shape, height, angles in degrees, velocity
     "box that rests": (BRICK, 0.0999, [0, 0, 10], np.zeros(6)),
     "box that slides": (BRICK, 0.0999, [0, 0, 10], [1, 0.3, 0, 0, 0, 0.2]),
@@ -42,6 +44,11 @@ ON_PLANE = {  # shape, height, angles in degrees, velocity
     "cylinder that rolls": (DRUM, 0.0999, [90.05, 20, 10], [0.1, 0.2, 0, 0.3, 0.1, 2]),
     "cylinder on its rim": (DRUM, 0.205, [20, 20, 10], FALL),
     "cylinder that stands": (DRUM, 0.1995, [0.1, 0.2, 10], FALL),
+    "cone on its rim": (HAT, 0.12, [20, 20, 10], FALL),
+    "cone that rolls on its side": (HAT, 0.0445, [116.5, 0.2, 10], UPSIDE_DOWN),
+    "cone on its tip": (HAT, 0.0881, [160, 20, 10], UPSIDE_DOWN),
+    "cone that stands": (HAT, 0.0995, [0.1, 0.2, 10], FALL),
+    "ellipsoid that rolls": (Ellipsoid(0, [0.1, 0.2, 0.3], p=[0.01, 0.02, 0.03]), 0.1866, [20, 50, 10], FALL),
 }
 ON_SHAPES = {  # shape, place and angles in the axes of the other one, and that; number of near points
     "sphere over a face": (BALL, [0.1, 0.1, 0.599], [3, 4, 5], BLOCK, 1),
@@ -201,8 +208,6 @@ def test_pairs_without_derivatives_are_named_when_they_act():
 @pytest.mark.parametrize(
     "contact",
     [
-        Contact(Cone(0, 0.1, 0.2)),
-        Contact(Ellipsoid(0, [0.1, 0.1, 0.1])),
         Contact(Sphere(0, radius=0.1), HeightField(-1, np.zeros((3, 3)), [2, 2])),
         Contact(
             Sphere(0, radius=0.1),
@@ -210,7 +215,18 @@ def test_pairs_without_derivatives_are_named_when_they_act():
         ),
     ],
 )
-def test_shapes_without_derivatives_are_named_when_they_act(contact):
+def test_surfaces_have_no_derivatives(contact):
+    act_without_derivatives(contact)
+
+
+def test_cones_and_ellipsoids_have_derivatives_on_planes_only():
+    pytest.importorskip("coal")
+    for shape in (HAT, Ellipsoid(0, [0.1, 0.1, 0.1])):
+        act_without_derivatives(Contact(shape, Box(-1, [1, 1, 1], p=[0, 0, -0.5])))
+
+
+def act_without_derivatives(contact):
+    """Let a body fall on a contact, and see the error."""
     q, v = placed([0, 0, 0.0999], LEVEL), [0, 0, -1.0, 0, 0, 0]
     named = f"of a {type(contact.sphere).__name__} on body 0 with a {type(contact.against).__name__} on body"
     with pytest.raises(InvalidModelError, match=named):

@@ -5,7 +5,17 @@ import pytest
 from helpers.bundled_robots import bundled_robot
 
 import treefactor as tf
-from treefactor.constraints import Box, Capsule, Contact, Cylinder, Geometry, Plane, Sphere, contacts_of
+from treefactor.constraints import (
+    Box,
+    Capsule,
+    Contact,
+    Cylinder,
+    Ellipsoid,
+    Geometry,
+    Plane,
+    Sphere,
+    contacts_of,
+)
 from treefactor.exceptions import AdapterError
 
 SOLID = tf.Inertia(1.0, tensor=np.eye(3))
@@ -116,6 +126,25 @@ def test_distances_that_no_motion_changes():
     }
     assert left_out["base", "other 0"] == "same body"
     assert left_out["arm", "askew"] == "adjacent bodies"
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_ellipsoids_turn_in_vain_about_axes_of_revolution(axis):
+    hinge = tf.Joint("hinge", "revolute", axis=np.eye(3)[axis], inertia=SOLID)
+    radii = np.array([[0.3, 0.3, 0.3], [0.1, 0.2, 0.3], *np.where(np.eye(3), 0.3, 0.1)])
+    shapes = Geometry([Ellipsoid(0, x) for x in radii], ["ball", "egg", "x", "y", "z"])
+    left_out = reasons(tf.Model([hinge]), shapes, others=[Sphere(-1, [1.0, 0.3, 0.2], 0.1)])
+    still = {pair[0] for pair, why in left_out.items() if why == STILL}
+    assert still == {"ball", "xyz"[axis]}
+
+
+def test_loops_that_cannot_be_closed_hold_nothing_together():
+    slides = [
+        tf.Joint(f"slide{k}", "prismatic", axis=[0, 0, 1], p=[k, 0, 0], inertia=SOLID) for k in range(2)
+    ]
+    pin = tf.Loop("pin", "spherical", 0, 1)  # of points that stay 1 m apart
+    boxes = Geometry([Box(k, [1.5, 1.5, 1.5]) for k in range(2)], ["left", "right"])
+    assert reasons(tf.Model(slides, loops=[pin]), boxes) == {}
 
 
 def test_bodies_that_loops_hold_together_keep_their_distance():

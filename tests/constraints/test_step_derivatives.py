@@ -78,6 +78,74 @@ def test_a_box_that_lands_on_corners(friction):
         check(stepper, q, np.array([0.5, 0.2, -1.0, 0.3, 0.2, 0.1]), np.zeros(6))
 
 
+SPLIT = {"h": 0.01, "limits": False, "correction": "split"}
+
+
+@pytest.mark.parametrize("friction", ["pyramid", "box"])
+@pytest.mark.parametrize("name", SURFACES)
+def test_split_corrections_of_spheres_and_planes(name, friction):
+    against, seed = SURFACES[name]
+    q, v, tau, _ = arguments(TREE, seed)
+    contact = Contact(Sphere(8, [0.1, 0.0, 0.2], 3.0), against, 0.4)
+    stepper = Stepper(TREE, [contact], friction=friction, **SPLIT)
+    check(stepper, q, v, tau)
+    assert stepper._last.active.any() or friction == "box"
+    assert stepper._solved(q, v, tau, 0.0).removal is not None
+
+
+def test_split_corrections_beside_loops_and_limits():
+    model, q = CASES["leg"]
+    v = 0.1 * closed_velocity(model, q, 1)
+    foot = Sphere(7, [0.1, 0.2, 0.3], 0.1)
+    height = Stepper(model, [Contact(foot)], limits=False).step(q, v).gap[0]
+    ground = Plane(-1, point=[0.0, 0.0, height + 0.01])
+    check(Stepper(model, [Contact(foot, ground, 0.3)], **SPLIT), q, v, np.ones(model.nv))
+    rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.01]))
+    hinge = {"kind": "revolute", "axis": [0, 1, 0], "inertia": rod, "lower": -1.0, "upper": 0.5}
+    model = tf.Model([tf.Joint("upper", **hinge), tf.Joint("lower", parent=0, p=[0, 0, -1.0], **hinge)])
+    for q in ([0.51, 0.2], [-1.02, 0.499], [0.51, -1.01], [0.51, -0.9999]):
+        stepper = Stepper(model, h=0.01, correction="split")
+        check(stepper, np.array(q), np.array([3.0, 2.0]), np.zeros(2))
+        assert stepper._solved(np.array(q), np.array([3.0, 2.0]), np.zeros(2), 0.0).removal is not None
+
+
+@pytest.mark.parametrize("friction", ["pyramid", "box"])
+@pytest.mark.parametrize("rise", [0.0, 0.3])
+def test_a_split_correction_that_presses_on_an_open_gap(rise, friction):
+    """One end of a rod is in the floor; its middle is under a ceiling that the correction closes."""
+    rod = tf.Inertia(1.0, [0.01, 0.0, 0.02], np.diag([0.01, 0.1, 0.1]))
+    model = tf.Model([tf.Joint("rod", "freeflyer", inertia=rod)])
+    end, middle = Sphere(0, [-0.5, 0.02, 0.0], 0.1), Sphere(0, [0.0, 0.1, 0.0], 0.1)
+    q = tf.normalize(model, np.array([0.0, 0.0, 0.06, 0.01, 0.02, 0.03, 1.0]))
+    v = np.array([0.2, 0.1, rise, 0.1, 0.2, 0.3])
+    down = np.array([0.1, 0.0, -1.0])
+    gap = Stepper(model, [Contact(middle, Plane(-1, down))]).step(q, v).gap[0]
+    ceiling = Plane(-1, down, (gap - 1e-3 - 2e-3 * (rise > 0.0)) * down / (down @ down))
+    contacts = [Contact(end, mu=0.5), Contact(middle, ceiling, mu=0.5)]
+    stepper = Stepper(model, contacts, h=0.01, correction="split", friction=friction)
+    check(stepper, q, v, np.zeros(6))
+    rows, solution = stepper._solved(q, v, np.zeros(6), 0.0).removal
+    assert (rows.gap > 0.0).tolist() == [False, True]
+    assert solution.gamma.all()
+
+
+def test_gaps_of_zero_and_impossible_corrections():
+    stepper = Stepper(BALL, [Contact(Sphere(0, radius=0.1))], correction="split", stabilization=1.0)
+    edge = stepper.derivatives([0, 0, 0.1], [0.0, 0.0, -1.0])
+    assert edge.status is SensitivityStatus.DEGENERATE
+    np.testing.assert_array_equal(np.isnan(edge.dv_dq), [[False, False, True]] * 3)
+    leaving = stepper.derivatives([0, 0, 0.09], [0.0, 0.0, 1.0])
+    assert leaving.status is SensitivityStatus.STRICT
+    np.testing.assert_allclose(leaving.dq_dq, np.diag([1.0, 1.0, 0.0]), atol=1e-12)
+    np.testing.assert_allclose(leaving.dv_dv, np.eye(3), atol=1e-12)
+    between = [
+        Contact(Sphere(0, radius=0.1)),
+        Contact(Sphere(0, radius=0.1), Plane(-1, [0, 0, -1.0], [0, 0, 0.19])),
+    ]
+    stuck = Stepper(BALL, between, correction="split").derivatives([0, 0, 0.095], np.zeros(3))
+    np.testing.assert_allclose(stuck.dq_dq, np.eye(3), atol=1e-12)
+
+
 def test_limits_of_joints():
     rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.01]))
     hinge = {"kind": "revolute", "axis": [0, 1, 0], "inertia": rod, "lower": -1.0, "upper": 0.5}

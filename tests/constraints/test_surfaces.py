@@ -46,6 +46,23 @@ CUBE = Mesh(-1, CORNERS, faces=FACES, convex=False)
 BALL = Sphere(0, radius=0.05)
 
 
+def surface(faces):
+    """Return the surface of faces of the cube."""
+    return Mesh(-1, CORNERS, faces=faces, convex=False)
+
+
+def test_repeated_faces_and_unused_corners_are_left_out():
+    once, twice = surface(FACES), surface([*FACES, *(face[1:] + face[:1] for face in FACES[:3])])
+    for name, array in vars(once.surface).items():
+        np.testing.assert_array_equal(array, getattr(twice.surface, name))
+    far = Mesh(-1, [*CORNERS, [9, 9, 9]], faces=FACES, convex=False)
+    slide = tf.Model([tf.Joint("slide", "prismatic", axis=[0, 0, 1], inertia=tf.Inertia(1.0))])
+    np.testing.assert_array_equal(bounding_boxes(slide, [far], [0.0]), [[[-0.5] * 3, [0.5] * 3]])
+    fins = surface([[0, 1, 3], [1, 0, 4], [0, 1, 7]])  # three triangles beside one edge
+    assert fins.surface.edge_borders.sum() == 6
+    assert len(contact_points(fins, BALL, at(0, 0, 0), at(0.0, 0.0, 0.0), 2.0).gaps)
+
+
 def at(x, y, z, turn=(0.0, 0.0, 0.0)):
     """Return a placement."""
     return np.column_stack([Rotation.from_euler("xyz", turn).as_matrix(), [x, y, z]])
@@ -180,6 +197,12 @@ def test_bounds_and_pickles_of_surfaces():
         (lambda: Mesh(-1, CORNERS, faces=[[0, 1, 8]], convex=False), InvalidModelError, "of the 8 vertices"),
         (lambda: Mesh(-1, CORNERS, faces=[[0, 1, 1]], convex=False), InvalidModelError, "have no area"),
         (lambda: Mesh(-1, CORNERS, faces=[0, 1, 2], convex=False), ShapeError, r"shape \(faces, 3\)"),
+        (lambda: surface([[0, 1, 2, 3]]), ShapeError, r"got \(1, 4\): divide others into triangles"),
+        (lambda: surface([[0, 1, 2], [1, 2]]), InvalidModelError, "divide others into triangles"),
+        (lambda: surface([[0, 1, -1]]), InvalidModelError, "of the 8 vertices, from 0"),
+        (lambda: surface([[0.0, 1.0, 2.0]]), InvalidModelError, "of the 8 vertices, from 0"),
+        (lambda: surface(np.zeros((0, 3), int)), InvalidModelError, "got no faces"),
+        (lambda: surface([[0, 1, 3], [0, 3, 1]]), InvalidModelError, "face opposite ways.* of one side"),
         (
             lambda: HeightField(-1, np.zeros((1, 5)), [1, 1]),
             InvalidModelError,

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from helpers.bundled_robots import bundled_robot
 from helpers.sweeps import sweep
@@ -10,18 +11,10 @@ import treefactor as tf
 from treefactor import robots
 from treefactor._util.xml import parse
 from treefactor.exceptions import AdapterError
+from treefactor.model._urdf_shapes import mesh_places
+from treefactor.model.meshes import mesh_vertices
 
-COLLADA = "expected a mesh in STL or OBJ format, got '.dae'"
-ERRORS = {  # robots of example-robot-data that are not read, and why
-    **dict.fromkeys(["baxter"], "expected a mesh in STL or OBJ format, got '.DAE'"),
-    **dict.fromkeys(
-        ["anymal-kinova", "borinot_flying_arm_2", "hextilt_flying_arm_5", "hyq_no_sensors"], COLLADA
-    ),
-    **dict.fromkeys(["icub", "icub_reduced", "kinova", "romeo", "romeo_small"], COLLADA),
-    **dict.fromkeys(["tiago", "tiago_dual", "tiago_no_hand"], COLLADA),
-    "ur3": "a URDF has one root link, this one has 0",
-    "centauro": "edges and faces of up to",
-}
+ERRORS = {"ur3": "a URDF has one root link, this one has 0"}  # robots of example-robot-data that are not read
 FAST = "iris", "kinova", "pybullet_data/racecar/racecar_differential"
 OF_THE_URDF = (
     r"joint '|not well-formed|one root link|<origin> of '"  # errors that arise before any shape is read
@@ -30,6 +23,7 @@ OF_THE_URDF = (
 
 @pytest.mark.parametrize("name", sweep(robots.bundled(), lambda name: name in FAST))
 def test_shapes_of_a_robot_are_read_or_an_error_names_file_and_link(name):
+    pytest.importorskip("coal")  # reads COLLADA
     path = bundled_robot(name)
     error = None
     try:
@@ -45,3 +39,35 @@ def test_shapes_of_a_robot_are_read_or_an_error_names_file_and_link(name):
         assert (str(error).startswith(f"{path}: "), error.file) == (True, str(path))
         assert re.search(rf"line \d+: link '|{OF_THE_URDF}", str(error))
         assert name.startswith("pybullet_data/") or ERRORS[name] in str(error)
+
+
+def collada_files(name):
+    """Return the COLLADA files of collision and visual shapes of a robot."""
+    path = bundled_robot(name)
+    try:
+        meshes = {mesh.get("filename", "") for mesh in parse(path, None).iter("mesh")}
+    except AdapterError:
+        return []
+    files = {next(filter(lambda one: one.is_file(), mesh_places(path, mesh)), None) for mesh in meshes}
+    return sorted(file for file in files if file and file.suffix.lower() == ".dae")
+
+
+@pytest.mark.parametrize(
+    "name", sweep(robots.bundled(), lambda name: name in ("kinova", "hextilt_flying_arm_5"))
+)
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_vertices_of_collada_files_are_those_that_another_reader_finds(name):
+    pytest.importorskip("coal")
+    collada = pytest.importorskip("collada")
+    for file in collada_files(name):
+        document = collada.Collada(str(file), ignore=[collada.common.DaeBrokenRefError])
+        if document.errors:  # it leaves out parts without a material
+            continue
+        parts = [part for one in document.scene.objects("geometry") for part in one.primitives() if len(part)]
+        parts = [part for part in parts if not isinstance(part, collada.lineset.BoundLineSet)]
+        used = np.concatenate([part.vertex[np.ravel(part.vertex_index)] for part in parts])
+        ours, size = mesh_vertices(file), np.ptp(used, axis=0).max()
+        for end in (np.min, np.max):
+            np.testing.assert_allclose(
+                end(ours, axis=0), end(used, axis=0), atol=1e-5 * size, err_msg=str(file)
+            )

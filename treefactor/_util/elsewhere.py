@@ -81,6 +81,7 @@ USES = {  # what to use here besides declared quantities, by the names that peop
     'the argument reference, a text: treefactor.frame_jacobian(model, q, frame, "LOCAL_WORLD_ALIGNED")': (
         "referenceframe local world localworldaligned"
     ),
+    "treefactor.constraints.Plane(body, normal, point), which is a half-space": "halfspace",
     "arrays [R | p] of shape (3, 4) with the functions of treefactor.se3": (
         "pose transform isometry3 rigidtransform spatialtransform"
     ),

@@ -71,3 +71,8 @@ def require_intact(file: BinaryIO) -> None:
     if damaged is not None:
         raise ValueError(f"{damaged} has another checksum than was written")
     file.seek(0)
+
+
+def cache_folder() -> Path:
+    """Return treefactor's folder among the caches of the user, a relative one if there is no home folder."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "treefactor")

@@ -23,6 +23,8 @@ TREES = {  # the same for a Tree
 }
 
 
+COAL = "pip install 'treefactor[collision]' (coal has no wheels for Windows)"
+
 ARGUMENTS = {  # arguments by their names in other packages, see `plain`
     other: own
     for own, others in {

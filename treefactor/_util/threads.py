@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import cache
 from threading import main_thread
 from typing import TYPE_CHECKING
+
+from ..exceptions import TreefactorError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -74,3 +77,19 @@ def spread(work: Callable[[int, int], object], count: int, threads: int, entries
         wait(helpers)  # no thread writes after this returns or raises
     for helper in helpers:
         helper.result()
+
+
+def one_blas_thread() -> AbstractContextManager:
+    """Return a context in which the linear algebra of NumPy and SciPy uses one thread, as ours does.
+
+    Raises
+    ------
+    TreefactorError
+        If threadpoolctl is not installed.
+    """
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError as error:
+        reason = f"fair times need threadpoolctl ({error}): pip install 'treefactor[bench]'"
+        raise TreefactorError(reason) from None
+    return threadpool_limits(1)

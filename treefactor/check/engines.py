@@ -95,8 +95,9 @@ class KnownEngine:
         if self.newest_python and sys.version_info[:2] > self.newest_python:
             wanted = ".".join(map(str, self.newest_python))
             running = ".".join(map(str, sys.version_info[:2]))
-            get = f"pip install {self.pip}, or make demo PYTHON=python{wanted} in a checkout"
-            return f"it has no wheels for Python {running}: use Python {wanted}, {get}"
+            own = f"use Python {wanted}, pip install {self.pip}"
+            checkout = f"make demo PYTHON=python{wanted}, or make {self.distribution}, which builds it"
+            return f"it has no wheels for Python {running}: {own}; in a checkout {checkout}"
         return f"pip install {self.pip}"
 
 

@@ -15,8 +15,7 @@ from functools import cache
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
+from .._util.files import cache_folder
 from ..exceptions import TreefactorError
 from . import forks
 
@@ -250,7 +249,7 @@ def _environment(python: str) -> dict[str, str]:
     own = {} if python else {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     kept = {key: value for key, value in os.environ.items() if not python or key != "PYTHONPATH"}
-    compiled = user_cache_path("treefactor") / "jax"
+    compiled = cache_folder() / "jax"
     try:
         compiled.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=compiled).close()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
+from importlib import import_module
 from pathlib import Path
 
 from .._version import __version__
 from ..bench import scaling as growth
 from ..check.project.configuration import FAIL_ON
+from ..exceptions import TreefactorError
 from ..identification.columns import KINDS
 from ..model.mechanisms import MECHANISMS
 from ..papers import tables
@@ -322,7 +324,7 @@ def _html(command: argparse.ArgumentParser, name: str) -> None:
         "--html",
         type=_page,
         nargs="?",
-        const=Path(name),
+        const=name,
         metavar="FILE",
         help=f"also write a self-contained page (default: {name} in this folder)",
     )
@@ -334,6 +336,10 @@ def _page(text: str) -> Path:
         raise argparse.ArgumentTypeError(
             f"expected a file name that ends in .html, got {text!r}: without a name put --html at the end"
         )
+    try:
+        import_module("treefactor.report.html")
+    except TreefactorError as error:  # now, not after the comparison
+        raise argparse.ArgumentTypeError(str(error)) from error
     return path
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from threadpoolctl import threadpool_limits
-
 from .. import report
 from .._util.files import replacing
+from .._util.threads import one_blas_thread
 from ..config import show_config
 from ..papers import exhibits, tables
 from .common import DISAGREE, progress
@@ -25,7 +24,7 @@ def run_tables(options: argparse.Namespace) -> int:
     meta = show_config("dicts")
     with replacing(options.json) as json_file, replacing(options.html) as html_file:
         executed = (make() for make in chosen)
-        with threadpool_limits(1, "blas"):  # waiting threads would take processor time
+        with one_blas_thread():  # waiting threads would take processor time
             for table in progress(executed, len(chosen), "executing", lambda table: table.title):
                 computed.append(table)
         report.write_json(

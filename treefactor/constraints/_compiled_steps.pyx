@@ -15,7 +15,7 @@ from ..mlcp._iterate cimport FULL, ON, SOLVED_
 from ..tree._pattern cimport MULTIPLY, SOLVE, Pattern, Workspace, active, carve_workspace, workspace_size
 from ._contacts cimport ContactKernel
 from ._joint_integration cimport CONVERGED, IMPROVES, ROUNDS, JointIntegrator, midpoint_status
-from ._shape_contacts cimport CarriedPoint, PlacedShape, ShapeContactKernel, ShapePoints
+from ._shape_contacts cimport CarriedPoint, NearPoints, PlacedShape, ShapeContactKernel, ShapePoints
 from ._touching cimport MOST_POINTS
 from ._unilateral_rows cimport Near, RowResults, UnilateralRows, keep_open, match_rows, sum_normals
 
@@ -127,6 +127,7 @@ cdef class CompiledSteps:
     cdef bint implicit
     cdef Near near
     cdef ShapePoints points      # of shapes, behind the contacts of spheres
+    cdef NearPoints nearby       # of shapes, in this step
     cdef RowResults results, removing
     cdef Py_ssize_t entries      # of all rows that there is memory for
     cdef Py_ssize_t near_entries     # of normals that there is memory for
@@ -218,6 +219,7 @@ cdef class CompiledSteps:
         self.doubt = self.integers("doubt", self.shapes.count)
         self.carried = <CarriedPoint *> self.bytes("carried",
                                                    MOST_SOLUTIONS * self.pairs * sizeof(CarriedPoint))
+        self.nearby.point = <CarriedPoint *> self.bytes("nearby", self.pairs * sizeof(CarriedPoint))
         self.points.pair = self.integers("pair", self.pairs)
         self.points.place = self.doubles("place", 3 * self.pairs)
         self.points.is_new = self.bytes("is new", self.pairs)
@@ -356,7 +358,7 @@ cdef class CompiledSteps:
         if self.factor.eliminate(&self.packed_H, NULL) >= 0 or not self.compute_momentum(q, v, tau):
             return 0
         self.solve_h(self.momentum, self.free)
-        self.added = 0
+        self.added, self.nearby.count = 0, -1
         for k in range(MOST_SOLUTIONS):
             self.find_rows(q, v)
             if not self.solve_rows(H):
@@ -451,7 +453,7 @@ cdef class CompiledSteps:
         to.slot, to.gap, to.axes = self.number + near, self.gap + near, self.axes + 9 * near
         to.point = self.point + 10 * near
         count = self.shapes.find(self.frames, self.margin, self.last_identity, self.identity,
-                                 self.added, self.carried, self.placed, to)
+                                 self.added, self.carried, self.placed, &self.nearby, to)
         for k in range(count):
             to.slot[k] += self.contacts.count
             if to.is_new[k]:

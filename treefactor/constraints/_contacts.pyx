@@ -35,7 +35,7 @@ for _ in range(3):
 
 cdef inline const BodyMotion *body_motion(const double *frames, Py_ssize_t joint) noexcept nogil:
     """Return the kinematics record of the body of a joint; -1 is the base."""
-    return &BASE if joint < 0 else <const BodyMotion *> (frames + RECORD * joint)
+    return <const BodyMotion *> &BASE if joint < 0 else <const BodyMotion *> (frames + RECORD * joint)
 
 
 cdef inline double dot(const double *a, const double *b) noexcept nogil:

@@ -17,6 +17,8 @@ ctypedef struct PlacedShape:     # a shape in one state
     double velocity[3]           # of its body there
     double spin[3]               # angular velocity of its body
     double turning               # size of that
+    double radius                # of the ball that shapes near it reach, unless it turns
+    double share                 # of the squared distance from it that its turning leaves
     double slack                 # rounding error of the centre
     bint is_lively               # whether it turns much in a step, or moves otherwise than before
 
@@ -33,10 +35,15 @@ ctypedef struct CarriedPoint:    # a point that bodies reach within the step, ca
     Py_ssize_t pair
     TouchPoint at
 
+ctypedef struct NearPoints:      # of all pairs, ascending; those of a state are found once
+    CarriedPoint *point          # at most MOST_POINTS of every pair
+    Py_ssize_t count             # -1 before they are found
+
 cdef class ShapeContactKernel:
     cdef ContactKernel rows
     cdef Py_ssize_t count        # of pairs
     cdef Py_ssize_t shapes       # of shapes on bodies, each once
+    cdef double largest          # of their sizes
     cdef const BodyShape *shape
     cdef const Py_ssize_t *side  # (pairs, 2): shapes of every pair
     cdef double h, gravity
@@ -46,7 +53,7 @@ cdef class ShapeContactKernel:
 
     cdef Py_ssize_t find(self, const double *frames, double margin, const int64_t *before, int64_t *identity,
                          Py_ssize_t carried, const CarriedPoint *more, PlacedShape *placed,
-                         ShapePoints *to) except -1 nogil
+                         NearPoints *known, ShapePoints *to) except -1 nogil
     cdef Py_ssize_t find_doubts(self, const double *moving, double margin, const PlacedShape *placed,
                                 PlacedShape *moved, Py_ssize_t *doubt) noexcept nogil
     cdef bint is_lively(self, const ContactShape *shape, const PlacedShape *placed,
@@ -55,6 +62,7 @@ cdef class ShapeContactKernel:
                                     const Py_ssize_t *doubt, const int64_t *identity,
                                     const PlacedShape *placed, PlacedShape *then,
                                     CarriedPoint *to) except -1 nogil
+    cdef void widen(self, PlacedShape *placed) noexcept nogil
     cdef void place_all(self, const double *frames, PlacedShape *placed) noexcept nogil
     cdef double reach(self, const PlacedShape *a, const PlacedShape *b, const double *apart, double size,
                       double margin) noexcept nogil

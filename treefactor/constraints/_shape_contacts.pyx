@@ -43,7 +43,7 @@ for _ in range(3):
 
 cdef inline const BodyMotion *body_motion(const double *frames, Py_ssize_t joint) noexcept nogil:
     """Return the kinematics record of the body of a joint; -1 is the base."""
-    return &BASE if joint < 0 else <const BodyMotion *> (frames + RECORD * joint)
+    return <const BodyMotion *> &BASE if joint < 0 else <const BodyMotion *> (frames + RECORD * joint)
 
 
 cdef inline Py_ssize_t *integers(cnp.ndarray x):
@@ -95,7 +95,7 @@ cdef double closing_speed(const PlacedShape *a, const PlacedShape *b, const doub
 cdef bint balls_are_apart(const ContactShape *shape, const PlacedShape *a, const double *apart, double size,
                           double reach) noexcept nogil:
     """Return whether the balls around two shapes, or a plane and a ball, are farther apart than the reach."""
-    cdef const double *R = a.pose.R
+    cdef const double *R = &a.pose.R[0]
     if shape.kind == PLANE:
         return R[2] * apart[0] + R[5] * apart[1] + R[8] * apart[2] > size + reach
     reach += shape.size + size
@@ -149,6 +149,7 @@ cdef class ShapeContactKernel:
                 side[2 * k + end] = number
                 shape[number].shape = &(<Collider?> colliders[k][end]).shape
                 shape[number].body, shape[number].own = rows.contact[k].body[end], pose[2 * k + end]
+                self.largest = max(self.largest, shape[number].shape.size)
         self.shape, self.side, self.shapes = shape, side, len(known)
         self.kept = (rows, colliders, finders, poses, h, gravity), shapes, sides, slow
 
@@ -196,7 +197,7 @@ cdef class ShapeContactKernel:
         cdef Py_ssize_t added = len(carried)
         cdef const CarriedPoint *more = <const CarriedPoint *> carried.data
         with nogil:
-            count = self.find(&frames[0], margin, &before[0, 0], identity, added, more, shapes, &to)
+            count = self.find(&frames[0], margin, &before[0, 0], identity, added, more, shapes, NULL, &to)
             size = self.rows.list_columns(count, to.pair, NULL, NULL)
         starts, columns, entries = np.zeros(count + 1, np.intp), np.empty(size, np.intp), np.empty((4, size))
         cdef Py_ssize_t *start = integers(starts)
@@ -250,6 +251,17 @@ cdef class ShapeContactKernel:
         cdef Py_ssize_t k
         for k in range(self.shapes):
             place_shape(body_motion(frames, self.shape[k].body), self.shape + k, placed + k)
+
+    cdef void widen(self, PlacedShape *placed) noexcept nogil:
+        """Compute the balls that shapes near others reach into: without the motion of both, pair by pair."""
+        cdef PlacedShape *one
+        cdef double haste = HASTE * self.h
+        cdef Py_ssize_t k
+        for k in range(self.shapes):
+            one = placed + k
+            one.radius = (self.shape[k].shape.size + haste * (length(one.velocity) + self.largest * one.turning)
+                          + 0.5 * (SKIN + self.h * self.h * self.gravity) + one.slack)
+            one.share = max(0.0, 1.0 - haste * one.turning - SLACK) ** 2
 
     cdef Py_ssize_t find_doubts(self, const double *moving, double margin, const PlacedShape *placed,
                                 PlacedShape *moved, Py_ssize_t *doubt) noexcept nogil:
@@ -358,19 +370,35 @@ cdef class ShapeContactKernel:
 
     cdef Py_ssize_t find(self, const double *frames, double margin, const int64_t *before, int64_t *identity,
                          Py_ssize_t carried, const CarriedPoint *more, PlacedShape *placed,
-                         ShapePoints *to) except -1 nogil:
+                         NearPoints *known, ShapePoints *to) except -1 nogil:
         """Write near points without the tangents of their axes, and identities; return how many there are.
 
-        Carried points follow the others of their pairs, as far as these leave slots.
+        Carried points follow the others of their pairs, as far as these leave slots. Where the other points
+        are known from another call in this state, they are not found again; otherwise they are kept.
         """
-        cdef Py_ssize_t k, i, at, count = 0
+        cdef Py_ssize_t k, i, at, count = 0, next_known = 0
+        cdef bint again = known != NULL and known.count >= 0
         cdef TouchPoint found[MOST_POINTS]
         cdef int holds[MOST_POINTS]
         cdef int s
-        self.place_all(frames, placed)
+        if not again:
+            self.place_all(frames, placed)
+            self.widen(placed)
+        if known != NULL and not again:
+            known.count = 0
         for k in range(self.count):
             at = MOST_POINTS * k
-            s = self.points_of_pair(k, frames, margin, placed, found)
+            if again:
+                s = 0
+                while next_known < known.count and known.point[next_known].pair == k:
+                    found[s] = known.point[next_known].at
+                    s, next_known = s + 1, next_known + 1
+            else:
+                s = self.points_of_pair(k, frames, margin, placed, found)
+                if known != NULL:
+                    for i in range(s):
+                        known.point[known.count].pair, known.point[known.count].at = k, found[i]
+                        known.count += 1
             for i in range(carried):
                 if more[i].pair == k and s < MOST_POINTS:
                     found[s] = more[i].at
@@ -394,10 +422,13 @@ cdef class ShapeContactKernel:
         cdef const PlacedShape *a = placed + self.side[2 * k]
         cdef const PlacedShape *b = placed + self.side[2 * k + 1]
         cdef double apart[3]
-        cdef double reach, size = second.shape.size
+        cdef double reach, square, size = second.shape.size
         cdef int r
         for r in range(3):
             apart[r] = b.center[r] - a.center[r]
+        square = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2]
+        if first.shape.kind != PLANE and a.share * square > (a.radius + b.radius) ** 2:
+            return 0
         reach = self.reach(a, b, apart, size, margin)
         if balls_are_apart(first.shape, a, apart, size, reach + a.slack + b.slack):
             return 0

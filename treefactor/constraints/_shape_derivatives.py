@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import InvalidModelError
-from ..model.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from ._contact_derivatives import Touching, axes_along
 from ._frame_derivatives import Dual, Frames, UnitMotions, cross, frames_of
 from .contact_points import KINDS, Shape, shown
@@ -117,7 +117,7 @@ def _dual_point(first, second, place, gap, normal, identity: int, contact: int) 
         )
         raise InvalidModelError(
             f"a step has no derivatives while contact {contact} acts, of a {one} with a {other}: spheres, "
-            "capsules, boxes and convex meshes have them, and cylinders against planes"
+            "capsules, boxes and convex meshes have them, and all shapes against planes"
         )
     if low is Plane:
         point = _above_plane(*pair, identity)
@@ -135,7 +135,7 @@ def _dual_point(first, second, place, gap, normal, identity: int, contact: int) 
 
 def _has_derivatives(low: type, high: type, *shapes: Shape) -> bool:
     """Return whether the points of a pair are known as functions of the poses."""
-    return (low is Plane and high is Cylinder) or all(
+    return (low is Plane and high in (Cylinder, Cone, Ellipsoid)) or all(
         isinstance(shape, Plane | Sphere | Capsule | Box)
         or (isinstance(shape, Mesh) and shape.hull is not None)
         for shape in shapes
@@ -160,15 +160,29 @@ def _lowest(other: PlacedShape, normal: Dual, identity: int) -> Dual:
     hull = shape.hull if isinstance(shape, Box | Mesh) else None
     if hull is not None:
         return other.point(hull.corners[identity])
-    if not isinstance(shape, Cylinder):
+    if isinstance(shape, Ellipsoid):
+        return _lowest_of_ellipsoid(other, normal)
+    if not isinstance(shape, Cylinder | Cone):
         height = 0.5 * getattr(shape, "length", 0.0) * (1 if identity else -1)
         return other.point(height * UP).minus(normal.scaled(shape.radius))
     rim, k = divmod(identity, 8)
     center, axis = (rim - 0.5) * shape.length * UP, other.vector(UP)
+    if rim and isinstance(shape, Cone):  # its tip
+        return other.point(center)
     if k < 4:  # fixed to the cylinder
         return other.point(center + shape.radius * np.eye(3)[k // 2] * (-1.0 if k % 2 else 1.0))
     across = normal.minus(axis.times(normal.dot(axis)))
     return other.point(center).minus(_unit(across).scaled(shape.radius))
+
+
+def _lowest_of_ellipsoid(other: PlacedShape, normal: Dual) -> Dual:
+    """Return the point with the opposite normal: p - A n / |sqrt(A) n|, A with the squares of the radii."""
+    stretched, push = other.origin.scaled(0.0), other.origin.scaled(0.0)
+    for radius, direction in zip(other.shape.radii, np.eye(3), strict=True):
+        axis = other.vector(direction)
+        part = axis.times(axis.dot(normal)).scaled(radius)
+        stretched, push = stretched.plus(part), push.plus(part.scaled(radius))
+    return other.origin.minus(push.over(stretched.dot(stretched.unit())))
 
 
 def _axis(side: PlacedShape) -> Segment:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from .. import mlcp, so3
-from ..exceptions import InvalidModelError
 from ..kinematics.jacobians import BodyMotions
 from ..mlcp.sensitivities import negligible
 from ..model.gravity import without_gravity
@@ -137,39 +137,42 @@ def momentum_derivatives(stepper, H, q, v, v_new):
 def step_derivatives(stepper, made, q: np.ndarray, v: np.ndarray) -> StepDerivatives:
     """Differentiate a step whose problem has been solved."""
     model, n = stepper.model, stepper.model.nv
-    if stepper.correction != "velocity":
-        raise InvalidModelError("derivatives of a step need correction='velocity'")
     sensitivity = mlcp.sensitivity(made.solution)
-    v_new = made.solution.v
+    status, v_new = sensitivity.status, made.solution.v
     pushed = momentum_derivatives(stepper, made.H, q, v, v_new)
     if pushed is None:
         nothing = np.full((6, n, n), np.nan)
         return StepDerivatives(mlcp.SensitivityStatus.UNSUPPORTED, *nothing)
     at = BodyMotions(model, q, v_new)
-    c, force = _bilateral_derivatives(stepper, at, v_new, made)
+    c, force = _bilateral_derivatives(stepper, at, v_new, made.solution, stepper.stabilization)
     d, push, kinked = _unilateral_derivatives(
         stepper, at, v_new, BodyMotions(model, q, v), v, made, sensitivity
     )
     pushed[0][...] += force + push
     given = (np.concatenate([x, np.zeros((len(x), 3 * n - x.shape[1]))], axis=1) for x in (c, d))
     dv = sensitivity.jvp(np.concatenate(pushed, axis=1), *given).v
-    q_q, q_v, v_v = integration_derivatives(model, v_new, stepper.h)
-    parts = np.hsplit(dv, 3)
-    after = [q_v @ part for part in parts]
+    moved, dmoved = v_new, dv
+    if made.removal is not None:
+        du, of_removal, kinked_there = _removal_derivatives(stepper, made, q, at, dv)
+        moved, dmoved, kinked = v_new + made.removal[1].v, dv + du, kinked or kinked_there
+        status = max(status, of_removal, key=lambda one: one.value)
+    q_q, q_v, _ = integration_derivatives(model, moved, stepper.h)
+    after = [q_v @ part for part in np.hsplit(dmoved, 3)]
     after[0] += q_q
-    status = mlcp.SensitivityStatus.DEGENERATE if kinked else sensitivity.status
-    return StepDerivatives(status, *after, *(v_v @ part for part in parts))
+    v_v = integration_derivatives(model, v_new, stepper.h)[2]
+    status = mlcp.SensitivityStatus.DEGENERATE if kinked else status
+    return StepDerivatives(status, *after, *(v_v @ part for part in np.hsplit(dv, 3)))
 
 
 def _bilateral_derivatives(
-    stepper, at: BodyMotions, v_new: np.ndarray, made
+    stepper, at: BodyMotions, v: np.ndarray, solution, share: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return derivatives by q of c - C v_new, and of the forces of loops."""
+    """Return derivatives by q of c - C v, where c removes a share of errors, and of the forces of loops."""
     rows, n = prepared_rows(stepper._loops, ()), stepper.model.nv
     still = np.zeros(n)
-    derivatives = rows.rows(at, v_new, still)
-    derivative = -stepper.stabilization / stepper.h * derivatives.J - derivatives.drate[:, :n]
-    return derivative, rows.force_derivatives(at, v_new, still, made.solution.gamma_c)
+    derivatives = rows.rows(at, v, still)
+    by_q = -share / stepper.h * derivatives.J - derivatives.drate[:, :n]
+    return by_q, rows.force_derivatives(at, v, still, solution.gamma_c)
 
 
 def _unilateral_derivatives(
@@ -179,46 +182,113 @@ def _unilateral_derivatives(
 
     Bodies move with v_new in the state `at`, and with v in the state `before`.
     """
-    model, rows, touch, contacts = stepper.model, made.rows, made.touch, stepper._contacts
-    count, n, K = len(rows.of), stepper.model.nv, stepper.stabilization
+    rows, touch, contacts, count = made.rows, made.touch, stepper._contacts, len(made.rows.of)
+    K = 0.0 if stepper.correction == "split" else stepper.stabilization
     share = np.where(rows.gap > 0.0, 1.0, K)[:, None] / stepper.h
-    gaps, moved, push = np.zeros((len(rows.gap), n)), np.zeros((len(rows.gap), n)), np.zeros((n, n))
-    _, k, sign, _ = stepper._limits
-    gaps[count + np.arange(len(k)), k] = sign
-    near = np.repeat(np.arange(len(touch.which)), np.diff(touch.start))
-    normals = np.zeros((len(touch.which), n))
-    normals[near, touch.column] = touch.data[0]
-    gaps[:count] = rows.along[:, :1] * normals[rows.of]
+    gaps, moved, push = _row_derivatives(stepper, touch, rows, made.solution, sensitivity, at, v_new)
     rebounds = rows.d > -share[:, 0] * rows.gap  # Newton: d = -e n . v
     e = contacts.restitution[touch.which][rows.of, None]
     by_v, by_q = np.zeros_like(gaps), np.zeros_like(gaps)
-    by_v[:count] = np.where(rebounds[:count, None], -e * normals[rows.of], 0.0)
-    acting = np.flatnonzero((sensitivity.held | sensitivity.full)[:count])
-    half, first = freedoms_of(model).path.shape[1], len(touch.which) - len(touch.places)
-    for of_shapes in (False, True):
-        some = acting[(rows.of[acting] >= first) == of_shapes]
-        if not len(some):
-            continue
-        points, of = np.unique(rows.of[some], return_inverse=True)
-        geometry, gap = _geometry(contacts, touch, points, at, v_new)
+    by_v[:count] = np.where(rebounds[:count, None], -e * _normals(stepper, touch)[rows.of], 0.0)
+    if rebounds.any():
+        along = np.broadcast_to([1.0, 0.0, 0.0], (count, 3))
+        by_q[:count] = -e * _moved(stepper, touch, rows.of, along, sensitivity, before, v)
+    by_q = np.where(rebounds[:, None], by_q, -share * gaps) - moved
+    kink = np.zeros_like(gaps, dtype=bool)
+    if K < 1.0:
+        kink = _at_zero(stepper, rows, made.solution, sensitivity, gaps) & ~rebounds[:, None]
+    _clean(stepper, by_q, kink, rows)
+    return np.concatenate([by_q, by_v], axis=1), push, bool(kink.any() or np.isnan(push).any())
+
+
+def _removal_derivatives(
+    stepper, made, q: np.ndarray, at: BodyMotions, dv: np.ndarray
+) -> tuple[np.ndarray, mlcp.SensitivityStatus, bool]:
+    """Return derivatives (nv, 3 nv) of the motion that removes overlaps, their status, whether some are NaN.
+
+    Those of v_new, with which bodies move in the state `at`, are dv. Rows of gaps that are open may close by
+    what v_new leaves of them.
+    """
+    (rows, solution), model, h = made.removal, stepper.model, stepper.h
+    n, u, sensitivity = model.nv, solution.v, mlcp.sensitivity(solution)
+    moving = BodyMotions(model, q, u)
+    c, force = _bilateral_derivatives(stepper, moving, u, solution, 0.0)
+    gaps, moved, push = _row_derivatives(stepper, made.touch, rows, solution, sensitivity, moving, u)
+    count, is_open = len(rows.of), rows.gap >= 0.0
+    left = np.zeros_like(gaps)
+    left[:count] = _moved(stepper, made.touch, rows.of, rows.along, sensitivity, at, made.solution.v)
+    share = np.where(is_open, 1.0, stepper.stabilization)[:, None] / h
+    by_q = -share * gaps - moved - np.where(is_open[:, None], left, 0.0)
+    kink = _at_zero(stepper, rows, solution, sensitivity, gaps)
+    _clean(stepper, by_q, kink, rows)
+    turned = rnea_derivatives(without_gravity(model), q, np.zeros(n), u)[0]
+    changes = [
+        np.concatenate([x, np.zeros((len(x), 2 * n))], axis=1) for x in (push + force - turned, c, by_q)
+    ]
+    changes[2][is_open] -= solution.problem.D.toarray()[is_open] @ dv
+    status = sensitivity.status
+    return sensitivity.jvp(*changes).v, status, bool(kink.any() or np.isnan(push).any())
+
+
+def _row_derivatives(
+    stepper, touch, rows, solution, sensitivity, at: BodyMotions, v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return derivatives by q of gaps, of D v at a constant v, and of the forces of contacts.
+
+    Bodies move with v in the state `at`. Rows of contacts that do not act have those of their gaps only.
+    """
+    model, count, n = stepper.model, len(rows.of), stepper.model.nv
+    gaps, moved, push = np.zeros((len(rows.gap), n)), np.zeros((len(rows.gap), n)), np.zeros((n, n))
+    _, k, sign, _ = stepper._limits
+    gaps[count + np.arange(len(k)), k] = sign
+    gaps[:count] = rows.along[:, :1] * _normals(stepper, touch)[rows.of]
+    half = freedoms_of(model).path.shape[1]
+    for some, points, of in _acting(touch, rows.of, sensitivity):
+        geometry, gap = _geometry(stepper._contacts, touch, points, at, v)
         if gap is not None:
             gaps[some] = rows.along[some, :1] * to_v(at, gap.derivative[:, 0, :half])[of]
         moved[some] = to_v(at, geometry.rates(of, rows.along[some])[:, :half])
         forces = np.zeros((len(points), 3))
-        np.add.at(forces, of, rows.along[some] * made.solution.gamma[some, None])
+        np.add.at(forces, of, rows.along[some] * solution.gamma[some, None])
         push += geometry.force_derivatives(model, forces)
-        if rebounds[some].any():
-            approach, _ = _geometry(contacts, touch, points, before, v)
-            rates = approach.rates(of, np.broadcast_to([1.0, 0.0, 0.0], (len(some), 3)))
-            by_q[some] = -e[some] * to_v(at, rates[:, :half])
-    by_q = np.where(rebounds[:, None], by_q, -share * gaps) - moved
-    kink = np.zeros_like(gaps, dtype=bool)
-    if K < 1.0:
-        at_zero = sensitivity.held & ~rebounds & negligible(made.solution, rows.gap / stepper.h)
-        kink = at_zero[:, None] & (gaps != 0.0)
-        by_q[kink] = np.nan
+    return gaps, moved, push
+
+
+def _moved(stepper, touch, rows_of, along, sensitivity, at: BodyMotions, v: np.ndarray) -> np.ndarray:
+    """Return derivatives by q of the velocities along directions at contacts, of rows that act."""
+    moved, half = np.zeros((len(rows_of), len(v))), freedoms_of(stepper.model).path.shape[1]
+    for some, points, of in _acting(touch, rows_of, sensitivity):
+        geometry, _ = _geometry(stepper._contacts, touch, points, at, v)
+        moved[some] = to_v(at, geometry.rates(of, along[some])[:, :half])
+    return moved
+
+
+def _acting(touch, rows_of: np.ndarray, sensitivity) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield rows that act, their contacts, and which of these each row belongs to: spheres, then shapes."""
+    acting = np.flatnonzero((sensitivity.held | sensitivity.full)[: len(rows_of)])
+    first = len(touch.which) - len(touch.places)
+    for some in (acting[rows_of[acting] < first], acting[rows_of[acting] >= first]):
+        if len(some):
+            yield some, *np.unique(rows_of[some], return_inverse=True)
+
+
+def _normals(stepper, touch) -> np.ndarray:
+    """Return the rows of the normals of near contacts, shape (contacts, nv)."""
+    normals = np.zeros((len(touch.which), stepper.model.nv))
+    normals[np.repeat(np.arange(len(touch.which)), np.diff(touch.start)), touch.column] = touch.data[0]
+    return normals
+
+
+def _at_zero(stepper, rows, solution, sensitivity, gaps: np.ndarray) -> np.ndarray:
+    """Return which derivatives by q change gaps that are zero within rounding, of rows that hold."""
+    at_zero = sensitivity.held & negligible(solution, rows.gap / stepper.h)
+    return at_zero[:, None] & (gaps != 0.0)
+
+
+def _clean(stepper, by_q: np.ndarray, kink: np.ndarray, rows) -> None:
+    """Write NaN where there is a kink, and 0 for rounding errors."""
+    by_q[kink] = np.nan
     by_q[np.abs(by_q) <= NOISE / stepper.h * np.abs(rows.D[2]).max(initial=0.0)] = 0.0
-    return np.concatenate([by_q, by_v], axis=1), push, bool(kink.any() or np.isnan(push).any())
 
 
 def _geometry(contacts, touch, points: np.ndarray, at: BodyMotions, v: np.ndarray):

@@ -112,10 +112,10 @@ class Unilateral(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """Contacts, rows, packed H and solution of the problem of a step; velocity that removes overlaps."""
+    """Contacts, rows, H and solution of a step, and rows and solution of the motion that undoes overlaps."""
 
     touch: Touch
     rows: Unilateral
     H: np.ndarray
     solution: mlcp.Solution
-    moved: np.ndarray | None
+    removal: tuple[Unilateral, mlcp.Solution] | None

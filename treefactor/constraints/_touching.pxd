@@ -7,6 +7,11 @@ cdef extern from "kernels/contacts/touch.h" nogil:
         PLANE
         MOST_POINTS
 
+    ctypedef struct BoxTree:
+        int count, levels
+        const int *item
+        const double *bounds
+
     ctypedef struct Polytope:
         int corners, faces, edges
         const double *corner
@@ -18,6 +23,10 @@ cdef extern from "kernels/contacts/touch.h" nogil:
         const int *side
         const int *edge
         const int *footing
+        const int *beside_start
+        const int *beside
+        BoxTree corner_tree, edge_tree
+        double cosine
 
     ctypedef struct Surface:
         int triangles, levels

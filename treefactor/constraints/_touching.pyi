@@ -13,6 +13,7 @@ class Collider:
         extent: np.ndarray,
         size: float,
         hull: tuple,
+        trees: tuple,
         surface: tuple,
     ) -> None: ...
 

@@ -34,14 +34,16 @@ cdef class Collider:
         Radius of a ball around the shape, about this centre.
     hull : tuple of ndarray
         Of boxes and hulls: what `model._hulls.Hull` has.
+    trees : tuple
+        Of these, what `_hull_trees.hull_trees` returns.
     surface : tuple of ndarray
         Of surfaces: what `model._triangles.Triangles` has.
     """
 
     def __cinit__(self, int kind, double radius, double half_length, cnp.ndarray half not None,
                   cnp.ndarray center not None, cnp.ndarray extent not None, double size, tuple hull not None,
-                  tuple surface not None):
-        self.kept = kind, radius, half_length, half, center, extent, size, hull, surface
+                  tuple trees not None, tuple surface not None):
+        self.kept = kind, radius, half_length, half, center, extent, size, hull, trees, surface
         cdef Polytope *to = &self.shape.hull
         cdef cnp.ndarray corners, normals, offsets, areas, start, loop, side, edges, footing
         self.shape.kind, self.shape.radius, self.shape.half_length = kind, radius, half_length
@@ -57,8 +59,19 @@ cdef class Collider:
             to.start, to.loop = <const int *> start.data, <const int *> loop.data
             to.side, to.edge = <const int *> side.data, <const int *> edges.data
             to.footing = <const int *> footing.data
+            self.fill_trees(*trees)
         if surface:
             self.fill_surface(*surface)
+
+    def fill_trees(self, cnp.ndarray beside_start not None, cnp.ndarray beside not None,
+                   cnp.ndarray corners not None, cnp.ndarray corner_bounds not None,
+                   cnp.ndarray edges not None, cnp.ndarray edge_bounds not None, double cosine):
+        """Point to the arrays of the trees of a hull."""
+        cdef Polytope *to = &self.shape.hull
+        to.beside_start, to.beside = <const int *> beside_start.data, <const int *> beside.data
+        fill_tree(&to.corner_tree, corners, corner_bounds)
+        fill_tree(&to.edge_tree, edges, edge_bounds)
+        to.cosine = cosine
 
     def fill_surface(self, cnp.ndarray corners, cnp.ndarray triangles, cnp.ndarray sides, cnp.ndarray normals,
                      cnp.ndarray edge_normals, cnp.ndarray corner_normals, cnp.ndarray edge_borders,
@@ -78,6 +91,12 @@ cdef class Collider:
 
     def __reduce__(self):
         return Collider, self.kept
+
+
+cdef void fill_tree(BoxTree *tree, cnp.ndarray order, cnp.ndarray bounds):
+    """Point to the arrays of a tree of boxes."""
+    tree.count, tree.levels = len(order), len(bounds).bit_length()
+    tree.item, tree.bounds = <const int *> order.data, <const double *> bounds.data
 
 
 cdef int find_points(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B,

@@ -10,10 +10,11 @@ from .._util.validation import as_tuple
 from ..exceptions import InvalidModelError
 from ..kinematics.jacobians import BodyMotions
 from ..model.frames import located
-from ..model.geometry import SHAPES, Shape
+from ..model.geometry import SHAPES, Geometry, Shape
 from ..model.model import Model, require_model
 from ..model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane
 from .contact_points import placement_of
+from .contacts import carrier_of
 
 
 def shape_placements(model: Model, shapes: Iterable[Shape], q) -> np.ndarray:
@@ -34,7 +35,7 @@ def shape_placements(model: Model, shapes: Iterable[Shape], q) -> np.ndarray:
     Raises
     ------
     InvalidModelError
-        If these are not shapes, or a body is not in the model.
+        If these are not shapes, or a body is not in the model; names the shape.
     ShapeError, NonFiniteError, ConfigurationError
 
     Examples
@@ -46,10 +47,12 @@ def shape_placements(model: Model, shapes: Iterable[Shape], q) -> np.ndarray:
     array([0.5, 0. , 2. ])
     """
     require_model(model)
+    names = [f"shape {name!r}" for name in shapes.names] if isinstance(shapes, Geometry) else None
     shapes = as_tuple(shapes, "shapes")
     for k, shape in enumerate(shapes):
         if not isinstance(shape, SHAPES):
             raise InvalidModelError(f"shapes[{k}] is not a shape, but {shape!r}")
+        carrier_of(model, shape, names[k] if names else f"shapes[{k}]")
     at = BodyMotions(model, q)
     placements = np.empty((*at.batch, len(shapes), 3, 4))
     for k, shape in enumerate(shapes):
@@ -76,7 +79,7 @@ def bounding_boxes(model: Model, shapes: Iterable[Shape], q) -> np.ndarray:
     Raises
     ------
     InvalidModelError
-        If these are not shapes, or a body is not in the model.
+        If these are not shapes, or a body is not in the model; names the shape.
     ShapeError, NonFiniteError, ConfigurationError
 
     Examples

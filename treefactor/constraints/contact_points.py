@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._util.messages import COAL
 from .._util.validation import as_real, as_size, require_finite
 from ..exceptions import AdapterError, InvalidModelError, ShapeError
 from ..model._triangles import Triangles
@@ -17,9 +18,8 @@ from ..model.frames import Frame
 from ..model.geometry import SHAPES as KINDS
 from ..model.geometry import Shape
 from ..model.shapes import Box, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
+from ._hull_trees import hull_trees
 from ._touching import Collider, can_touch, touching_points
-
-INSTALL = "pip install 'treefactor[collision]' (coal has no wheels for Windows)"
 
 
 class ContactPoints(NamedTuple):
@@ -122,7 +122,7 @@ def require_points(first: Shape, second: Shape, names: tuple[str, str] | None = 
         f"{type(shape).__name__.lower()} {repr(name) if names else name}"
         for shape, name in ((first, first_name), (second, second_name))
     ]
-    raise AdapterError(f"{texts[0]} against {texts[1]} needs coal: {INSTALL}", "coal")
+    raise AdapterError(f"{texts[0]} against {texts[1]} needs coal: {COAL}", "coal")
 
 
 def has_kernel(first: Shape, second: Shape) -> bool:
@@ -158,13 +158,15 @@ def collider(shape: Shape) -> Collider:
     radius, half_length = getattr(shape, "radius", 0.0), 0.5 * getattr(shape, "length", 0.0)
     half, center, extent = np.zeros(3), np.zeros(3), np.full(3, radius)
     hull: tuple[np.ndarray, ...] = ()
+    trees: tuple = ()
     surface: tuple[np.ndarray, ...] = ()
     size = radius + half_length
     if isinstance(shape, Cylinder | Cone):
         size = float(np.hypot(radius, half_length))
     extent[2] = half_length if isinstance(shape, Cylinder | Cone) else size
-    if isinstance(shape, Box) or (isinstance(shape, Mesh) and shape.convex):
+    if isinstance(shape, Box | Mesh) and shape.hull is not None:
         hull = tuple(np.ascontiguousarray(x) for x in vars(shape.hull).values())
+        trees = hull_trees(shape.hull)
     triangles = surface_of(shape)
     if triangles is not None:
         surface = tuple(np.ascontiguousarray(x) for x in vars(triangles).values())
@@ -177,7 +179,7 @@ def collider(shape: Shape) -> Collider:
         extent, size = shape.radii, float(shape.radii.max())
     if isinstance(shape, Box | Ellipsoid):
         half = extent
-    return Collider(kind_of(shape), radius, half_length, half, center, extent, size, hull, surface)
+    return Collider(kind_of(shape), radius, half_length, half, center, extent, size, hull, trees, surface)
 
 
 def placement_of(shape: Shape) -> tuple[np.ndarray, np.ndarray]:

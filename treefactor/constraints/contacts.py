@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import compress
 from itertools import product as all_pairs
 from numbers import Integral
 
@@ -18,6 +19,7 @@ from ..model.shapes import Plane, Sphere
 from ._contacts import CONTACT, ContactKernel
 from ._shape_contacts import NOTHING_CARRIED, SLOTS, ShapeContactKernel
 from ._step_records import Touch
+from ._still_pairs import still_pairs
 from .contact_points import (
     KINDS,
     Shape,
@@ -28,14 +30,11 @@ from .contact_points import (
     shown,
     slow_finder,
 )
-from .loops import loops_of, random_motions
 from .trajectory import NO_POINTS, StepPoints
 
 FREE = -1  # identity of a slot that holds no point
-SAMPLES = 4  # random configurations in which rates of gaps are compared with zero
 IDENTITY = np.eye(3)
 IDENTITY.flags.writeable = False
-STILL = 1e-9  # relative; a smaller rate is a rounding error
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +143,7 @@ def contacts_between(
 
     Notes
     -----
-    The rates of gaps are analytic functions of q: what is zero in random configurations is zero everywhere.
+    Motions are analytic functions of q: what they leave as it is in random configurations stays everywhere.
 
     Examples
     --------
@@ -173,17 +172,26 @@ def contacts_between(
     pairs += all_pairs(spheres, others)
     if model is None:
         return [Contact(sphere, other, mu) for sphere, other in pairs if sphere.body != other.body]
-    number = {id(side): _carrier(model, side.body, "body") for side in (*spheres, *others)}
+    number = {
+        id(side): carrier_of(model, side, f"{name}[{k}]")
+        for name, given in (("spheres", spheres), ("others", others))
+        for k, side in enumerate(given)
+    }
     candidates = [
         Contact(sphere, other, mu) for sphere, other in pairs if number[id(sphere)] != number[id(other)]
     ]
-    changes = gaps_change(model, candidates)
-    kept = [contact for contact, change in zip(candidates, changes, strict=True) if change]
-    if not named:
-        return kept
-    return kept, [
-        _names(model, contact) for contact, change in zip(candidates, changes, strict=True) if not change
-    ]
+    still = still_pairs(model, [(contact.sphere, contact.against) for contact in candidates])
+    kept = [contact for contact, is_still in zip(candidates, still, strict=True) if not is_still]
+    left_out = [_names(model, contact) for contact in compress(candidates, still)]
+    return (kept, left_out) if named else kept
+
+
+def carrier_of(model: Model, shape: Shape, name: str) -> int:
+    """Return the joint that carries a shape, or raise InvalidModelError with the name of the shape."""
+    try:
+        return body_number(model, shape.body)
+    except (InvalidModelError, IndexError, ValueError) as error:
+        raise InvalidModelError(f"{name}: {error}") from None
 
 
 class Contacts(Sealed):
@@ -310,23 +318,6 @@ def _names(model: Model, contact: Contact) -> tuple[str, str]:
     numbers = [body_number(model, side.body) for side in (contact.sphere, contact.against)]
     first, second = ["base" if k < 0 else model.joints[k].name for k in numbers]
     return first, second
-
-
-def gaps_change(model: Model, contacts) -> np.ndarray:
-    """Return for every contact whether some motion changes its gap, in at least one random configuration."""
-    all_contacts = Contacts(model, contacts)
-    changes = np.zeros(len(contacts), dtype=bool)
-    size = max((np.abs([*c.sphere.center, c.sphere.radius]).max() for c in contacts), default=0.0)
-    for at in random_motions(model, SAMPLES):
-        touch = all_contacts.near(at)
-        rates = np.zeros((len(contacts), model.nv))
-        rates[np.repeat(touch.which, np.diff(touch.start)), touch.column] = touch.data[0]
-        if model.loops:
-            J = loops_of(model).rows(at).dense()
-            rates -= rates @ np.linalg.pinv(J, rcond=STILL) @ J
-        length = max(np.abs(at.p).max(initial=0.0), size)
-        changes |= np.abs(rates).max(axis=1, initial=0.0) > STILL * length
-    return changes
 
 
 def limits_of(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -13,13 +13,13 @@ from .._util.validation import as_number, as_tuple
 from ..exceptions import InvalidModelError
 from ..kinematics.jacobians import BodyMotions
 from ..model._srdf import disabled_collisions
-from ..model.frames import body_number, located
+from ..model.frames import located
 from ..model.geometry import Geometry, Shape
 from ..model.model import Model, require_model
 from ..model.shapes import Plane
 from ._still_pairs import still_pairs
 from .contact_points import contact_points, require_points
-from .contacts import Contact
+from .contacts import Contact, carrier_of
 
 FREE = "freeflyer", "planar", "translation"  # joints that do not hold bodies together
 OVERLAP = 1e-3  # m: pairs that overlap by more at the reference are left out
@@ -118,7 +118,7 @@ def contacts_of(
     shapes, names = geometry.shapes + surroundings.shapes, geometry.names + surroundings.names
     is_excluded = _exclusion(exclude)
     disabled = {} if srdf is None else disabled_collisions(srdf)
-    bodies = [_body(model, shape, name) for shape, name in zip(shapes, names, strict=True)]
+    bodies = [carrier_of(model, shape, f"shape {name!r}") for shape, name in zip(shapes, names, strict=True)]
     joined, links = [_joined(model, body) for body in bodies], [_link(name) for name in names]
     own = range(len(geometry)) if self_collision else ()
     pairs = [*combinations(own, 2)]
@@ -193,14 +193,6 @@ def _exclusion(exclude) -> Callable[[str, str], bool]:
         )
 
     return is_excluded
-
-
-def _body(model: Model, shape: Shape, name: str) -> int:
-    """Return the joint that carries a shape, or raise InvalidModelError with the name of the shape."""
-    try:
-        return body_number(model, shape.body)
-    except (InvalidModelError, IndexError, ValueError) as error:
-        raise InvalidModelError(f"shape {name!r}: {error}") from None
 
 
 def _placements(model: Model, shapes: Sequence[Shape], q) -> list[np.ndarray]:

@@ -238,8 +238,8 @@ class Stepper(Sealed):
         made = self._solved(q, v, tau, t)
         touch, rows, solution = made.touch, made.rows, made.solution
         q_new, v_new = self._integrator.advanced(q, solution.v, self.h)
-        if made.moved is not None:
-            q_new = self._integrator.advanced(q, solution.v + made.moved, self.h)[0]
+        if made.removal is not None:
+            q_new = self._integrator.advanced(q, solution.v + made.removal[1].v, self.h)[0]
         if find_not_finite(q_new) >= 0 or find_not_finite(v_new) >= 0:
             raise StepError("no step from here: numbers overflow", solution)
         own = vars(self)
@@ -272,15 +272,16 @@ class Stepper(Sealed):
         Raises
         ------
         InvalidModelError
-            If the stepper has ``correction="split"``, or a contact acts of a cylinder with another shape than
-            a plane; names it.
+            If a contact acts of a cylinder, cone or ellipsoid with another shape than a plane, or of a
+            surface; names it.
         StepError, NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
             As `step`.
 
         Notes
         -----
         `treefactor.mlcp.sensitivity` of the step's problem, with the derivatives of its rows and momenta. By
-        q along `treefactor.integrate`, before and after the step.
+        q along `treefactor.integrate`, before and after the step. With ``correction="split"`` the motion that
+        removes overlaps is differentiated alike.
 
         Shapes keep the features that touch: a corner on a face, two edges, the lowest point of a rim. Where
         others begin to touch within rounding errors, as of cubes that lie flush on each other, parallel
@@ -397,10 +398,10 @@ class Stepper(Sealed):
             if solution.certificate is not None:
                 message += f": {contradiction(self, touch, rows, solution.certificate)}"
             raise StepError(message, solution)
-        moved = None
+        removal = None
         if self._correction is not None and rows.gap.min(initial=0.0) < -TOUCHING:
-            moved = self._removing(q, v, touch, H, C, solution.v)
-        return Solved(touch, rows, H, solution, moved)
+            removal = self._removing(q, v, touch, H, C, solution.v)
+        return Solved(touch, rows, H, solution, removal)
 
     def _solution(
         self, at: BodyMotions, q, v, H, g, C, c, carried: np.ndarray
@@ -440,8 +441,10 @@ class Stepper(Sealed):
         """Return the kinematics records of the state after a step with the velocity u."""
         return BodyMotions(self.model, *self._integrator.advanced(q, u, self.h)).frames
 
-    def _removing(self, q, v, touch: Touch, H: np.ndarray, C, v_new: np.ndarray) -> np.ndarray | None:
-        """Compute the velocity that, added to v_new, removes a share of overlaps; None if no motion does.
+    def _removing(
+        self, q, v, touch: Touch, H: np.ndarray, C, v_new: np.ndarray
+    ) -> tuple[Unilateral, mlcp.Solution] | None:
+        """Solve for the velocity that, added to v_new, removes a share of overlaps; None if no motion does.
 
         Gaps that v_new leaves open stay open.
         """
@@ -450,7 +453,7 @@ class Stepper(Sealed):
         rest, c = np.zeros(self.model.nv), None if C is None else np.zeros(len(C.start) - 1)
         problem = mlcp.Problem(H, self.model.tree, rest, C, c, rows.D, d, layout="packed")
         solution = mlcp.solve(problem)
-        return solution.v if solution.status is mlcp.Status.SOLVED else None
+        return (rows, solution) if solution.status is mlcp.Status.SOLVED else None
 
     def _free(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute the momentum after the step without impulses, and the packed rows of H."""

@@ -60,7 +60,7 @@ cdef class Terms:
     cdef int describe(self, Term *t, dict own) except -1
 
     cdef Py_ssize_t workspace_size(self) noexcept nogil
-    cdef bint count_at(self, const Py_ssize_t *time) noexcept nogil
+    cdef bint count_at(self, Py_ssize_t time) noexcept nogil
     cdef void add_values(self, const Py_ssize_t *problem, const Py_ssize_t *time, const double *q,
                          const double *v, const double *u, double *cost, double *work) noexcept nogil
     cdef Py_ssize_t motion_size(self) noexcept nogil

@@ -179,12 +179,11 @@ cdef class Terms:
             counts |= scale[k] != 0.0
         return counts
 
-    cdef bint count_at(self, const Py_ssize_t *time) noexcept nogil:
-        """Return whether there are costs at some of 8 times."""
-        cdef double scale[LANES]
+    cdef bint count_at(self, Py_ssize_t time) noexcept nogil:
+        """Return whether there are costs at a time."""
         cdef const Term *t
         for t in self.term[:self.count]:
-            if self.scale(t, time, scale):
+            if t.time[time] != 0.0:
                 return True
         return False
 

@@ -70,7 +70,7 @@ cdef class Splines:
     def __init__(self, cnp.ndarray first not None, cnp.ndarray weight not None, cnp.ndarray lower not None,
                  cnp.ndarray upper not None, cnp.ndarray mix, Py_ssize_t knots):
         self.kept = first, weight, lower, upper, mix
-        self.spline.mix = NULL if mix is None else <const double *> mix.data
+        self.spline.mix = <const double *> NULL if mix is None else <const double *> mix.data
         self.spline.knots, self.spline.nu = knots, lower.shape[0]
         self.spline.order, self.steps = weight.shape[1], weight.shape[0]
         self.spline.first, self.spline.weight = <const Py_ssize_t *> first.data, <const double *> weight.data
@@ -153,7 +153,8 @@ cdef class SampledRollouts:
     terms : Terms
         Costs as data.
     rows, columns, factors : ndarray
-        Generalized forces are the sums of factors times controls: intp, intp and float64 of the same length.
+        Generalized forces are the sums of factors times controls: intp, intp and float64 of the same length,
+        rows in ascending order.
     dt : float
         Length of a step.
     substeps : int
@@ -283,11 +284,12 @@ cdef class SampledRollouts:
         cdef Py_ssize_t problem[LANES]
         cdef Py_ssize_t time[LANES]
         cdef int k
+        if not self.terms.count_at(t):
+            return
         for k in range(LANES):
             problem[k], time[k] = w.problem, t
-        if self.terms.count_at(time):
-            self.terms.add_values(problem, time, positions(simulation, w, half),
-                                  velocities(simulation, w, half), w.u, cost, w.scratch)
+        self.terms.add_values(problem, time, positions(simulation, w, half), velocities(simulation, w, half),
+                              w.u, cost, w.scratch)
 
     cdef void store(self, Simulation simulation, Work *w, Py_ssize_t sample, Py_ssize_t samples,
                     Py_ssize_t place, cnp.ndarray q, cnp.ndarray v) noexcept nogil:

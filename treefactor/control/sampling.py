@@ -473,20 +473,27 @@ class SamplingController(Sealed):
         """Return the weights (B, samples) of samples, and the status (B,) of the plans."""
         weights = np.zeros_like(cost)
         status = np.full(len(cost), SamplingStatus.UPDATED, np.int8)
-        for k, (own, row) in enumerate(zip(weights, cost, strict=True)):
-            finite = np.flatnonzero(np.isfinite(row))
-            if not finite.size:
-                status[k] = SamplingStatus.NON_FINITE
-                continue
-            values = row[finite]
-            if self._method == "mppi":
-                own[finite] = _softmax(values, self._temperature)
-            elif self._method == "predictive":
-                own[finite[values.argmin()]] = 1.0
+        for k, row in enumerate(cost):
+            finite = np.isfinite(row)
+            if finite.all():
+                weights[k] = self._weights_of(row)
+            elif finite.any():
+                weights[k, finite] = self._weights_of(row[finite])
             else:
-                elites = finite[np.argsort(values, kind="stable")[: self._elites]]
-                own[elites] = 1.0 / len(elites)
+                status[k] = SamplingStatus.NON_FINITE
         return weights, status
+
+    def _weights_of(self, cost: np.ndarray) -> np.ndarray:
+        """Return the weights of the finite costs of a robot."""
+        if self._method == "mppi":
+            return _softmax(cost, self._temperature)
+        weights = np.zeros_like(cost)
+        if self._method == "predictive":
+            weights[cost.argmin()] = 1.0
+        else:
+            elites = np.argsort(cost, kind="stable")[: self._elites]
+            weights[elites] = 1.0 / len(elites)
+        return weights
 
     def _update(self, knots, weights, status, best_knots):
         """Let the plans be averages of the samples, and with "cem" the noise their deviation."""
@@ -550,10 +557,18 @@ def _restored(arguments: dict, state: dict) -> SamplingController:
 def _softmax(values: np.ndarray, temperature: float | None) -> np.ndarray:
     """Return weights exp(-values / temperature) that sum up to 1."""
     above = values - values.min()
-    temperature = np.median(above) / SHARPNESS if temperature is None else temperature
+    if temperature is None:
+        temperature = _median(above) / SHARPNESS
     with np.errstate(over="ignore"):
         weights = np.exp(-above / temperature) if temperature > 0.0 else (above == 0.0).astype(float)
     return weights / weights.sum()
+
+
+def _median(values: np.ndarray) -> float:
+    """Return the median of finite numbers: np.median takes four times as long for some thousands."""
+    middle = values.size // 2
+    ordered = np.partition(values, (max(middle - 1, 0), middle))
+    return ordered[middle] if values.size % 2 else 0.5 * (ordered[middle - 1] + ordered[middle])
 
 
 def _terms(cost, sizes: Sizes) -> Terms:

@@ -34,9 +34,9 @@ cdef class DynamicsFunction(ModelFunction):
     cdef Motion motion(self, int lanes, const double **x, double *tau, double *end) noexcept nogil:
         """Return what a recursion reads and where it writes forces tau; with mimic joints from `end` on."""
         cdef Motion m
-        m.v = NULL if self.v == ABSENT else self.expanded(lanes, 1, x[self.v], &end)
-        m.a = NULL if self.a == ABSENT else self.expanded(lanes, 1, x[self.a], &end)
-        m.fext = NULL if self.fext == ABSENT else x[self.fext]
+        m.v = <const double *> NULL if self.v == ABSENT else self.expanded(lanes, 1, x[self.v], &end)
+        m.a = <const double *> NULL if self.a == ABSENT else self.expanded(lanes, 1, x[self.a], &end)
+        m.fext = <const double *> NULL if self.fext == ABSENT else x[self.fext]
         m.tau = self.target(lanes, 1, tau, &end)
         m.end = end
         return m

@@ -18,7 +18,7 @@ cdef inline void choose_inertias(const InertiaSets *sets, Py_ssize_t b, double *
         for lane in range(LANES):
             rows[lane] = sets.first + which[lane] * sets.size
             m.in_lanes = m.in_lanes or rows[lane] != rows[0]
-        m.inertias = gathered if m.in_lanes else rows[0]
+        m.inertias = <const double *> gathered if m.in_lanes else rows[0]
         for e in range(sets.size if m.in_lanes else 0):
             for lane in range(LANES):
                 gathered[e * LANES + lane] = rows[lane][e]

@@ -94,7 +94,7 @@ cdef class Bodies:
         self.m.start = <const Py_ssize_t *> start.data
         self.m.column = <const Py_ssize_t *> column.data
         self.sets.first, self.sets.size = <const double *> sets.data, 10 * len(bodies) + self.m.n
-        self.sets.which = NULL if which is None else <const Py_ssize_t *> which.data
+        self.sets.which = <const Py_ssize_t *> NULL if which is None else <const Py_ssize_t *> which.data
         self.sets.elements = elements
         self.m.inertias, self.m.armature = self.sets.first, self.sets.first + 10 * len(bodies)
         self.one_axis = one_axis

@@ -284,7 +284,7 @@ cdef class BatchKernel(Kernel):
         with np.errstate(divide="ignore"):
             reciprocals = 1 / D
         bad = ~((reciprocals > 0) & np.isfinite(reciprocals))
-        bad |= np.logical_or.reduceat(~np.isfinite(packed), start[:-1], axis=1)
+        bad |= np.logical_or.reduceat(~np.isfinite(packed), start[: len(start) - 1], axis=1)
         failed = np.where(bad, np.arange(len(depth)), -1).max(axis=1, initial=-1)
         packed[failed >= 0] = np.nan
         lanes = np.arange(self.batch)

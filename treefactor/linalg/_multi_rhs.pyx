@@ -50,8 +50,8 @@ cdef void scale_rows(const Shape *t, const double *D, bint root, double *x, Py_s
 cdef void apply(const Shape *t, const double *L, const double *D, const double *inverse, bint ltdl, int op,
                 double *x, Py_ssize_t r) noexcept nogil:
     """x <- op x for an (n, r) matrix, with the factor of H = L^T D L (LTDL) or H = L^T L."""
-    cdef const double *own = NULL if ltdl else inverse
-    cdef const double *diagonal = NULL if ltdl else D
+    cdef const double *own = <const double *> NULL if ltdl else inverse
+    cdef const double *diagonal = <const double *> NULL if ltdl else D
     if op == SOLVE or op == SOLVE_LT or op == HALF_SOLVE:
         apply_l(t, L, own, True, True, x, r)
     if op == MULTIPLY or op == MULTIPLY_L:

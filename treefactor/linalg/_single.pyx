@@ -75,7 +75,6 @@ cdef void load(const Shape *t, const InputMatrix *s, double *X) noexcept nogil:
 
 
 @cython.no_gc                    # arrays and patterns refer to no kernel
-@cython.freelist(8)
 cdef class SingleKernel(Kernel):
     """Keep the factor of one matrix, and run the kernels on it.
 
@@ -145,7 +144,7 @@ cdef class SingleKernel(Kernel):
 
     cdef Py_ssize_t factorize(self, const InputMatrix *given, cnp.ndarray shift):
         cdef const Shape *t = &self.pattern.shape
-        cdef const double *d = NULL if shift is None else <const double *> shift.data
+        cdef const double *d = <const double *> NULL if shift is None else <const double *> shift.data
         if t.tasks:
             return self.factorize_subtrees(given, d)
         if t.n <= SHORT:

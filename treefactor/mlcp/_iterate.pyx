@@ -92,7 +92,7 @@ cdef class Iterate:
         with nogil:
             self.load_values(<const double *> H.data, <const double *> g.data, <const double *> free.data,
                              <const double *> J.data, <const double *> b.data,
-                             NULL if upper is None else <const double *> upper.data, equal)
+                             <const double *> NULL if upper is None else <const double *> upper.data, equal)
 
     cdef void load_values(self, const double *H, const double *g, const double *free, const double *J,
                           const double *b, const double *upper, Py_ssize_t equal) noexcept nogil:

@@ -35,6 +35,8 @@ def positions(tree: Tree, start: np.ndarray, column: np.ndarray) -> np.ndarray:
     """
     trees = _trees(tree)
     count = len(trees.size)
+    if count == 1:
+        return tree.n - trees.place
     rank = np.zeros(count, dtype=np.intp)
     member, rows = coupled_trees(start, trees.which[column], count)
     if len(member):

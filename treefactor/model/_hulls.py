@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..exceptions import InvalidModelError
 from ..tolerances import FLAT_FACE, THIN_HULL
 
 MOST_CORNERS, MOST_NUMBERED = 200, 1 << 14  # of a face, and of a hull: those of kernels/contacts/shapes.h
+DIRECTIONS = 5000  # in which a hull with too many edges keeps its corners: three edges each fit into the most
 TRIANGLE = 3  # corners
 SIGNS = np.array([[x, y, z] for z in (-1.0, 1.0) for y in (-1.0, 1.0) for x in (-1.0, 1.0)])
 # corners of a box by the signs above, counterclockwise from outside: -x, x, -y, y, -z, z
@@ -74,7 +76,8 @@ def _convex_hull(coordinates: bytes) -> Hull:
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) if len(points) > 3 else np.zeros(3)
     if spread[2] <= THIN_HULL * spread[0]:
         raise InvalidModelError(
-            f"{len(points)} points in one plane enclose no volume: a hull needs four that are not"
+            f"{len(points)} points in one plane enclose no volume: a hull needs four that are not, so give a "
+            "flat part a thickness, or take a box"
         )
     try:
         found = ConvexHull(points)
@@ -88,10 +91,17 @@ def _convex_hull(coordinates: bytes) -> Hull:
     regions = _flat_regions(corners, sizes, found, FLAT_FACE * np.ptp(points, axis=0).max())
     faces = {region[0]: _boundary([triangles[k] for k in region]) for region in regions}
     loops = {seed: loop for seed, loop in faces.items() if loop}
+    wide = [loop for loop in loops.values() if len(loop) > MOST_CORNERS]
+    if wide:
+        least = np.concatenate([_flattest(points, loop) for loop in wide])
+        return convex_hull(np.delete(points, least, axis=0))
+    if sum(map(len, loops.values())) > 2 * MOST_NUMBERED:  # twice the edges
+        return convex_hull(points[_outermost(points)])
     used, numbers = np.unique(np.concatenate(list(loops.values())), return_inverse=True)
-    parts = np.split(numbers, np.cumsum([len(loop) for loop in loops.values()])[:-1])
+    ends, order = np.cumsum([0, *map(len, loops.values())]).tolist(), numbers.tolist()
+    parts = [order[start:end] for start, end in pairwise(ends)]
     totals = [sizes[region].sum() for region in regions if region[0] in loops]
-    return _hull(points[used], [part.tolist() for part in parts], None, found.equations[[*loops], :3], totals)
+    return _hull(points[used], parts, None, found.equations[[*loops], :3], totals)
 
 
 def _flat_regions(corners: np.ndarray, sizes: np.ndarray, found, tolerance: float) -> list[list[int]]:
@@ -132,6 +142,28 @@ def _boundary(triangles: list[list[int]]) -> list[int] | None:
     return loop if loop and len(loop) == len(onward) else None
 
 
+def _flattest(points: np.ndarray, loop: list[int]) -> np.ndarray:
+    """Return the corners beyond the most of a face, no two of them neighbours, that stick out least."""
+    x, excess = points[loop], len(loop) - MOST_CORNERS
+    before, along = np.roll(x, 1, axis=0), np.roll(x, -1, axis=0) - np.roll(x, 1, axis=0)
+    height = np.linalg.norm(_cross(x - before, along), axis=1) / np.linalg.norm(along, axis=1)
+    is_out = np.zeros(len(loop), dtype=bool)
+    for k in np.argsort(height, kind="stable").tolist():
+        if not (is_out[k - 1] or is_out[(k + 1) % len(loop)]) and is_out.sum() < excess:
+            is_out[k] = True
+    return np.array(loop)[is_out]
+
+
+def _outermost(points: np.ndarray) -> np.ndarray:
+    """Return the points that are farthest out in one of many directions, which a spiral spreads evenly."""
+    k = np.arange(DIRECTIONS) + 0.5
+    z, angle = 1.0 - 2.0 * k / DIRECTIONS, np.pi * (1.0 + np.sqrt(5.0)) * k
+    across = np.sqrt(1.0 - z * z)
+    directions = np.column_stack([across * np.cos(angle), across * np.sin(angle), z])
+    parts = np.array_split(directions / np.ptp(points, axis=0), DIRECTIONS // 100)
+    return np.unique(np.concatenate([(points @ part.T).argmax(axis=0) for part in parts]))
+
+
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return a × b along the last axis."""
     return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
@@ -145,14 +177,9 @@ def _hull(
     for f, loop in enumerate(faces):
         for first, second in zip(loop, [*loop[1:], loop[0]], strict=True):
             beside.setdefault((min(first, second), max(first, second)), []).append(f)
-    whole = all(len(two) == 2 for two in beside.values())
-    if not whole or max(len(loop) for loop in faces) > MOST_CORNERS or len(beside) > MOST_NUMBERED:
+    if any(len(two) != 2 for two in beside.values()):
         raise InvalidModelError(
-            f"the convex hull of these points has {len(beside)} edges and faces of up to "
-            f"{max(len(loop) for loop in faces)} corners, expected at most {MOST_NUMBERED} and "
-            f"{MOST_CORNERS}: use fewer points"
-            if whole
-            else "these points are too close to each other for the faces of a convex hull: use fewer points"
+            "these points are too close to each other for the faces of a convex hull: use fewer points"
         )
     edges = sorted(beside) if edges is None else edges
     number = {pair: e for e, pair in enumerate(edges)}
@@ -161,12 +188,15 @@ def _hull(
         for loop in faces
         for pair in zip(loop, [*loop[1:], loop[0]], strict=True)
     ]
+    counts, loop = [len(face) for face in faces], np.array([corner for face in faces for corner in face])
+    start = np.cumsum([0, *counts])
+    heights = (corners[loop] * np.repeat(normals, counts, axis=0)).sum(axis=1)
     return Hull(
         *(np.array(x, dtype=float) for x in (corners, normals)),
-        (corners @ normals.T).max(axis=0),
+        np.maximum.reduceat(heights, start[:-1]),
         np.array(areas),
-        np.array(np.cumsum([0, *map(len, faces)]), np.intc),
-        np.array([corner for loop in faces for corner in loop], np.intc),
+        start.astype(np.intc),
+        loop.astype(np.intc),
         np.array(side, np.intc),
         np.array([(*pair, *beside[pair]) for pair in edges], np.intc),
         np.array(

@@ -16,8 +16,8 @@ def read_urdf(path, floating: bool, mimic: bool) -> Parts:
     """Return the joints and frames of a URDF file and the name of the robot: see `Model.from_urdf`."""
     parts = None
     if isinstance(path, (str, os.PathLike)):
-        with suppress(OSError, ValueError), open(path, "rb") as file:
-            parts = _urdf_events.read(file.read(), False, floating, mimic)
+        with suppress(OSError, ValueError):
+            parts = _urdf_events.read(_bytes_of(path), False, floating, mimic)
     if parts is not None:
         return parts
     from . import _urdf_joints
@@ -36,3 +36,15 @@ def read_urdf_text(text: str, floating: bool, mimic: bool) -> Parts:
     from . import _urdf_joints
 
     return _urdf_joints.read_text(text, floating, mimic)
+
+
+def _bytes_of(path) -> bytes:
+    """Return the content of a file; `open` takes three times as long for a small one."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        size, parts = os.fstat(descriptor).st_size + 1, []
+        while part := os.read(descriptor, size):
+            parts.append(part)
+        return b"".join(parts)
+    finally:
+        os.close(descriptor)

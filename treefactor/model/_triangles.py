@@ -67,8 +67,11 @@ def surface_of(points: np.ndarray, faces: np.ndarray) -> Triangles:
     has_area = length > THIN_TRIANGLE * longest
     if not has_area.any():
         raise InvalidModelError("these triangles have no area")
-    triangles, normals = triangles[has_area], across[has_area] / length[has_area, None]
-    order, bounds = _tree(corners[triangles])
+    kept = np.flatnonzero(has_area)[_once(triangles[has_area])]
+    used, number = np.unique(triangles[kept], return_inverse=True)
+    corners, triangles = corners[used], number.reshape(-1, 3)
+    normals = across[kept] / length[kept, None]
+    order, bounds = box_tree(corners[triangles])
     triangles, normals = triangles[order], normals[order]
     ends = np.stack([np.sort(triangles[:, [a, b]]) for a, b, _ in SIDES], axis=1).reshape(-1, 2)
     edges, side = np.unique(ends, axis=0, return_inverse=True)
@@ -99,14 +102,26 @@ def surface_of(points: np.ndarray, faces: np.ndarray) -> Triangles:
     )
 
 
+def _once(triangles: np.ndarray) -> np.ndarray:
+    """Return which triangles to keep, of several equal ones the first, or raise InvalidModelError."""
+    turn = (triangles.argmin(axis=1)[:, None] + np.arange(3)) % 3
+    _, kept = np.unique(np.take_along_axis(triangles, turn, axis=1), axis=0, return_index=True)
+    if len(np.unique(np.sort(triangles[kept], axis=1), axis=0)) < len(kept):
+        raise InvalidModelError(
+            "two triangles with the same corners face opposite ways, as of a sheet that is drawn from both "
+            "sides: leave out those of one side"
+        )
+    return np.sort(kept)
+
+
 def _lists(owner: np.ndarray, item: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return where the items of every owner begin, and all items."""
     start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=count))])
     return start.astype(np.intc), item[np.argsort(owner, kind="stable")].astype(np.intc)
 
 
-def _tree(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the order of triangles (T, 3, 3), and the boxes of a tree that halves them where they spread."""
+def box_tree(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order of items with points (T, k, 3), and the boxes of a tree that halves them."""
     count, middle = len(corners), corners.mean(axis=1)
     low, high, order, bounds = corners.min(axis=1), corners.max(axis=1), np.arange(len(corners)), []
     for level in range(max(1, count // 2).bit_length()):

@@ -10,7 +10,7 @@ from cpython.pycapsule cimport PyCapsule_Import
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.math cimport cos, fabs, fmax, frexp, isfinite, ldexp, sin, sqrt
 from libc.stdlib cimport free, realloc
-from libc.string cimport memchr, memcpy, memset, strchr, strcmp, strlen
+from libc.string cimport memchr, memcpy, memset, strchr, strcmp, strlen, strncmp, strstr
 
 from .._util._small_products cimport apply, multiply
 from ._building cimport frame_at, frame_of, inertia_of, joint_of
@@ -110,7 +110,8 @@ cdef class Events:
     cdef int depth, part, seen
     cdef bint odd                       # something that is left to `_urdf_joints`
     cdef bint inside                    # an <inertial>
-    cdef bint generated                 # the file names xacro: elements with a prefix may be for it
+    cdef bint generated                 # the file names xacro: elements may be for it
+    cdef set prefixes                   # of such elements
     cdef Placement principal            # of the inertial
     cdef Link *link
     cdef Hinge *hinge
@@ -120,7 +121,7 @@ cdef class Events:
     cdef list link_names, hinge_names, types, parents, children, leaders
 
     def __cinit__(self):
-        self.number, self.named, self.name = {}, {}, ""
+        self.number, self.named, self.name, self.prefixes = {}, {}, "", {"xacro"}
         self.link_names, self.hinge_names, self.types = [], [], []
         self.parents, self.children, self.leaders = [], [], []
 
@@ -131,7 +132,7 @@ cdef class Events:
     cdef int start(self, const char *tag, const char **attributes) except -1:
         """Take the beginning of an element."""
         cdef const char *text
-        self.odd = self.generated and strchr(tag, c":") != NULL
+        self.odd = self.generated and self.is_for_xacro(tag, attributes)
         if self.depth == 1:
             text = value(attributes, "name")
             self.name = "" if text == NULL else decoded(text)
@@ -156,6 +157,14 @@ cdef class Events:
                 self.take_of_joint(tag, attributes)
             self.odd = self.odd or not are_usual(attributes)
         return 0
+
+    cdef bint is_for_xacro(self, const char *tag, const char **attributes) except -1:
+        """Return whether an element has xacro's prefix, or one that is bound to xacro's namespace."""
+        while attributes[0] != NULL:
+            if not strncmp(attributes[0], "xmlns:", 6) and strstr(attributes[1], "xacro") != NULL:
+                self.prefixes.add(decoded(attributes[0] + 6))
+            attributes += 2
+        return strchr(tag, c":") != NULL and decoded(tag).rpartition(":")[0] in self.prefixes
 
     cdef int end(self) except -1:
         """Take the end of an element."""
@@ -425,9 +434,11 @@ def read(bytes content not None, bint is_text, bint floating, bint mimic):
     cdef const char *encoding = NULL
     cdef void *parser
     cdef int is_sound
-    if size > 2**30 or b"\0" in content or b"<!DOCTYPE" in content or has_breaks(text, size):
+    if size > 2**30 or b"\0" in content or b"<!DOCTYPE" in content or has_breaks(content):
         return None
-    if text[0] != c"<" and not (text[0] in b" \t\r\n" and b"<?xml" not in content):
+    while text[0] == c" " or text[0] == c"\n" or text[0] == c"\t" or text[0] == c"\r":
+        text, size = text + 1, size - 1
+    if text[0] != c"<":
         return None
     events.generated = b"xacro" in content
     if is_text:
@@ -447,10 +458,13 @@ def read(bytes content not None, bint is_text, bint floating, bint mimic):
         return None
 
 
-cdef bint has_breaks(const char *text, Py_ssize_t size) noexcept:
+cdef bint has_breaks(bytes content) except -1:
     """Return whether an attribute may have a line break or tab, which the parser would replace by blanks."""
-    cdef const char *end = text + size
+    cdef const char *text = PyBytes_AS_STRING(content)
+    cdef const char *begin = text
+    cdef const char *end = text + PyBytes_GET_SIZE(content)
     cdef char quote
+    cdef Py_ssize_t k
     while True:
         text = <const char *> memchr(text, c"=", end - text)
         if text == NULL:
@@ -464,7 +478,10 @@ cdef bint has_breaks(const char *text, Py_ssize_t size) noexcept:
         text += 1
         while text < end and text[0] != quote and text[0] != c"<":
             if text[0] == c"\n" or text[0] == c"\t" or text[0] == c"\r":
-                return True
+                k = text - begin
+                if content.rfind(b"<!--", 0, k) <= content.rfind(b"-->", 0, k):   # not in a comment
+                    return True
+                break
             text += 1
 
 

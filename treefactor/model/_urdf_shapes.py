@@ -85,6 +85,8 @@ class _Reader:
         """Return the shape of an element of a <geometry>."""
         if part.tag == "mesh":
             scale = self.numbers(link, part, "scale", 3) if "scale" in part.attrib else np.ones(3)
+            if not scale.all():
+                raise InvalidModelError(f"the scale of a <mesh> must not be zero, got {part.get('scale')!r}")
             path = self.mesh_path(link, part.get("filename", ""))
             vertices = scale * self.vertices_of(path)
             try:
@@ -113,12 +115,24 @@ class _Reader:
 
     def mesh_path(self, link: str, name: str) -> Path:
         """Return the file of a mesh by its name in the URDF."""
+        if not name:
+            raise self.error(link, "a <mesh> must have the filename of its file, got nothing")
         tried = mesh_places(self.path, name, self.folders)
         for path in tried:
             if path.is_file():
                 return path
-        places = ", ".join(map(str, tried))
-        raise self.error(link, f"found no mesh {name!r}; tried {places}: give its folder as package_dirs=")
+        package = urlparse(name).netloc if name.startswith("package://") else ""
+        if not package:
+            places = ", ".join(map(str, tried))
+            raise self.error(
+                link, f"found no mesh {name!r}; tried {places}: give its folder as package_dirs="
+            )
+        for folder in mesh_places(self.path, f"package://{package}", self.folders):
+            if folder.is_dir():
+                raise self.error(link, f"found no mesh {name!r}: the package {folder} does not have it")
+        places = ", ".join(map(str, [*self.folders, "the folders above the file"]))
+        reason = f"found no package {package!r} of the mesh {name!r} in {places}"
+        raise self.error(link, f"{reason}: give the folder that has the package in it as package_dirs=")
 
     def vertices_of(self, path: Path) -> np.ndarray:
         """Return the vertices of a mesh; every file is read once."""

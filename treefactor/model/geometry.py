@@ -55,6 +55,8 @@ class Geometry(Sealed):
             if not isinstance(shape, SHAPES):
                 known = ", ".join(kind.__name__ for kind in SHAPES)
                 raise InvalidModelError(f"shapes[{k}] must be one of {known}, got {shape!r}")
+        if not all(isinstance(name, str) for name in names):
+            raise InvalidModelError(f"names must be texts, got {names!r}")
         if len(names) != len(shapes):
             raise InvalidModelError(f"expected a name for each of {len(shapes)} shapes, got {len(names)}")
         twice = [name for name, count in Counter(names).items() if count > 1]

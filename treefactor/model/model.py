@@ -120,7 +120,7 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         frames: Sequence[Frame] | None = None,
     ):
         joints, loops, frames = parts_of(joints, loops, frames)
-        gravity = as_vector(gravity, 3, "gravity").copy()
+        gravity = np.array(GRAVITY) if gravity is GRAVITY else as_vector(gravity, 3, "gravity").copy()
         self.__dict__.update(
             joints=joints,
             loops=loops,
@@ -187,15 +187,16 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         Model
         Geometry
             Only with ``geometry``. Shapes are called by their links and numbers, such as "foot_0"; of meshes,
-            in STL or OBJ, the convex hulls are taken.
+            the convex hulls are taken. Files other than STL and OBJ, as COLLADA, are read by coal, from the
+            extra ``collision``, as Pinocchio reads them: their unit is the metre, whatever they say.
 
         Raises
         ------
         AdapterError
             If the file is missing, is not well-formed XML, not a URDF or not a tree, or holds an invalid
             number, an impossible joint or an impossible inertia; names the file, the reason and the link or
-            joint with its line. If a mesh is missing, or a shape or mesh encloses nothing; names
-            the link and where the mesh was looked for.
+            joint with its line. If a mesh is missing or cannot be read, or a shape or mesh encloses
+            nothing; names the link and the file of the mesh, or where it was looked for.
         InvalidModelError
             If the joints do not form a model; names the file and the joint.
         ValueError

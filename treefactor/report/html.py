@@ -12,9 +12,6 @@ from functools import cache
 from io import BytesIO
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
-
 from ..check.cells import EXPLAINED
 from ..exceptions import TreefactorError
 from ..papers.exhibits import Exhibit
@@ -34,6 +31,12 @@ from ..papers.tables.table import (
 )
 from .console import speed
 from .drawings import pattern, picture, tree_drawing
+
+try:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup, escape
+except ImportError as error:
+    raise TreefactorError(f"pages need Jinja2 ({error}): pip install 'treefactor[html]'") from None
 
 __all__ = ["table_html", "write_tables"]
 

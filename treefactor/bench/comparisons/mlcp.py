@@ -12,9 +12,9 @@ from time import process_time
 
 import numpy as np
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
 from ... import mlcp
+from ..._util.threads import one_blas_thread
 from ...mlcp.families import FAMILIES
 from ...mlcp.problem import Problem
 from ..timing import Call, Comparison
@@ -71,7 +71,7 @@ def contacts(
     first = cache(lambda: PeerInput(FAMILIES[family](int(m), SEED)))
     later = cache(lambda: PeerInput(changed(first().problem)))
     solution = cache(lambda: mlcp.solve(first().problem))
-    timed = {"clock": process_time, "patience": PATIENCE, "context": partial(threadpool_limits, 1)}
+    timed = {"clock": process_time, "patience": PATIENCE, "context": one_blas_thread}
 
     def cold() -> Call:
         return Call(partial(mlcp.solve, first().problem))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -53,7 +54,9 @@ def write_one_link(path: Path, folder: Path) -> Path:
         frame = frames[element.get("name", "")]
         for shape in element.iterfind("collision"):
             R, p = _pose(shape)
-            turned = Rotation.from_matrix(frame.R @ R).as_euler("xyz")
+            with catch_warnings():
+                simplefilter("ignore", UserWarning)  # where two axes coincide, any of their angles will do
+                turned = Rotation.from_matrix(frame.R @ R).as_euler("xyz")
             moved = ET.SubElement(link, "collision")
             ET.SubElement(moved, "origin", xyz=_words(frame.p + frame.R @ p), rpy=_words(turned))
             moved.append(shape.find("geometry"))

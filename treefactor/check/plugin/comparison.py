@@ -1,8 +1,8 @@
 """Compare engines on robots under pytest: one test for every robot, engine and quantity.
 
-`Comparison` is registered by the module ``pytest_treefactor`` if ``--treefactor`` is given. Robots are files
-that pytest collects; the tests of a robot are the cells of its comparison, which is computed when the first
-of them runs. Under xdist the tests of one engine run in one process.
+`Comparison` is registered by the module ``treefactor.pytest_plugin`` if ``--treefactor`` is given. Robots are
+files that pytest collects; the tests of a robot are the cells of its comparison, which is computed when the
+first of them runs. Under xdist the tests of one engine run in one process.
 """
 
 from __future__ import annotations

@@ -475,7 +475,7 @@ cdef inline char *place(const StridedOutput *to, Py_ssize_t configuration) noexc
 cdef void put(const Width *width, int count, Results results, const char *workspace, Py_ssize_t numbers,
               Py_ssize_t bytes, const StridedOutput *to, Py_ssize_t at) noexcept nogil:
     """Copy the results of configurations at .. at + count - 1 from workspaces of so many numbers."""
-    cdef const double *sign = NULL if results.first >= 0 else results.sign
+    cdef const double *sign = <const double *> NULL if results.first >= 0 else results.sign
     cdef const char *first
     cdef int part = 0
     if not to.grouped:

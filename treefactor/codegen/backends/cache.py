@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 
-import platformdirs
+from ..._util.files import cache_folder
 
 LIMIT = 256 * 2**20  # most bytes in the cache
 DIGEST = 32  # bytes of the digest at the start of a file
@@ -28,7 +28,7 @@ CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 def default_folder() -> Path | None:
     """Return the user's cache folder, None if there is no home folder."""
-    folder = platformdirs.user_cache_path("treefactor")
+    folder = cache_folder()
     return folder if os.environ.get("HOME") and folder.is_absolute() else None
 
 

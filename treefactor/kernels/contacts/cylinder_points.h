@@ -376,17 +376,26 @@ static void touch_cylinder_hull(const ContactShape *a, const Pose *A, const Cont
     Pose placed = relative(B, A);
     Rod rod = rod_of(a, &placed);
     Direction face = {-INFINITY, {0.0}, OF_FACE, 0}, end = {-INFINITY, {0.0}, OF_END, 0}, flat, best;
+    Cuts cuts;
+    double towards[3];
     double tie = TIE * fmin(a->size, b->size), slack = 0.5 * tie;
     Segment below = {{0.0}, {0.0}, 0.0}, above;
     int part;
+    cuts.count = 0;
+    if (are_apart(b, a, &placed, t->margin, &cuts, towards))
+        return;
     for (int f = 0; f < hull->faces; f++) {
         const double *n = hull->normal + 3 * f;
         Difference D = {{0.0}, {&rod}, 1};
-        double gradient[3];
+        double gradient[3], before = face.separation;
+        if (are_cut(&cuts, &n, 1, 1.0, before))
+            continue;
         subtract3(rod.center, hull->corner + 3 * hull->loop[hull->start[f]], D.apart);
         keep_direction(&face, separation_along(&D, n, gradient), n, OF_FACE, f);
         if (face.separation > t->margin)
             return;
+        if (face.separation > before)
+            add_cut(&cuts, gradient);
     }
     for (int side = 0; side < 2; side++) {
         double n[3];
@@ -400,7 +409,7 @@ static void touch_cylinder_hull(const ContactShape *a, const Pose *A, const Cont
     best = flat;
     best.separation += is_aligned(&rod, flat.n) && flat.feature == OF_FACE ? tie : EQUAL / TIE * tie;
     keep_corners(hull, &rod, &best);
-    keep_edges(hull, &rod, &best);
+    keep_edges(hull, &rod, &cuts, &best);
     if (best.feature == OF_FACE) {
         touch_face_and_rod(hull, best.number, &rod, slack, B, t);
         return;
@@ -437,8 +446,13 @@ static void touch_cylinders(const ContactShape *a, const Pose *A, const ContactS
     Difference D = {{placed.p[0], placed.p[1], placed.p[2]}, {rods, rods + 1}, 2};
     Direction of[2], flat, best;
     double tie = TIE * fmin(a->size, b->size), slack = 0.5 * tie, up[3], across[3], s, low, high;
+    Cuts cuts;
+    double towards[3];
     Segment below, above;
     int reference, part, other;
+    cuts.count = 0;
+    if (are_apart(b, a, &placed, t->margin, &cuts, towards))
+        return;
     for (int k = 0; k < 2; k++) {
         of[k].separation = -INFINITY;
         for (int side = 0; side < 2; side++) {
@@ -456,7 +470,7 @@ static void touch_cylinders(const ContactShape *a, const Pose *A, const ContactS
         return;
     best = flat;
     best.separation += is_aligned(rods + 1 - reference, flat.n) ? tie : EQUAL / TIE * tie;
-    keep_rounds(&D, t->margin, &best);
+    keep_rounds(&D, t->margin, &cuts, &best);
     for (int r = 0; r < 3; r++)
         up[r] = -best.n[r];          /* from the first cylinder to the second */
     if (best.feature == OF_END) {

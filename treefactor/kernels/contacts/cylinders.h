@@ -180,12 +180,13 @@ static void keep_best_of_arc(const Difference *D, const double *u, const double 
 }
 
 /* Edges: directions between the normals of the faces beside them. */
-static void keep_edges(const Polytope *hull, const Rod *rod, Direction *best)
+static void keep_edges(const Polytope *hull, const Rod *rod, Cuts *cuts, Direction *best)
 {
-    for (int e = 0; e < hull->edges; e++) {
+    EdgeWalk walk = walk_over(hull, cuts, best->separation + EXACT);
+    for (int e = next_edge(&walk); e >= 0; e = next_edge(&walk)) {
         const double *one = hull->normal + 3 * hull->edge[4 * e + 2], *other = hull->normal + 3 * hull->edge[4 * e + 3];
         Difference D = {{0.0}, {rod}, 1};
-        double w[3], s, c = dot3(one, other);
+        double w[3], s, c = dot3(one, other), before = best->separation;
         subtract3(rod->center, hull->corner + 3 * hull->edge[4 * e], D.apart);
         along3(other, -c, one, w);
         s = length3(w);
@@ -194,6 +195,11 @@ static void keep_edges(const Polytope *hull, const Rod *rod, Direction *best)
         for (int r = 0; r < 3; r++)
             w[r] /= s;
         keep_best_of_arc(&D, one, w, atan2(s, c), OF_EDGE, e, best);
+        if (best->separation > before) {
+            separation_along(&D, best->n, w);
+            add_cut(cuts, w);
+            walk.known = best->separation + EXACT;
+        }
     }
 }
 
@@ -202,7 +208,7 @@ static double separation_from_hull(const Polytope *hull, const Rod *rod, const d
 {
     Difference D = {{0.0}, {rod}, 1};
     double gradient[3];
-    subtract3(rod->center, farthest_corner(hull, n), D.apart);
+    subtract3(rod->center, hull->corner + 3 * corner_along(hull, n), D.apart);
     return separation_along(&D, n, gradient);
 }
 
@@ -311,7 +317,7 @@ static double bound_around(const Difference *D, const double *n, double angle)
 /* Branch and bound: split a triangle of directions into four until none can hold a better one, or
  * the shapes are known to be apart. */
 static void search_triangle(const Difference *D, const double *a, const double *b, const double *c, double margin,
-                            Direction *best)
+                            Cuts *cuts, Direction *best)
 {
     const double *corner[3] = {a, b, c};
     double n[3], middle[3][3], gradient[3], angle = 0.0, length;
@@ -325,9 +331,14 @@ static void search_triangle(const Difference *D, const double *a, const double *
         subtract3(corner[k], n, across);
         angle = fmax(angle, dot3(across, across));
     }
+    if (are_cut(cuts, corner, 3, 1.0 - 0.5 * angle, best->separation + ROUGH))
+        return;
     angle = 2.0 * asin(0.5 * sqrt(angle));
-    if (separation_along(D, n, gradient) > best->separation)
+    if (separation_along(D, n, gradient) > best->separation) {
         climb(D, n, best);
+        separation_along(D, best->n, gradient);
+    }
+    add_cut(cuts, gradient);
     if (best->separation > margin || angle < NARROW || (angle < WIDE && bound_around(D, n, angle) <= best->separation + ROUGH))
         return;
     for (int k = 0; k < 3; k++) {
@@ -336,13 +347,13 @@ static void search_triangle(const Difference *D, const double *a, const double *
         for (int r = 0; r < 3; r++)
             middle[k][r] /= length;
     }
-    search_triangle(D, middle[0], middle[1], middle[2], margin, best);
+    search_triangle(D, middle[0], middle[1], middle[2], margin, cuts, best);
     for (int k = 0; k < 3; k++)
-        search_triangle(D, corner[k], middle[k], middle[(k + 2) % 3], margin, best);
+        search_triangle(D, corner[k], middle[k], middle[(k + 2) % 3], margin, cuts, best);
 }
 
 /* Two rims: all directions. */
-static void keep_rims(const Difference *D, double margin, Direction *best)
+static void keep_rims(const Difference *D, double margin, Cuts *cuts, Direction *best)
 {
     const Rod *rod = D->rod[0];
     for (int octant = 0; octant < 8; octant++) {
@@ -350,16 +361,16 @@ static void keep_rims(const Difference *D, double margin, Direction *best)
         for (int k = 0; k < 3; k++)
             for (int r = 0; r < 3; r++)
                 corner[k][r] = octant >> k & 1 ? -rod->axis[k][r] : rod->axis[k][r];
-        search_triangle(D, corner[0], corner[1], corner[2], margin, best);
+        search_triangle(D, corner[0], corner[1], corner[2], margin, cuts, best);
     }
 }
 
 /* Two cylinders: directions orthogonal to either axis, and those of two rims. */
-static void keep_rounds(const Difference *D, double margin, Direction *best)
+static void keep_rounds(const Difference *D, double margin, Cuts *cuts, Direction *best)
 {
     for (int k = 0; k < 2; k++)
         keep_best_of_arc(D, D->rod[k]->axis[0], D->rod[k]->axis[1], 2.0 * acos(-1.0), OF_ROUNDS, 0, best);
-    keep_rims(D, margin, best);
+    keep_rims(D, margin, cuts, best);
 }
 
 #endif

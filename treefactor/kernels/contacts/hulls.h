@@ -8,6 +8,7 @@
 #define ALIGNED 3e-3                /* angle, rad, up to which two faces count as parallel */
 #define TIE 5e-4                    /* of the size: axes of parallel faces that separate alike */
 #define EQUAL 1e-9                  /* of the size: axes that separate equally but for rounding */
+#define RIDGES 64                   /* edges of the first hull that are tried at a time */
 
 /* Axes that separate two hulls most: of the faces of each, and of a pair of edges. */
 typedef struct {
@@ -39,26 +40,121 @@ static Pose inverse(const Pose *A)
     return pose;
 }
 
-/* The face of a hull that separates another one most, which is placed in its frame. A corner that was below the last face
- * shows most often that a face separates less. */
-static double best_face(const Polytope *hull, const Polytope *other, const Pose *placed, int *face)
+/* Add a cut in the frame of a shape, from one in that of another one in whose frame it is placed, with the opposite sign:
+ * for normals out of it. */
+static void add_opposite(Cuts *cuts, const Pose *placed, const double *w)
 {
-    double most = -INFINITY;
-    int below = 0;
-    for (int f = 0; f < hull->faces; f++) {
-        double n[3], shift = dot3(hull->normal + 3 * f, placed->p) - hull->offset[f], least;
-        turn_back(placed->R, hull->normal + 3 * f, n);
-        least = dot3(n, other->corner + 3 * below);
-        for (int k = 0; k < other->corners && least + shift > most; k++) {
-            double height = dot3(n, other->corner + 3 * k);
-            if (height < least) {
-                least = height;
-                below = k;
+    double back[3], other[3] = {-w[0], -w[1], -w[2]};
+    turn_back(placed->R, other, back);
+    add_cut(cuts, back);
+}
+
+/* The separation along a face of a hull from another one, which is placed in its frame; w <- from the face to the corner of
+ * that which is lowest over it. */
+static double separation_of_face(const Polytope *hull, int face, const Polytope *other, const Pose *placed, int *corner,
+                                 double *w)
+{
+    const double *n = hull->normal + 3 * face;
+    double down[3] = {-n[0], -n[1], -n[2]}, own[3], x[3];
+    turn_back(placed->R, down, own);
+    *corner = corner_along(other, own);
+    place(placed, other->corner + 3 * *corner, x);
+    subtract3(x, hull->corner + 3 * hull->loop[hull->start[face]], w);
+    return dot3(n, x) - hull->offset[face];
+}
+
+/* Of the faces at some corners, that which may separate most by the cuts, if by more than most; -1 if there is none. */
+static int most_promising_face(const Polytope *hull, const int *corner, int corners, const Cuts *cuts, double *most)
+{
+    int best = -1;
+    for (int c = 0; c < corners; c++)
+        for (int k = 2 * hull->beside_start[corner[c]]; k < 2 * hull->beside_start[corner[c] + 1]; k++) {
+            int face = hull->edge[4 * hull->beside[k / 2] + 2 + k % 2];
+            double high = INFINITY;
+            for (int i = 0; i < cuts->count && high > *most; i++) {
+                double h = dot3(hull->normal + 3 * face, cuts->way[i]);
+                high = h < high ? h : high;
+            }
+            if (high > *most) {
+                *most = high;
+                best = face;
             }
         }
-        if (least + shift > most) {
-            most = least + shift;
-            *face = f;
+    return best;
+}
+
+/* Go from the corners that are farthest along a direction, out of the first hull, to faces beside these that may separate
+ * more, and add their cuts; returns the largest separation. Each hull is placed in the frame of the other one. */
+static double search_faces(const Polytope *const *hulls, const Pose *const *placed, const double *n, double margin, Cuts *cuts)
+{
+    double known = -INFINITY, back[3], w[3];
+    int first[2], corners[2] = {1, 1};
+    const int *corner[2] = {first, first + 1};
+    for (int r = 0; r < 3; r++)
+        w[r] = -n[r];
+    turn_back(placed[0]->R, w, back);
+    first[0] = corner_along(hulls[0], n);
+    first[1] = corner_along(hulls[1], back);
+    for (int search = 0; search < MOST_CUTS && known <= margin; search++) {
+        double most = known;
+        int face = most_promising_face(hulls[0], corner[0], corners[0], cuts, &most);
+        int other = most_promising_face(hulls[1], corner[1], corners[1], cuts + 1, &most), side = other >= 0;
+        if (side)
+            face = other;
+        if (face < 0)
+            break;
+        corner[side] = hulls[side]->loop + hulls[side]->start[face];
+        corners[side] = hulls[side]->start[face + 1] - hulls[side]->start[face];
+        corner[1 - side] = first + 1 - side;
+        corners[1 - side] = 1;
+        known = fmax(known, separation_of_face(hulls[side], face, hulls[1 - side], placed[side], first + 1 - side, w));
+        add_cut(cuts + side, w);
+        add_opposite(cuts + 1 - side, placed[side], w);
+    }
+    return known;
+}
+
+/* The face of a hull that separates another one most, which is placed in its frame, among those that may separate by as much
+ * as known; -INFINITY without one. A corner that was below the last face shows most often that a face separates less. */
+static double best_face(const Polytope *hull, const Polytope *other, const Pose *placed, double known, Cuts *cuts, int *best)
+{
+    EdgeWalk walk = walk_over(hull, cuts, known);
+    const double *below = other->corner;
+    double most = -INFINITY;
+    for (int edge = next_edge(&walk); edge >= 0; edge = next_edge(&walk))
+        for (int which = 0; which < 2; which++) {
+            int face = face_with(hull, edge, which);
+            const double *normal = hull->normal + 3 * face;
+            double down[3], n[3], shift, separation;
+            if (face < 0 || are_cut(cuts, &normal, 1, 1.0, known))
+                continue;
+            shift = dot3(normal, placed->p) - hull->offset[face];
+            turn_back(placed->R, normal, n);
+            if (dot3(n, below) + shift < most)
+                continue;
+            for (int r = 0; r < 3; r++)
+                down[r] = -n[r];
+            below = other->corner + 3 * corner_along(other, down);
+            separation = dot3(n, below) + shift;
+            if (separation > most || (separation == most && face < *best)) {
+                most = separation;
+                *best = face;
+            }
+        }
+    return most;
+}
+
+/* The same of two boxes. */
+static double best_face_of_box(const ContactShape *box, const ContactShape *other, const Pose *placed, int *face)
+{
+    double most = -INFINITY;
+    for (int axis = 0; axis < 3; axis++) {
+        double separation = fabs(placed->p[axis]) - box->half[axis];
+        for (int r = 0; r < 3; r++)
+            separation -= fabs(placed->R[3 * axis + r]) * other->half[r];
+        if (separation > most) {
+            most = separation;
+            *face = 2 * axis + (placed->p[axis] > 0.0);
         }
     }
     return most;
@@ -102,76 +198,81 @@ static void best_edges_of_boxes(const ContactShape *a, const ContactShape *b, co
         }
 }
 
-/* What the separation from a corner cannot exceed along directions within a width of n, from start. */
-static double bound_from_corner(const double *corner, const double *start, const double *n, double width)
+/* An edge and the normals of its faces; across is their product. */
+typedef struct {
+    Segment side;
+    double one[3], other[3], across[3];
+    int number;
+} Ridge;
+
+static Ridge ridge_of(const Polytope *hull, int edge)
 {
-    double apart[3], F;
-    subtract3(start, corner, apart);
-    F = dot3(n, apart);
-    along3(apart, -F, n, apart);
-    return bound_on_arc(F, length3(apart), width);
+    Ridge ridge = {edge_of(hull, edge), {0.0}, {0.0}, {0.0}, edge};
+    for (int r = 0; r < 3; r++) {
+        ridge.one[r] = hull->normal[3 * hull->edge[4 * edge + 2] + r];
+        ridge.other[r] = hull->normal[3 * hull->edge[4 * edge + 3] + r];
+    }
+    cross3(ridge.other, ridge.one, ridge.across);
+    return ridge;
 }
 
-/* Whether directions against the normals c and d of the faces at an edge through start may separate more than those known.
- * The corner that was farthest the last time shows most often that they do not. */
-static int may_separate(const Polytope *a, const double *start, const double *c, const double *d, double known,
-                        const double **farthest)
+static int comes_before(int first, int second, const int *edge)
 {
-    double n[3], length, width = 0.5 * acos(clamp(dot3(c, d), -1.0, 1.0));
-    for (int r = 0; r < 3; r++)
-        n[r] = -c[r] - d[r];
+    return second < edge[1] || (second == edge[1] && first < edge[0]);
+}
+
+/* Keep the direction of two edges whose arcs on the sphere of normals cross, those of b backwards: it is that of a face of
+ * the difference of both hulls. */
+static void keep_crossing(const Ridge *a, const Ridge *b, Axes *axes)
+{
+    double n[3], apart[3], length, separation, cba = -dot3(b->one, a->across), dba = -dot3(b->other, a->across), adc, bdc;
+    if (cba * dba >= 0.0)
+        return;
+    adc = dot3(a->one, b->across);
+    bdc = dot3(a->other, b->across);
+    if (adc * bdc >= 0.0 || cba * bdc <= 0.0)
+        return;
+    cross3(a->side.d, b->side.d, n);
     length = length3(n);
+    if (length <= 1e-9 * a->side.length * b->side.length)
+        return;
+    subtract3(b->side.p, a->side.p, apart);
+    if (dot3(n, a->one) + dot3(n, a->other) < 0.0)
+        length = -length;
     for (int r = 0; r < 3; r++)
         n[r] /= length;
-    if (bound_from_corner(*farthest, start, n, width) <= known)
-        return 0;
-    *farthest = farthest_corner(a, n);
-    return !(bound_from_corner(*farthest, start, n, width) <= known);
+    separation = dot3(n, apart);
+    if (separation < axes->of_edges || (separation == axes->of_edges && !comes_before(a->number, b->number, axes->edge)))
+        return;
+    axes->of_edges = separation;
+    axes->edge[0] = a->number;
+    axes->edge[1] = b->number;
+    for (int r = 0; r < 3; r++)
+        axes->normal[r] = n[r];
 }
 
-/* Pairs of edges whose arcs on the sphere of normals cross: they are the faces of the difference of both hulls. Edges of b
- * along which no direction separates more than those known are left out. */
-static void best_edges_of_hulls(const Polytope *a, const Polytope *b, const Pose *placed, double known, Axes *axes)
+/* Pairs of edges that cuts leave. */
+static void best_edges_of_hulls(const Polytope *a, const Polytope *b, const Pose *placed, double known, Cuts *cuts, Axes *axes)
 {
-    const double *farthest = a->corner;
-    for (int j = 0; j < b->edges; j++) {
-        double c[3], d[3], side[3], start[3], dc[3];
-        Segment edge = edge_of(b, j);
-        turn(placed->R, b->normal + 3 * b->edge[4 * j + 2], c);
-        turn(placed->R, b->normal + 3 * b->edge[4 * j + 3], d);
-        turn(placed->R, edge.d, side);
-        place(placed, edge.p, start);
-        if (!may_separate(a, start, c, d, fmax(known, axes->of_edges), &farthest))
-            continue;
-        cross3(d, c, dc);
-        for (int i = 0; i < a->edges; i++) {
-            const double *one = a->normal + 3 * a->edge[4 * i + 2], *other = a->normal + 3 * a->edge[4 * i + 3];
-            const double *corner = a->corner + 3 * a->edge[4 * i];
-            double own[3], ba[3], n[3], apart[3], length, cba, dba, adc, bdc;
-            subtract3(a->corner + 3 * a->edge[4 * i + 1], corner, own);
-            cross3(other, one, ba);
-            cba = -dot3(c, ba);      /* normals of b count backwards */
-            dba = -dot3(d, ba);
-            adc = dot3(one, dc);
-            bdc = dot3(other, dc);
-            if (cba * dba >= 0.0 || adc * bdc >= 0.0 || cba * bdc <= 0.0)
-                continue;
-            cross3(own, side, n);
-            length = length3(n);
-            if (length <= 1e-9 * edge.length * length3(own))
-                continue;
-            subtract3(start, corner, apart);
-            if (dot3(n, one) + dot3(n, other) < 0.0)
-                length = -length;
-            for (int r = 0; r < 3; r++)
-                n[r] /= length;
-            if (dot3(n, apart) <= axes->of_edges)
-                continue;
-            axes->of_edges = dot3(n, apart);
-            axes->edge[0] = i;
-            axes->edge[1] = j;
-            for (int r = 0; r < 3; r++)
-                axes->normal[r] = n[r];
+    EdgeWalk walk = walk_over(a, cuts, known);
+    Ridge ridges[RIDGES];
+    for (int count = RIDGES; count == RIDGES;) {
+        EdgeWalk others = walk_over(b, cuts + 1, known);
+        for (count = 0; count < RIDGES; count++) {
+            int edge = next_edge(&walk);
+            if (edge < 0)
+                break;
+            ridges[count] = ridge_of(a, edge);
+        }
+        for (int edge = count ? next_edge(&others) : -1; edge >= 0; edge = next_edge(&others)) {
+            Ridge own = ridge_of(b, edge), other = own;
+            place(placed, own.side.p, other.side.p);
+            turn(placed->R, own.side.d, other.side.d);
+            turn(placed->R, own.one, other.one);
+            turn(placed->R, own.other, other.other);
+            cross3(other.other, other.one, other.across);
+            for (int k = 0; k < count; k++)
+                keep_crossing(ridges + k, &other, axes);
         }
     }
 }
@@ -315,25 +416,18 @@ static int farthest_corners(Clipped *clipped, int count, const Polytope *hull, i
 /* The corner of a hull that is deepest below a plane, and of the faces around it the one most opposed to that. */
 static int deepest_face(const Polytope *hull, const double *n, int *deepest)
 {
-    double least = INFINITY, opposed = INFINITY;
+    double down[3] = {-n[0], -n[1], -n[2]}, opposed = INFINITY;
     int face = 0;
-    for (int k = 0; k < hull->corners; k++) {
-        double height = dot3(n, hull->corner + 3 * k);
-        if (height < least) {
-            least = height;
-            *deepest = k;
-        }
-    }
-    for (int e = 0; e < hull->edges; e++) {
-        const int *edge = hull->edge + 4 * e;
-        for (int k = 2; k < 4 && (edge[0] == *deepest || edge[1] == *deepest); k++) {
-            double x = dot3(n, hull->normal + 3 * edge[k]);
+    *deepest = corner_along(hull, down);
+    for (int k = hull->beside_start[*deepest]; k < hull->beside_start[*deepest + 1]; k++)
+        for (int which = 2; which < 4; which++) {
+            int own = hull->edge[4 * hull->beside[k] + which];
+            double x = dot3(n, hull->normal + 3 * own);
             if (x < opposed) {
                 opposed = x;
-                face = edge[k];
+                face = own;
             }
         }
-    }
     return face;
 }
 
@@ -404,21 +498,36 @@ static void touch_hulls(const ContactShape *a, const Pose *A, const ContactShape
 {
     Axes axes = {{0.0}, {0}, -INFINITY, {0.0}, {0}};
     Pose placed = relative(A, B), back = inverse(&placed);
+    const ContactShape *shapes[2] = {a, b};
     const Polytope *hulls[2] = {&a->hull, &b->hull};
-    double tie = TIE * fmin(a->size, b->size), normal[2][3], most;
-    int reference, parallel;
-    if (a->kind + b->kind > 2 * BOX && hulls_are_apart(a, b, &placed, t->margin))
-        return;
-    axes.of_face[0] = best_face(&a->hull, &b->hull, &placed, axes.face);
-    if (axes.of_face[0] > t->margin)
-        return;
-    axes.of_face[1] = best_face(&b->hull, &a->hull, &back, axes.face + 1);
-    if (axes.of_face[1] > t->margin)
-        return;
-    if (a->kind == BOX && b->kind == BOX)
+    const Pose *poses[2] = {&placed, &back};
+    Cuts cuts[2];
+    double tie = TIE * fmin(a->size, b->size), normal[2][3], n[3], known = -INFINITY, most;
+    int reference, parallel, are_boxes = a->kind == BOX && b->kind == BOX;
+    cuts[0].count = cuts[1].count = 0;
+    if (!are_boxes) {
+        if (are_apart(a, b, &placed, t->margin, cuts, n))
+            return;
+        for (int k = 0; k < cuts[0].count; k++)
+            add_opposite(cuts + 1, &placed, cuts[0].way[k]);
+        known = search_faces(hulls, poses, n, t->margin, cuts);
+        if (known > t->margin)
+            return;
+        known -= 2.0 * ALIGNED * (a->size + b->size);
+    }
+    for (int side = 0; side < 2; side++) {
+        if (are_boxes)
+            axes.of_face[side] = best_face_of_box(shapes[side], shapes[1 - side], poses[side], axes.face + side);
+        else
+            axes.of_face[side] = best_face(hulls[side], hulls[1 - side], poses[side], known, cuts + side, axes.face + side);
+        if (axes.of_face[side] > t->margin)
+            return;
+    }
+    known = fmax(axes.of_face[0], axes.of_face[1]);
+    if (are_boxes)
         best_edges_of_boxes(a, b, &placed, &axes);
     else
-        best_edges_of_hulls(&a->hull, &b->hull, &placed, fmax(axes.of_face[0], axes.of_face[1]), &axes);
+        best_edges_of_hulls(hulls[0], hulls[1], &placed, known, cuts, &axes);
     if (axes.of_edges > t->margin)
         return;
     for (int side = 0; side < 2; side++)
@@ -426,7 +535,8 @@ static void touch_hulls(const ContactShape *a, const Pose *A, const ContactShape
             normal[side][r] = hulls[side]->normal[3 * axes.face[side] + r];
     turn(placed.R, hulls[1]->normal + 3 * axes.face[1], normal[1]);
     reference = axes.of_face[1] > axes.of_face[0];
-    parallel = dot3(normal[0], normal[1]) < -1.0 + 0.5 * ALIGNED * ALIGNED;
+    parallel = fmin(axes.of_face[0], axes.of_face[1]) > -INFINITY &&
+               dot3(normal[0], normal[1]) < -1.0 + 0.5 * ALIGNED * ALIGNED;
     if (parallel && fabs(axes.of_face[1] - axes.of_face[0]) <= tie)
         reference = hulls[1]->area[axes.face[1]] > (1.0 + 1e-6) * hulls[0]->area[axes.face[0]];
     most = axes.of_face[reference];

@@ -11,7 +11,15 @@ enum {
     MOST_POINTS = 8,                /* of a pair */
     MOST_CORNERS = 200,             /* of a face */
     MOST_NUMBERED = 1 << 14,        /* corners, faces or edges of a hull: what an identity can hold */
+    MOST_WAITING = 32,              /* nodes of a tree with so many leaves at most that are still to be visited */
 };
+
+/* A binary tree of boxes around items, of which every leaf has some; nodes are numbered from the root, 1, by levels. */
+typedef struct {
+    int count, levels;              /* of items; the leaves are on the last level */
+    const int *item;                /* in the order of the leaves */
+    const double *bounds;           /* (nodes, 6): least and largest coordinates */
+} BoxTree;
 
 /* A convex polytope. Corners of faces are counterclockwise, seen from outside. */
 typedef struct {
@@ -25,6 +33,9 @@ typedef struct {
     const int *side;                /* edges from the corners in loop to the next ones */
     const int *edge;                /* (edges, 4): two corners and two faces */
     const int *footing;             /* (faces, 4): corners of a face that span a large area */
+    const int *beside_start, *beside;       /* edges at every corner */
+    BoxTree corner_tree, edge_tree; /* of an edge, the normals of both faces */
+    double cosine;                  /* of half the largest angle between these */
 } Polytope;
 
 /* Triangles, solid behind; what these are says model/_triangles.py. */

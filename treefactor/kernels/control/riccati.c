@@ -4,5 +4,7 @@
 
 #include "riccati.h"
 
+enum { FRESH, ADDED, FACTORED, SOLVED };     /* uses of tiles; see riccati_products.h */
+
 #define TEXT "kernels/control/riccati_isa.h"
 #include "../common/every_isa.h"

@@ -16,9 +16,14 @@
 #undef SIDE
 #undef TILED
 #undef STRIDE
+#undef MOST_ROWS
+#undef EACH_HEIGHT
 #define WIDTH (REGISTER / 8)
 typedef double ISA(Problems) __attribute__((vector_size(REGISTER), may_alias));
 typedef double ISA(Span) __attribute__((vector_size(REGISTER == 16 ? 16 : 32), may_alias));
+/* the same at any address */
+typedef double ISA(LooseProblems) __attribute__((vector_size(REGISTER), aligned(8), may_alias));
+typedef double ISA(LooseSpan) __attribute__((vector_size(REGISTER == 16 ? 16 : 32), aligned(8), may_alias));
 #define ELEMENT double
 #define INDEX long long
 #if REGISTER == 64
@@ -31,9 +36,20 @@ typedef double ISA(Span) __attribute__((vector_size(REGISTER == 16 ? 16 : 32), m
 #define TILED(f) ISA(f##_of_problems)
 #include "../common/transpose.h"
 
+/* Rows of a tile that stays in registers, of which instruction sets have 32 or 16. EACH_HEIGHT(ONE): ONE(h) for each height */
+#if REGISTER == 64
+#define MOST_ROWS 4
+#define EACH_HEIGHT(ONE) ONE(1); ONE(2); ONE(3); ONE(4)
+#else
+#define MOST_ROWS 3
+#define EACH_HEIGHT(ONE) ONE(1); ONE(2); ONE(3)
+#endif
+
 #include "box_qp.h"
 
 #define wide ISA(Span)
+#define loose ISA(LooseSpan)
+#define input double
 #define REAL double
 #define LANES 1
 #define SPAN (REGISTER == 16 ? 2 : 4)
@@ -42,6 +58,8 @@ typedef double ISA(Span) __attribute__((vector_size(REGISTER == 16 ? 16 : 32), m
 #include "riccati_products.h"
 #include "riccati_sweep.h"
 #undef wide
+#undef loose
+#undef input
 #undef REAL
 #undef LANES
 #undef SPAN
@@ -49,6 +67,7 @@ typedef double ISA(Span) __attribute__((vector_size(REGISTER == 16 ? 16 : 32), m
 #undef NAME
 
 #define wide ISA(Problems)
+#define input ISA(LooseProblems)
 #define REAL ISA(Problems)
 #define LANES WIDTH
 #define SPAN 1
@@ -68,3 +87,4 @@ const RiccatiTable ISA(riccati) = {
     ISA(control_eight), ISA(control_of_one_eight),
 };
 #undef wide
+#undef input

@@ -42,26 +42,34 @@ static void NAME(draw)(const Spline *c, uint64_t key, uint64_t first, const doub
     }
 }
 
+/* u <- controls of a step, sums of `order` knots */
+INLINE void NAME(sum_knots)(const Spline *c, ptrdiff_t order, const double *weight, const double *knots, double *u)
+{
+    PASSES
+        for (ptrdiff_t j = 0; j < c->nu; j++) {
+            real sum = weight[0] * READ(knots + l, j);
+            for (ptrdiff_t k = 1; k < order; k++) sum += weight[k] * READ(knots + l, k * c->nu + j);
+            AT(u + l, j) = NAME(clipped)(sum, c->lower[j], c->upper[j]);
+        }
+}
+
 static void NAME(control)(const Spline *c, ptrdiff_t t, const double *knots, double *u)
 {
     const double *weight = c->weight + t * c->order;
     knots += c->first[t] * c->nu * LANES;
-    PASSES
-        for (ptrdiff_t j = 0; j < c->nu; j++) {
-            real sum = weight[0] * READ(knots + l, j);
-            for (ptrdiff_t k = 1; k < c->order; k++) sum += weight[k] * READ(knots + l, k * c->nu + j);
-            AT(u + l, j) = NAME(clipped)(sum, c->lower[j], c->upper[j]);
-        }
+    if (c->order == 2) NAME(sum_knots)(c, 2, weight, knots, u);
+    else NAME(sum_knots)(c, c->order, weight, knots, u);
 }
 
 static void NAME(apply)(ptrdiff_t n, ptrdiff_t entries, const ptrdiff_t *row, const ptrdiff_t *column, const double *factor,
                         const double *u, double *forces)
 {
-    const real zero = {0};
-    PASSES {
-        for (ptrdiff_t e = 0; e < n; e++) AT(forces + l, e) = zero;
-        for (ptrdiff_t k = 0; k < entries; k++) AT(forces + l, row[k]) += factor[k] * READ(u + l, column[k]);
-    }
+    PASSES
+        for (ptrdiff_t e = 0, k = 0; e < n; e++) {
+            real sum = {0};
+            for (; k < entries && row[k] == e; k++) sum += factor[k] * READ(u + l, column[k]);
+            AT(forces + l, e) = sum;
+        }
 }
 
 /* The samples of a lane are added one after the other, and the lanes then: in one order, whatever the registers. */

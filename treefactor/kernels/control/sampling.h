@@ -24,7 +24,7 @@ typedef struct {
                  double *work);      /* of 8 nu doubles */
     /* u <- controls of step t */
     void (*control)(const Spline *, ptrdiff_t t, const double *knots, double *u);
-    /* forces <- n sums of factors times controls: of `entries` rows and columns */
+    /* forces <- n sums of factors times controls: of `entries` rows, in ascending order, and columns */
     void (*apply)(ptrdiff_t n, ptrdiff_t entries, const ptrdiff_t *row, const ptrdiff_t *column, const double *factor,
                   const double *u, double *forces);
     /* cost <- NaN where one of n numbers is not finite */

@@ -8,10 +8,10 @@ from functools import cache, partial
 from time import process_time
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ... import families
 from ..._util.counting import Tallying, counting
+from ..._util.threads import one_blas_thread
 from ...bench.scaling import dominant, refactorization
 from ...bench.timing import Call, Result, outcome, times_in_turns
 from ...linalg.factorization import Factor, factor
@@ -70,7 +70,7 @@ def last_node_count(algorithm: Callable, tree: Tree, upper: bool = False) -> Ope
 
 def compare(ours: Callable[[], object], peers: Mapping[str, Callable[[], object]]) -> tuple[Result, ...]:
     """Time our call in turns with every peer, in processor time; LAPACK uses one thread, as ours."""
-    with threadpool_limits(1):
+    with one_blas_thread():
         calls = [Call(ours), *map(Call, peers.values())]
         ours_times, *others = times_in_turns(calls, process_time, PATIENCE).T
     return tuple(

@@ -1,7 +1,7 @@
 """Compare robots between engines under pytest: options, marker and fixture of treefactor.
 
-pytest imports this module in every session. It imports treefactor only if ``--treefactor`` is given, or a
-test uses the marker or the fixture.
+pytest imports this module in every session. It imports what compares, and NumPy, only if ``--treefactor`` is
+given, or a test uses the marker or the fixture.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
                 raise pytest.UsageError(
                     f"--treefactor-report {path}: it must end in one of {', '.join(REPORTS)}"
                 )
-        from treefactor.check.plugin.comparison import Comparison
+        from .check.plugin.comparison import Comparison
 
         config.pluginmanager.register(Comparison(config), PLUGIN)
 
@@ -81,7 +81,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Select the marked tests by the options, and skip those whose engines are not installed."""
     if any(item.get_closest_marker("treefactor") for item in items):
-        from treefactor.check.plugin.marker import select
+        from .check.plugin.marker import select
 
         items[:] = select(config, items)
 
@@ -92,9 +92,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     comparison = session.config.pluginmanager.get_plugin(PLUGIN)
     paths = session.config.getoption("treefactor_report")
     if comparison is not None and paths and not hasattr(session.config, "workerinput"):
-        from treefactor._util.files import replacing
-        from treefactor.exceptions import TreefactorError
-        from treefactor.report import conformance
+        from ._util.files import replacing
+        from .exceptions import TreefactorError
+        from .report import conformance
 
         for path in map(Path, paths):
             try:
@@ -115,7 +115,7 @@ def treefactor_engines(request: pytest.FixtureRequest):
     `treefactor.check.loaded.LoadedRobot` with ``mass_matrix(q)``, ``bias(q, v)`` and the other functions of
     the engine. The test is skipped if the engine is not installed.
     """
-    from treefactor.check.plugin.marker import loader
+    from .check.plugin.marker import loader
 
     with loader(request.config) as load:
         yield load
