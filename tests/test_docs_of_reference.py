@@ -105,7 +105,7 @@ def test_ratios_have_their_date_and_processor(reference):
 def test_a_sentence_says_how_many_times_faster_one_call_is(reference):
     remark = reference.remark("crba")
     low, high = sorted(reference.ratios_to_pinocchio()["crba", "one call"])[::2]
-    assert remark == f":compared:`Pinocchio: crba, {low:.1f}–{high:.1f} times faster`"
+    assert remark == f":compared:`Pinocchio: crba; {low:.1f}–{high:.1f} times faster`"
     assert reference.in_words([0.5, 0.8]) == "slower: 1.2–2.0 times"
     assert reference.in_words([]) == reference.remark("Tree") == ""
 

@@ -56,7 +56,7 @@ FIRST = {  # what people search, and the title of the page to find first
     "rpy": "treefactor.so3.from_rpy",
     "operational space": "treefactor.operational_space",
     "PyTorch": "PyTorch",
-    "GPU": "Questions",
+    "GPU": "Generate a kernel",
 }
 
 
@@ -137,8 +137,9 @@ class Checker:
     def first_hit(self, words: str) -> str:
         """Return the title of what the search finds first."""
         self.page.goto(f"{self.site}search.html?q={quote(words)}")
-        hit = self.page.wait_for_selector("#search-results li a, #search-results .search-summary:not(:empty)")
-        return hit.inner_text()
+        self.page.wait_for_selector(".search-summary:not(:empty)")
+        hit = self.page.query_selector("#search-results li a")
+        return hit.inner_text() if hit else "nothing"
 
 
 def problems(page: Page, site: str, options: argparse.Namespace) -> Iterator[str]:

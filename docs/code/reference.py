@@ -59,7 +59,7 @@ def remark(name: str) -> str:
     """Return Pinocchio's name and the ratio of one call in a line below the sentence about a function."""
     for row in replaced_by(name)[:1]:
         ratios = ratios_to_pinocchio().get((row.measured, ONE_CALL), ())
-        return f":compared:`Pinocchio: {row.theirs}{', ' * bool(ratios)}{in_words(ratios)}`"
+        return f":compared:`Pinocchio: {row.theirs}{'; ' * bool(ratios)}{in_words(ratios)}`"
     return ""
 
 
