@@ -15,9 +15,14 @@ ROOT = Path(__file__).parents[1]
 COMPILER = "aarch64-linux-gnu-gcc"
 NEEDED = "numpy", "scipy", "rich", "packaging", "pytest", "hypothesis"
 PLATFORMS = "manylinux_2_28_aarch64", "manylinux_2_27_aarch64", "manylinux2014_aarch64"
+# the cross compiler knows no "native" processor
+CC = """#!/bin/sh
+for word; do shift; case "$word" in -m*=native) ;; *) set -- "$@" "$word" ;; esac; done
+exec {compiler} "$@"
+"""
 PYTHON = """#!/bin/sh
 export PYTHONHOME="{root}/usr" PYTHONPATH="{site}"
-export CC={compiler}
+export CC="{folder}/cc"
 exec qemu-aarch64 -L "{root}" -0 "$0" "{root}/usr/bin/{name}" "$@"
 """
 
@@ -38,9 +43,10 @@ def main(folder: str) -> None:
     with ThreadPoolExecutor(setup.CORES) as pool:
         for done in [pool.submit(build, setup, extension, site, search) for extension in setup.modules()]:
             done.result()
-    python = Path(folder, "python")
-    python.write_text(PYTHON.format(root=root, site=site, compiler=COMPILER, name=name))
-    python.chmod(0o755)
+    values = {"folder": root.parent, "root": root, "site": site, "compiler": COMPILER, "name": name}
+    for script, text in {"cc": CC, "python": PYTHON}.items():
+        Path(folder, script).write_text(text.format(**values))
+        Path(folder, script).chmod(0o755)
 
 
 def install(site: Path, version: str) -> None:
