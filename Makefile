@@ -10,7 +10,8 @@ BUILT  := $(VENV)/.built
 READY  := $(VENV)/.ready
 SOURCES := setup.py pyproject.toml $(shell find treefactor -name '*.p[yx][xd]' -o -path '*/kernels/*.[ch]')
 PYBULLET := $(VENV)-pybullet
-CHECKED := .sanitized
+ARM     := .arm64
+CHECKED := .sanitized$(if $(OPTIMIZED),-optimized)
 CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 COVERED := .covered
 
@@ -20,7 +21,7 @@ PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 # tests start many processes, each of which would compile every module that it imports
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo pybullet test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint compilers generate bench compare history dashboard docs check-pages measure clean
+.PHONY: demo pybullet test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint compilers arm64 generate bench compare history dashboard docs check-pages measure clean
 
 # engines are unpacked while the kernels are compiled
 demo: $(TOOLS)
@@ -76,15 +77,18 @@ build-times: $(BUILT)
 
 # Run the fast suite with every memory access of the compiled modules checked, in a separate build; needs GCC.
 # Tests marked unsanitized are left out: they measure times, preload a library, or run other builds.
+# OPTIMIZED=1 checks the modules as they are shipped, instead of without optimization and with checks of bounds;
+# SANITIZED=tests/control runs a part.
+SANITIZED ?= tests
 sanitize: $(CHECKED)/.ready
 	cd $(CHECKED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-	  ../$(BIN)/python -m pytest -m 'not slow and not unsanitized' ../tests
+	  ../$(BIN)/python -m pytest -m 'not slow and not unsanitized' $(addprefix ../,$(SANITIZED))
 
 $(CHECKED)/.ready: $(READY)
 	rm -rf $(CHECKED)
 	$(call copy_sources,$(CHECKED))
-	TREEFACTOR_DEBUG=1 CC=gcc CFLAGS="$(CHECKS)" LDFLAGS="$(CHECKS)" \
+	$(if $(OPTIMIZED),,TREEFACTOR_DEBUG=1) CC=gcc CFLAGS="$(CHECKS)" LDFLAGS="$(CHECKS)" \
 	  $(BIN)/python -m pip install --quiet --no-deps --target $(CHECKED) $(CHECKED)/source
 	touch $@
 
@@ -140,6 +144,17 @@ compilers: $(READY)
 	  find treefactor -name '_*.c' -print0 | xargs -0 -n 1 $$check || exit 1; \
 	done
 INCLUDED := import numpy, sysconfig; print(numpy.get_include(), sysconfig.get_path("include"), sep=":")
+
+# Build the package for arm64, and run tests of the wheel and of generated C under emulation: most of an hour. Needs
+# Debian's packages mmdebstrap, qemu-user and gcc-aarch64-linux-gnu.
+ARM_TESTS ?= tests/tree tests/linalg tests/dynamics tests/codegen/test_native.py
+arm64: $(ARM)/python
+	cd $(ARM) && ./python -m pytest -q -p no:cacheprovider -m 'not slow' $(addprefix ../,$(ARM_TESTS))
+
+$(ARM)/python: $(READY)
+	rm -rf $(ARM) && mkdir $(ARM)
+	mmdebstrap --quiet --variant=extract --architectures=arm64 --include=python3,libpython3-dev,libstdc++6 stable $(ARM)/root
+	$(BIN)/python tests/arm64.py $(ARM)
 
 # Write types, of JAX and PyTorch, too, public names and the API page from the declarations in treefactor/quantities.
 generate: $(READY)
@@ -227,5 +242,5 @@ define copy_sources
 endef
 
 clean:
-	rm -rf $(VENV) .venv-* $(CHECKED) $(COVERED) $(NEWEST) .builds .fuzz build dist *.egg-info docs/api/generated
+	rm -rf $(VENV) .venv-* $(ARM) .sanitized* $(COVERED) $(NEWEST) .builds .fuzz build dist *.egg-info docs/api/generated
 	find treefactor -name '*.so' -delete -o -name '_*.c' -delete

@@ -374,13 +374,13 @@ cdef class CompiledSteps:
                 return 0
             if more == 0:
                 break
-            self.added += more
+            self.added = self.added + more   # += of an attribute needs the GIL in builds with checks
         if self.removal is not None and self.overlaps():
             if not self.remove_overlaps(q, v, H):
                 return 0
             memcpy(q_new, q, self.bodies.nq * sizeof(double))
             for k in range(self.n):
-                self.middle[k] += self.remover.solver.v[k]
+                self.middle[k] = self.middle[k] + self.remover.solver.v[k]
             self.integrator.advance_state(q_new, self.middle, self.h)
         if not (all_finite(self.bodies.nq, q_new) and all_finite(self.n, v_new)):
             return 0
@@ -458,7 +458,7 @@ cdef class CompiledSteps:
             to.slot[k] += self.contacts.count
             if to.is_new[k]:
                 self.pressed[to.slot[k]] = 0.0   # new points have no friction if it is a box
-        self.near.count += count
+        self.near.count = self.near.count + count
         self.near.size = self.shapes.rows.list_columns(count, to.pair, self.start + near, NULL)
         return near
 
