@@ -42,7 +42,7 @@ def test_the_hand_reaches_its_target(script):
     q, count = found.with_treefactor(ours)
     other, same = found.with_pinocchio(theirs, theirs.createData())
     assert count == same
-    np.testing.assert_allclose(q, other, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(q, other, rtol=0, atol=1e-7)  # the wrist is straight: two axes are one
     data = theirs.createData()
     pin.forwardKinematics(theirs, data, q)
     assert np.linalg.norm(pin.log(data.oMi[found.JOINT].actInv(found.TARGET)).vector) < found.CLOSE
