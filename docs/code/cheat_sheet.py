@@ -11,6 +11,7 @@ from operator import attrgetter
 from exhibits import Html
 
 import treefactor
+from treefactor.exceptions import AdapterError
 from treefactor.quantities.replacements import GROUPS
 
 HUMP = re.compile("(?<=[a-z])(?=[A-Z])")  # where Pinocchio's names may be broken
@@ -40,7 +41,7 @@ def sheet() -> Html:
         if names:
             body += section(group, names)
     for group, listed in FURTHER.items():
-        body += section(group, dict.fromkeys(listed, ""))
+        body += section(group, dict.fromkeys(filter(is_installed, listed), ""))
     return Html(f'<div class="cheat-sheet">{body}</div>')
 
 
@@ -69,6 +70,15 @@ def argument(parameter: inspect.Parameter) -> str:
     """Return how a call passes an argument; others than those with a name of their own are left out."""
     marks = {parameter.VAR_POSITIONAL: "*{}", parameter.KEYWORD_ONLY: "{0}={0}", parameter.VAR_KEYWORD: ""}
     return marks.get(parameter.kind, "{}").format(parameter.name)
+
+
+def is_installed(name: str) -> bool:
+    """Return whether the package is installed that a function needs: not all have wheels for every Python."""
+    try:
+        named(name)
+    except AdapterError:
+        return False
+    return True
 
 
 def named(name: str) -> object:

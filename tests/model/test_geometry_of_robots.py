@@ -56,6 +56,7 @@ def collada_files(name):
     "name", sweep(robots.bundled(), lambda name: name in ("kinova", "hextilt_flying_arm_5"))
 )
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+@pytest.mark.filterwarnings("ignore:Setting the shape on a NumPy array:DeprecationWarning")
 def test_vertices_of_collada_files_are_those_that_another_reader_finds(name):
     pytest.importorskip("coal")
     collada = pytest.importorskip("collada")
