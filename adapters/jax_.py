@@ -13,8 +13,8 @@ Values have the bits of treefactor's for the same arrays, and under ``vmap`` tho
 numbers that are not denormal). Where JAX does not accept treefactor's handler, functions are called by
 callbacks, and a single state is computed as a batch of one, which may differ in the last bit.
 
-`inverse_kinematics` and `ilqr` are those of `treefactor.control`, and return arrays: solutions of the former
-can be differentiated by their targets.
+`inverse_kinematics` and `ilqr` are those of ``treefactor.control``, and return arrays: solutions of the
+former can be differentiated by their targets.
 
 A state without a solution, or that is not a configuration, gives NaN. Functions of dynamics,
 `frame_placement` and `center_of_mass` can be differentiated twice, those with external forces or inertias and

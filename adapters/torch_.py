@@ -15,8 +15,8 @@ the gradient of ``f(integrate(model, q, d))`` by d at d = 0.
 Values in float64 have the bits of treefactor's batches; a single state is a batch of one. Where a state is
 not finite, a rotation is not of unit length, or a freedom moves no mass, the result of that element is NaN.
 
-`inverse_kinematics` and `ilqr` are those of `treefactor.control`, and return tensors: solutions of the former
-can be differentiated by their targets.
+`inverse_kinematics` and `ilqr` are those of ``treefactor.control``, and return tensors: solutions of the
+former can be differentiated by their targets.
 
 First derivatives work with ``backward()``, forward mode, ``grad vjp jvp jacrev jacfwd vmap`` of torch.func in
 any nesting, and with ``torch.compile`` of functions that call them. Second derivatives exist where treefactor

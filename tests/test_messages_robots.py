@@ -40,12 +40,30 @@ def test_a_path_in_the_place_of_text():
         tf.Model.from_urdf(None)
 
 
+def robot_of(links, *joints):
+    """Return a URDF with links and joints that are called by letters, and by those of both links."""
+    ends = '<parent link="{}"/><child link="{}"/>'
+    parts = [f'<link name="{name}"/>' for name in links]
+    parts += [f'<joint name="{x}" type="fixed">{ends.format(*x)}</joint>' for x in joints if x]
+    return f'<robot name="r">{"".join(parts)}</robot>'
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
         ("<robot", "<string>: not well-formed XML"),
         ("<mujoco/>", "<string>: not a URDF: the root element is <mujoco>, .*treefactor.adapters.mujoco_"),
         ("<robot name='r'/>", "<string>: a URDF has one root link"),
+        (
+            robot_of("ab", ""),
+            "line 1: a URDF has one root link, this one has 2: a, b; connect them by joints",
+        ),
+        (robot_of("ab", "ab", "ba"), "has 0: every link is the child of a joint, so joints form a circle"),
+        (
+            robot_of("abc", "ac", "bc"),
+            "line 1: link 'c' has two parent joints, 'ac' and 'bc': .* closed loop",
+        ),
+        (robot_of("ab", "ac"), "line 1: joint 'ac' joins 'a' to 'c', but 'c' is not a link"),
     ],
 )
 def test_errors_in_text(text, why):

@@ -139,7 +139,7 @@ def found_elsewhere(app, env, node, text):
     if node.get("refdomain") != "py":
         return None
     python, target = env.domains["py"], node["reftarget"]
-    for place in ("treefactor", "treefactor.identification"):
+    for place in ("treefactor", "treefactor.identification", "treefactor.constraints"):
         if f"{place}.{target}" in python.objects:
             at = node["refdoc"], app.builder, node["reftype"], f"{place}.{target}"
             return python.resolve_xref(env, *at, node, text)

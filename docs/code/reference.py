@@ -7,6 +7,7 @@ words of the glossary are added by pages.py.
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache
 
 from controllers import SETS
@@ -40,7 +41,7 @@ class Names(Autosummary):
     def get_items(self, names):
         """Return names, signatures, sentences and full names."""
         return [
-            (name, signature, f"{summary} {remark(public(full))}".strip(), full)
+            (name, signature, f"{placed(summary, full)} {remark(public(full))}".strip(), full)
             for name, signature, summary, full in super().get_items(names)
         ]
 
@@ -48,6 +49,15 @@ class Names(Autosummary):
 def public(full: str) -> str:
     """Return the name of an object as scripts write it after ``treefactor.``."""
     return full.removeprefix("treefactor.").replace("_pinocchio_cholesky", "pinocchio_.cholesky")
+
+
+def placed(summary: str, full: str) -> str:
+    """Return a sentence with the names of the function's own module written with their places."""
+    place = full.rpartition(".")[0]
+    own = dir(sys.modules.get(place))
+    return re.sub(
+        r"(?<!`)`(\w+)`(?!`)", lambda m: f"`{m[1]} <{place}.{m[1]}>`" if m[1] in own else m[0], summary
+    )
 
 
 def replaced_by(name: str) -> list[Replacement]:

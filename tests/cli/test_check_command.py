@@ -172,6 +172,17 @@ def test_the_engines_are_listed(project, capsys):
         assert f"pip install 'treefactor[{name}]'" in engine.remedy or name == "treefactor"
 
 
+def test_without_any_engine_the_command_names_what_needs_none(monkeypatch, capsys):
+    monkeypatch.setattr("treefactor.check.has_pinocchio", lambda: False)
+    monkeypatch.setattr("treefactor.cli.check.compare", lambda *_: Report({}))
+    monkeypatch.setattr("treefactor.cli.check.engine_version", lambda name: "1" * (name == "treefactor"))
+    status("arm.urdf")
+    assert "--derivatives and --contacts need none" in capsys.readouterr().err
+    monkeypatch.setattr("treefactor.cli.check.engine_version", lambda name: "1" * (name == "mujoco"))
+    status("arm.urdf")
+    assert "own recursions" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("minor", [11, 12])
 def test_an_engine_that_is_not_installed_is_named_with_the_remedy(project, capsys, monkeypatch, minor):
     monkeypatch.setattr("sys.version_info", (3, minor, 0, "final", 0))

@@ -149,7 +149,7 @@ def test_an_error_of_nvrtc_has_its_log():
 def test_without_nvrtc_there_is_an_error_and_no_other_backend(monkeypatch):
     nvrtc.loaded.cache_clear()
     monkeypatch.setattr(nvrtc, "folder", lambda: None)
-    with pytest.raises(tf.CodegenError, match=r"NVRTC is missing: pip install 'treefactor\[cuda\]'"):
+    with pytest.raises(tf.CodegenError, match=r"NVRTC 12 is missing: pip install 'treefactor\[cuda\]'"):
         tf.compile(ARM, ["crba"], backend="cuda")
 
 

@@ -162,7 +162,7 @@ class CheckedRobot:
 
     @classmethod
     def from_dict(cls, values: dict) -> CheckedRobot:
-        """Return the robot that `dataclasses.asdict` made plain data of."""
+        """Return the robot that ``dataclasses.asdict`` made plain data of."""
         return cls(
             **{**values, "impossible": tuple(Fault(**fault) for fault in values.get("impossible", ()))}
         )

@@ -31,6 +31,10 @@ from ..report import conformance
 from .common import DISAGREE, progress
 
 NO_REFERENCE = "without Pinocchio engines are compared with treefactor's own recursions"
+NO_ENGINE = (
+    "no engine is installed to compare with: treefactor check --derivatives and --contacts need none, and "
+    "pip install 'treefactor[pinocchio]' brings one"
+)
 REPORTS = ("json", "html", "junit", "sarif", "markdown", "badge")
 
 
@@ -55,7 +59,7 @@ def run_check(options: argparse.Namespace) -> int:
             paths = {kind: files.enter_context(replacing(getattr(options, kind))) for kind in REPORTS}
             with _engines_aside():
                 if not check.has_pinocchio():
-                    print(NO_REFERENCE, file=sys.stderr)
+                    print(NO_REFERENCE if _has_engine() else NO_ENGINE, file=sys.stderr)
                 comparison = compare(
                     chosen, lambda results, total: progress(results, total, "checking", _states)
                 )
@@ -117,6 +121,11 @@ def _after_check(options: argparse.Namespace, status: int, comparison: Report) -
         return f"`treefactor check {robot} --html` draws which entries differ"
     read = any(checked.name == options.robot[0] and checked.format != "sdf" for checked in comparison.robots)
     return f"`treefactor generate {robot} -o FOLDER` writes its dynamics as C" if read and not status else ""
+
+
+def _has_engine() -> bool:
+    """Return whether an engine besides treefactor is installed."""
+    return any(engine_version(name) for name in ENGINES if name != "treefactor")
 
 
 def _print_absent_engines() -> None:

@@ -120,7 +120,7 @@ def ilqr(
     "Crocoddyl: an efficient and versatile framework for multi-contact optimal control"). Other problems of
     the batch and threads change no bit of an answer.
 
-    Hessians are those of Gauss and Newton. `second_order` weights the second derivatives of the
+    Hessians are those of Gauss and Newton. ``second_order`` weights the second derivatives of the
     accelerations with the costates of the motion (Pantoja, 1988, "Differential dynamic programming and
     Newton's method"). Where a Hessian is indefinite with them, the sweep of this problem is repeated without.
     What is left out still: the curvature of residuals, as that of `FrameCost` (a `CustomCost` may have it),

@@ -72,7 +72,7 @@ class SamplingController(Sealed):
     samples : int
     method : {"mppi", "predictive", "cem"}
     knots : int
-        Times that controls are interpolated between: 2 to `horizon`, 1 also for "zero". Noise is drawn for
+        Times that controls are interpolated between: 2 to ``horizon``, 1 also for "zero". Noise is drawn for
         them: fewer give smoother controls.
     spline : {"zero", "linear", "cubic"}
         Constant between knots, linear, or a Catmull-Rom spline.
@@ -94,7 +94,7 @@ class SamplingController(Sealed):
     inertias : array_like, shape (R, njoints, 10), optional
         Parameters of R models, as those of `Model.with_parameters`. Every sample is rolled out with each.
     risk : {"mean", "max"}
-        What the cost of a sample is of its costs with all `inertias`.
+        What the cost of a sample is of its costs with all ``inertias``.
     at : {"knots", "steps"}
         Times that a function of costs gets: those after the knots, or all.
     seed : int
@@ -281,8 +281,8 @@ class SamplingController(Sealed):
         Parameters
         ----------
         u : array_like, shape (..., horizon, nu), optional
-            The plan to start from; knots are fitted to it, within the limits. By default it is `idle`, for as
-            many robots as the next call has.
+            The plan to start from; knots are fitted to it, within the limits. By default it is ``idle``, for
+            as many robots as the next call has.
         """
         u = np.tile(self._idle, (self._horizon, 1)) if u is None else as_real(u, "u")
         if u.ndim < 2 or u.shape[-2:] != (self._horizon, self._nu):

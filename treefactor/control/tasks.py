@@ -67,9 +67,9 @@ class RelativeFrameTask(FrameTask):
     Parameters
     ----------
     frame, root : str, int or Frame
-        The pose of `frame` in the axes of `root` is compared with the target.
+        The pose of ``frame`` in the axes of ``root`` is compared with the target.
     target, position_cost, orientation_cost
-        As those of `FrameTask`, in the axes of `root`.
+        As those of `FrameTask`, in the axes of ``root``.
 
     Notes
     -----

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .._util.messages import similar
 from .._util.rotations import unit
 from .._util.urdf_numbers import dropped
 from .._util.xml import fault_of_number, numbers, parse, part_error, require_numbers
@@ -218,7 +219,8 @@ class _Reader:
             raise self.error(f"joint {name!r} lacks <parent> or <child>", name, "joint")
         parent, child = (self.attribute(element, end, "link") for end in ends)
         if parent not in links or child not in links:
-            odd = f"joins {parent!r} to {child!r}, which are not both links"
+            end = parent if parent not in links else child
+            odd = f"joins {parent!r} to {child!r}, but {end!r} is not a link{similar(end, links)}"
             raise self.error(f"joint {name!r} {odd}", name, "joint")
         placed = element.find("axis")
         axis = np.array([1.0, 0.0, 0.0])  # the default of the URDF specification
@@ -231,13 +233,20 @@ class _Reader:
 
     def root(self, links: dict[str, Inertia], joints: list[Joint]) -> str:
         """Return the name of the root link; raise AdapterError unless all links form one tree."""
-        children = {joint.child for joint in joints}
-        if len(children) < len(joints):
-            raise self.error("a link has two parent joints: the mechanism has a closed loop")
-        roots = [name for name in links if name not in children]
-        if len(roots) != 1:
-            names = f": {', '.join(roots[:5])}" if roots else ""
-            raise self.error(f"a URDF has one root link, this one has {len(roots)}{names}")
+        above: dict[str, str] = {}  # names of joints by those of their child links
+        for joint in joints:
+            if joint.child in above:
+                both = f"two parent joints, {above[joint.child]!r} and {joint.name!r}"
+                reason = f"link {joint.child!r} has {both}: the mechanism has a closed loop"
+                raise self.error(reason, joint.name, "joint")
+            above[joint.child] = joint.name
+        roots = [name for name in links if name not in above]
+        if len(roots) > 1:
+            reason = f"a URDF has one root link, this one has {len(roots)}: {', '.join(roots[:5])}"
+            raise self.error(f"{reason}; connect them by joints", roots[1], "link")
+        if not roots:
+            circle = ": every link is the child of a joint, so joints form a circle" if links else ""
+            raise self.error(f"a URDF has one root link, this one has 0{circle}")
         below, reached, waiting = joints_by_parent(joints), set(), [roots[0]]
         while waiting:
             link = waiting.pop()

@@ -34,7 +34,7 @@ class Geometry(Sealed):
     -----
     Immutable.
 
-    `len`, iteration and ``geometry["name"]`` are those of the shapes. `constraints.contacts_of` lists which
+    ``len``, iteration and ``geometry["name"]`` are those of the shapes. `constraints.contacts_of` lists which
     of them may touch.
 
     Examples

@@ -98,7 +98,8 @@ def plot(model: Model, geometry: Geometry, q, others: Iterable[Shape] = (), axes
     axes.computed_zorder = False
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
     axes.set(xlabel="x, m", ylabel="y, m", zlabel="z, m")
-    axes.set_box_aspect(high - low)
+    axes.set_box_aspect(high - low, zoom=0.85)  # leaves room for the label of z
+    axes.zaxis.labelpad = 6
     return axes
 
 

@@ -72,7 +72,9 @@ def loaded() -> ctypes.CDLL:
     """Load NVRTC from its wheel; raise CodegenError if it is not installed."""
     place = folder()
     if place is None:
-        raise CodegenError("NVRTC is missing: pip install 'treefactor[cuda]' (Linux)")
+        raise CodegenError(
+            "NVRTC 12 is missing: pip install 'treefactor[cuda]' (Linux), which brings nvidia-cuda-nvrtc-cu12"
+        )
     try:
         for builtins in place.glob("libnvrtc-builtins.so.*"):
             ctypes.CDLL(str(builtins))  # NVRTC opens it by name, wherever the loader then looks

@@ -57,7 +57,7 @@ class Function(ReadOnly):
     alternatives : tuple of Function
         The same function in other statements, before common factors are gathered. Compiled code for one
         configuration is that of the shortest time, estimated from all of them with few more operations;
-        single precision takes the one that rounds least, see `selection.precise`.
+        single precision takes the one that rounds least, see ``selection.precise``.
     equations : tuple of Function
         "crba" or "crba + bias", and "rnea_derivatives" for derivatives: this function follows from them
         by kernels of linear algebra instead of statements. So the interpreter computes one configuration.
