@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..model._hulls import Hull
-from ..model._triangles import box_tree
+from ..model._triangles import box_tree, items_of
 
 LEAF = 2  # levels of the whole tree that are left out: leaves have four times as many items
 
@@ -25,12 +25,9 @@ def hull_trees(hull: Hull) -> tuple:
         Of half the largest angle between the normals at an edge.
     """
     ends, normals = hull.edges[:, :2].ravel(), hull.normals[hull.edges[:, 2:]]
-    start = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=len(hull.corners)))])
-    beside = np.repeat(np.arange(len(hull.edges)), 2)[np.argsort(ends, kind="stable")]
     least = (normals[:, 0] * normals[:, 1]).sum(axis=1).min()
     return (
-        start.astype(np.intc),
-        beside.astype(np.intc),
+        *items_of(ends, np.repeat(np.arange(len(hull.edges)), 2), len(hull.corners)),
         *_tree(hull.corners[:, None]),
         *_tree(normals),
         float(np.sqrt(max(0.5 + 0.5 * least, 0.0))),

@@ -96,8 +96,8 @@ def surface_of(points: np.ndarray, faces: np.ndarray) -> Triangles:
         corner_normals,
         (count == 1).astype(np.intc),
         corner_borders,
-        *_lists(side, opposite, len(edges)),
-        *_lists(both[:, 0], both[:, 1], len(corners)),
+        *items_of(side, opposite, len(edges)),
+        *items_of(both[:, 0], both[:, 1], len(corners)),
         bounds,
     )
 
@@ -114,8 +114,8 @@ def _once(triangles: np.ndarray) -> np.ndarray:
     return np.sort(kept)
 
 
-def _lists(owner: np.ndarray, item: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the items of every owner begin, and all items."""
+def items_of(owner: np.ndarray, item: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the items of every owner begin, and all items, owner by owner."""
     start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=count))])
     return start.astype(np.intc), item[np.argsort(owner, kind="stable")].astype(np.intc)
 
