@@ -203,10 +203,15 @@ def solvers(adapter: Adapter) -> dict[str, Callable]:
 
     functions = {"inverse_kinematics": inverse_kinematics, "ilqr": ilqr}
     for (name, function), text in zip(functions.items(), (INVERSE, MOTION), strict=True):
-        function.__module__, function.__qualname__ = f"treefactor.{adapter.framework.module}", name
-        errors = ", ".join(adapter.framework.errors)
-        function.__doc__ = text.format(argument=adapter.framework.argument, errors=errors)
+        _document(function, name, text, adapter)
     return functions
+
+
+def _document(function: Callable, name: str, text: str, adapter: Adapter) -> None:
+    """Give a solver the name, module and docstring of a framework's function."""
+    framework = adapter.framework
+    function.__module__, function.__qualname__ = f"treefactor.{framework.module}", name
+    function.__doc__ = text.format(argument=framework.argument, errors=", ".join(framework.errors))
 
 
 def hashable(value):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from time import process_time
+from typing import ClassVar
 
 import numpy as np
 
@@ -51,8 +52,6 @@ class Scene:
     worlds : int
     goal : float
         How many times faster than MuJoCo.
-    control : None
-        Nothing drives them.
 
     Notes
     -----
@@ -69,7 +68,7 @@ class Scene:
     rounds: int = 1
     worlds: int = 1
     goal: float = 0.5
-    control: Callable | None = None
+    control: ClassVar[None] = None  # nothing drives them
 
     @property
     def steps(self) -> int:
