@@ -42,8 +42,8 @@ def _bytes_of(path) -> bytes:
     """Return the content of a file; `open` takes three times as long for a small one."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        size, parts = os.fstat(descriptor).st_size + 1, []
-        while part := os.read(descriptor, size):
+        parts = []
+        while part := os.read(descriptor, 2**16):
             parts.append(part)
         return b"".join(parts)
     finally:

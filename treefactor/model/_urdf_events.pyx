@@ -8,7 +8,7 @@ cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.pycapsule cimport PyCapsule_Import
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.math cimport cos, fabs, fmax, frexp, isfinite, ldexp, sin, sqrt
+from libc.math cimport INFINITY, cos, fabs, fmax, frexp, isfinite, ldexp, sin, sqrt
 from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcpy, memset, strchr, strcmp, strlen, strncmp, strstr
 
@@ -41,6 +41,10 @@ cdef extern from *:
         void (*on_instruction)(void *, void *);
         void (*on_encoding)(void *, void *, void *);
         void (*keep)(void *, void *);
+        void (*on_doctype)(void *, void *);
+        int (*encode)(void *, const char *);
+        int (*know_encoding)(void *, const char *, void *);
+        int (*salt)(void *, unsigned long);
     } Expat;
     """
     ctypedef struct Expat:
@@ -50,8 +54,11 @@ cdef extern from *:
         void (*release)(void *parser)
         void (*on_element)(void *parser, void *start, void *end)
         void (*keep)(void *parser, void *data)
+        int (*salt)(void *parser, unsigned long number)
 
 cdef const Expat *expat = <const Expat *> PyCapsule_Import("pyexpat.expat_CAPI", 0)
+
+cdef unsigned long SALT = hash("treefactor") & 0x7fffffff  # random in each process, as Python's own
 
 cdef enum:
     OTHER, LINK, JOINT                  # parts of a robot
@@ -93,8 +100,9 @@ cdef dict TYPES = {kind: kind for kind in (*KINDS, "fixed")}
 cdef tuple DIRECTED = ("revolute", "continuous", "prismatic")   # URDF joint types of one freedom
 cdef const char *KEYS = (  # attributes that hold numbers
     b"xyz\0rpy\0value\0ixx\0ixy\0ixz\0iyy\0iyz\0izz\0multiplier\0offset\0damping\0friction\0size\0radius\0"
-    b"length\0scale\0lower\0upper\0effort\0velocity\0"
+    b"length\0scale\0"
 )
+cdef const char *LIMIT_KEYS = b"lower\0upper\0effort\0velocity\0"  # numbers that may be infinite
 cdef const char *TENSOR_KEYS = b"ixx\0ixy\0ixz\0iyy\0iyz\0izz"
 cdef int[9] ENTRY = [0, 1, 2, 1, 3, 4, 2, 4, 5]   # of these six in a tensor
 cdef double[23] POWER                   # of ten: those that are exact
@@ -148,7 +156,7 @@ cdef class Events:
         elif self.part == LINK:
             if self.depth == 3 and not strcmp(tag, "inertial"):
                 self.inside = True
-                self.see(INERTIAL)
+                self.odd = self.odd or not self.is_first(INERTIAL)
                 unplaced(&self.principal)
             elif self.inside:
                 self.take_of_inertial(tag, attributes)
@@ -180,10 +188,11 @@ cdef class Events:
             self.odd = self.odd or self.seen & needed != needed
         return 0
 
-    cdef void see(self, int element) noexcept:
-        """Note an element that must be alone."""
-        self.odd = self.odd or self.seen & element
+    cdef bint is_first(self, int element) noexcept:
+        """Note an element; return whether it is the first of its kind: others do not count."""
+        cdef bint known = self.seen & element
         self.seen |= element
+        return not known
 
     cdef str own_name(self, const char **attributes, dict others, Py_ssize_t number):
         """Return the name of a link or joint, which must differ from those of others."""
@@ -229,14 +238,11 @@ cdef class Events:
         cdef int k
         if self.depth > 4:
             self.odd = True
-        elif not strcmp(tag, "origin"):
-            self.see(PLACE)
+        elif not strcmp(tag, "origin") and self.is_first(PLACE):
             self.odd = self.odd or not place(attributes, &self.principal)
-        elif not strcmp(tag, "mass"):
-            self.see(MASS)
+        elif not strcmp(tag, "mass") and self.is_first(MASS):
             self.odd = self.odd or not one_number(value(attributes, "value"), &body.mass) or body.mass < 0.0
-        elif not strcmp(tag, "inertia"):
-            self.see(INERTIA)
+        elif not strcmp(tag, "inertia") and self.is_first(INERTIA):
             for k in range(6):
                 self.odd = self.odd or not one_number(value(attributes, TENSOR_KEYS + 4 * k), six + k)
             for k in range(9):
@@ -256,26 +262,24 @@ cdef class Events:
         cdef const char *text
         cdef str kind = self.types[self.hinges - 1]
         if not strcmp(tag, "origin"):
-            self.see(ORIGIN)
-            self.odd = self.odd or not place(attributes, &hinge.place)
+            if self.is_first(ORIGIN):
+                self.odd = self.odd or not place(attributes, &hinge.place)
         elif not strcmp(tag, "parent") or not strcmp(tag, "child"):
-            self.see(PARENT if tag[0] == c"p" else CHILD)
+            if not self.is_first(PARENT if tag[0] == c"p" else CHILD):
+                return 0
             text = value(attributes, "link")
             self.odd = self.odd or text == NULL
             links = self.parents if tag[0] == c"p" else self.children
             links.append(None if text == NULL else decoded(text))
         elif not strcmp(tag, "axis"):
-            self.see(AXIS)
-            if kind in DIRECTED:
+            if self.is_first(AXIS) and kind in DIRECTED:
                 self.odd = self.odd or numbers(value(attributes, "xyz"), hinge.axis, 3) != 3
         elif not strcmp(tag, "limit"):
-            self.see(LIMIT)
-            if kind in BOUNDED:
+            if self.is_first(LIMIT) and kind in BOUNDED:
                 hinge.limited = True
-                self.take_number(attributes, "lower", &hinge.lower)
-                self.take_number(attributes, "upper", &hinge.upper)
-        elif not strcmp(tag, "mimic"):
-            self.see(MIMIC)
+                self.take_number(attributes, "lower", &hinge.lower, True)
+                self.take_number(attributes, "upper", &hinge.upper, True)
+        elif not strcmp(tag, "mimic") and self.is_first(MIMIC):
             hinge.ratio = 1.0
             self.take_number(attributes, "multiplier", &hinge.ratio)
             self.take_number(attributes, "offset", &hinge.offset)
@@ -283,10 +287,12 @@ cdef class Events:
             self.leaders[self.hinges - 1] = "" if text == NULL else decoded(text)
         return 0
 
-    cdef void take_number(self, const char **attributes, const char *key, double *number) noexcept:
+    cdef void take_number(
+        self, const char **attributes, const char *key, double *number, bint unlimited=False
+    ) noexcept:
         """Take the number of an attribute that may be missing."""
         cdef const char *text = value(attributes, key)
-        self.odd = self.odd or text != NULL and numbers(text, number, 1) != 1
+        self.odd = self.odd or text != NULL and numbers(text, number, 1, unlimited) != 1
 
     cdef bint connect(self) except -1:
         """Find the links of all joints; return whether these may form a tree."""
@@ -446,6 +452,8 @@ def read(bytes content not None, bint is_text, bint floating, bint mimic):
     parser = expat.create(encoding, NULL, NULL)
     if parser == NULL:
         raise MemoryError
+    if expat.salt != NULL:
+        expat.salt(parser, SALT)          # else it asks the system for one, which takes as long as a joint
     expat.on_element(parser, <void *> &started, <void *> &ended)
     expat.keep(parser, <void *> events)
     is_sound = expat.parse(parser, text, <int> size, True)
@@ -508,17 +516,24 @@ cdef const char *value(const char **attributes, const char *key) noexcept:
 
 
 cdef bint are_usual(const char **attributes) noexcept:
-    """Return whether all attributes that are numbers are finite decimal ones."""
-    cdef const char *key
+    """Return whether all attributes that are numbers are decimal ones, finite but for limits."""
     cdef double[16] values
     while attributes[0] != NULL:
-        key = KEYS
-        while key[0]:
-            if not strcmp(attributes[0], key) and numbers(attributes[1], values, 16) < 0:
-                return False
-            key += strlen(key) + 1
+        if is_among(KEYS, attributes[0]) and numbers(attributes[1], values, 16) < 0:
+            return False
+        if is_among(LIMIT_KEYS, attributes[0]) and numbers(attributes[1], values, 16, True) < 0:
+            return False
         attributes += 2
     return True
+
+
+cdef bint is_among(const char *keys, const char *key) noexcept:
+    """Return whether a word is one of several, behind whose last one an empty one stands."""
+    while keys[0]:
+        if not strcmp(keys, key):
+            return True
+        keys += strlen(keys) + 1
+    return False
 
 
 cdef bint one_number(const char *text, double *number) noexcept:
@@ -526,8 +541,11 @@ cdef bint one_number(const char *text, double *number) noexcept:
     return text != NULL and numbers(text, number, 1) == 1 and text[strlen(text) - 1] != c" "
 
 
-cdef int numbers(const char *text, double *values, int most) noexcept:
-    """Read numbers with blanks between them; return their count, -1 if there is anything else."""
+cdef int numbers(const char *text, double *values, int most, bint unlimited=False) noexcept:
+    """Read numbers with blanks between them; return their count, -1 if there is anything else.
+
+    Infinite ones count only if `unlimited`.
+    """
     cdef int count = 0, digits, power, written, is_negative, is_small
     cdef unsigned long long mantissa
     cdef double number
@@ -546,6 +564,13 @@ cdef int numbers(const char *text, double *values, int most) noexcept:
         is_negative = text[0] == c"-"
         if text[0] == c"-" or text[0] == c"+":
             text += 1
+        if unlimited and (text[0] | 0x20) == c"i":
+            text = behind_infinity(text)
+            if text == NULL or text[0] and text[0] != c" ":
+                return -1
+            values[count] = -INFINITY if is_negative else INFINITY
+            count += 1
+            continue
         while c"0" <= text[0] <= c"9":
             mantissa, digits, text = 10 * mantissa + (text[0] - c"0"), digits + (mantissa > 0), text + 1
         written = text - first - (first[0] == c"-" or first[0] == c"+")
@@ -575,9 +600,18 @@ cdef int numbers(const char *text, double *values, int most) noexcept:
             values[count] = -number if is_negative else number
         else:
             values[count] = PyOS_string_to_double(first, &end, NULL)
-        if not isfinite(values[count]):
+        if not unlimited and not isfinite(values[count]):
             return -1
         count += 1
+
+
+cdef const char *behind_infinity(const char *text) noexcept:
+    """Return the text behind "inf" or "infinity", in any case; NULL if it begins with neither."""
+    cdef const char *word = b"infinity"
+    cdef int k = 0
+    while word[k] and (text[k] | 0x20) == word[k]:
+        k += 1
+    return text + k if k == 3 or k == 8 else NULL
 
 
 cdef void unplaced(Placement *place) noexcept:
