@@ -246,6 +246,7 @@ cdef class SampledRollouts:
         cdef double sums[32 * LANES]
         cdef const double *own
         cdef double *total
+        cdef bint counts
         size = self.splines.spline.knots * self.splines.spline.nu * LANES
         own = <const double *> knots.data + (w.problem * knots.shape[1] + sample // LANES) * size
         total = align(sums)
@@ -253,16 +254,20 @@ cdef class SampledRollouts:
         if places[0] >= 0:
             self.store(simulation, w, sample, samples, places[0], q, v)
         for t in range(steps):
+            counts = self.terms.count_at(t)
             for half in range(halves):
                 kernels.control(&self.splines.spline, t, own + half * size, w.u)
                 self.apply(simulation, w, half)
-                self.add_costs(simulation, w, half, t, total + half * LANES)
+                if counts:
+                    self.add_costs(simulation, w, half, t, total + half * LANES)
             for _k in range(self.substeps):
-                simulation.step_euler(&w.state, self.h)
+                simulation.accelerate(&w.state)      # a state that is not finite stays so until the end
+                simulation.move_euler(&w.state, self.h)
             if places[t + 1] >= 0:
                 self.store(simulation, w, sample, samples, places[t + 1], q, v)
         for half in range(halves):
             self.add_costs(simulation, w, half, steps, total + half * LANES)
+            kernels.add_doubt(simulation.nq, positions(simulation, w, half), total + half * LANES)
             kernels.add_doubt(simulation.nv, velocities(simulation, w, half), total + half * LANES)
         for r in range(min(w.state.lanes, samples - sample)):
             (<double *> cost.data)[w.problem * samples + sample + r] = total[r]
@@ -284,8 +289,6 @@ cdef class SampledRollouts:
         cdef Py_ssize_t problem[LANES]
         cdef Py_ssize_t time[LANES]
         cdef int k
-        if not self.terms.count_at(t):
-            return
         for k in range(LANES):
             problem[k], time[k] = w.problem, t
         self.terms.add_values(problem, time, positions(simulation, w, half), velocities(simulation, w, half),

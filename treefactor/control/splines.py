@@ -31,6 +31,7 @@ class Spline(Sealed):
     steps: int
     fit: np.ndarray
     ends: np.ndarray
+    _after_one: tuple[np.ndarray, np.ndarray]
 
     def __init__(self, kind: str, knots: int, steps: int):
         check_choice("spline", kind, SPLINES)
@@ -42,12 +43,16 @@ class Spline(Sealed):
         ends = np.unique(np.r_[begins.astype(int), steps])
         self._keep(kind=kind, knots=knots, steps=steps, ends=ends)
         self._keep(fit=np.linalg.pinv(self.basis(np.arange(steps))))
+        self._keep(_after_one=self._factors_after(1.0))
 
     def after(self, steps: float) -> tuple[np.ndarray, np.ndarray]:
         """Return what makes knots of a plan some steps later, and of what follows it.
 
         Factors (knots, knots) of the knots, and (knots,) of the controls beyond the plan.
         """
+        return self._after_one if steps == 1.0 else self._factors_after(steps)
+
+    def _factors_after(self, steps: float) -> tuple[np.ndarray, np.ndarray]:
         times = np.arange(self.steps) + steps
         beyond = np.clip(times - (self.steps - 1), 0.0, 1.0)
         return self.fit @ ((1.0 - beyond)[:, None] * self.basis(times)), self.fit @ beyond

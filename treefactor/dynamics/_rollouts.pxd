@@ -76,6 +76,7 @@ cdef class Simulation:
     cdef void evaluate(self, State *s) noexcept nogil
     cdef void find_failure(self, State *s) noexcept nogil
     cdef void step_euler(self, State *s, double h) noexcept nogil
+    cdef void move_euler(self, State *s, double h) noexcept nogil
     cdef void step_rk4(self, State *s, double h) noexcept nogil
 
 

@@ -179,10 +179,14 @@ cdef class Simulation:
 
     cdef void step_euler(self, State *s, double h) noexcept nogil:
         """v <- v + h a, q <- q exp(h v)."""
+        self.evaluate(s)
+        self.move_euler(s, h)
+
+    cdef void move_euler(self, State *s, double h) noexcept nogil:
+        """v <- v + h a, q <- q exp(h v), with a that is known."""
         cdef const StageKernels *k = self.stage_kernels(s)
         cdef Py_ssize_t b
         cdef char *x
-        self.evaluate(s)
         for b in range(s.lanes // s.width):
             x = s.x + b * s.to_block
             k.add(self.nv, x + s.a, h, x + s.v, x + s.v)

@@ -2,16 +2,24 @@
  * Each time TEXT sees
  *     REGISTER   bytes of a register     ISA(f)   f for this instruction set     ISA_NAME
  */
+#include <stddef.h>
+#include <string.h>
+
 #include "simd.h"
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#endif
 
 #if !defined(ONLY) || ONLY == 16
 #define REGISTER 16
 #define ISA(f) f##_baseline
 #define ISA_NAME "baseline"
+#include "any_lane.h"
 #include TEXT
 #undef REGISTER
 #undef ISA
 #undef ISA_NAME
+#undef ANY_LANE
 #endif
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -25,10 +33,12 @@
 #define REGISTER 32
 #define ISA(f) f##_avx2
 #define ISA_NAME "avx2"
+#include "any_lane.h"
 #include TEXT
 #undef REGISTER
 #undef ISA
 #undef ISA_NAME
+#undef ANY_LANE
 #ifdef __clang__
 #pragma clang attribute pop
 #else
@@ -46,10 +56,12 @@
 #define REGISTER 64
 #define ISA(f) f##_avx512
 #define ISA_NAME "avx512"
+#include "any_lane.h"
 #include TEXT
 #undef REGISTER
 #undef ISA
 #undef ISA_NAME
+#undef ANY_LANE
 #ifdef __clang__
 #pragma clang attribute pop
 #else

@@ -63,10 +63,8 @@ INLINE real NAME(arctangent)(real y, real x)
 INLINE void NAME(sine_and_cosine)(real x, real *s, real *c)
 {
 #if LANES > 1
-    const PRECISE(I) small = (x <= CONSTANT(1e5)) & (x >= CONSTANT(-1e5));
-    INTEGER all = -1;
-    UNROLL for (int i = 0; i < WIDTH; i++) all &= small[i];
-    if (all) {
+    const PRECISE(I) large = ~((x <= CONSTANT(1e5)) & (x >= CONSTANT(-1e5)));
+    if (!ANY_LANE(large)) {
         PRECISE(sincos_vector)((PRECISE(V))x, (PRECISE(V) *)s, (PRECISE(V) *)c);
         return;
     }
@@ -99,10 +97,8 @@ INLINE int NAME(all_between)(real x, ELEMENT low, ELEMENT high)
 #if LANES == 1
     return x > low && x < high;
 #else
-    const PRECISE(I) between = (x > low) & (x < high);
-    INTEGER all = -1;
-    UNROLL for (int i = 0; i < WIDTH; i++) all &= between[i];
-    return all != 0;
+    const PRECISE(I) out = ~((x > low) & (x < high));
+    return !ANY_LANE(out);
 #endif
 }
 

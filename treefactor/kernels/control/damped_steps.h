@@ -14,18 +14,6 @@
 #define TOWARD_POSTURE 0.3           /* largest part of the way in one step: the error it adds falls with its square */
 #endif
 
-/* Return whether a lane of a mask is set. Lanes are read one after the other where the compiler has no test of a register. */
-INLINE int NAME(any)(ISA(I) mask)
-{
-#if defined(__AVX2__) && REGISTER == 32
-    return __builtin_ia32_movmskpd256((ISA(V))mask);
-#else
-    long long any = 0;
-    UNROLL for (int i = 0; i < WIDTH; i++) any |= mask[i];
-    return any != 0;
-#endif
-}
-
 /* rows first .. stop-1 of the lower triangle of G <- those of J J^T */
 INLINE void NAME(gram_rows)(int first, int stop, ptrdiff_t m, ptrdiff_t n, const real *J, real *G)
 {
@@ -151,7 +139,7 @@ INLINE int NAME(freeze)(const Problem *p, const State *state, int l, real *J, re
         const real q = READ(state->q + l, f->q);
         const ISA(I) out = ((ISA(I))(q <= f->lower) & (ISA(I))(s[k] < zero)) |
                            ((ISA(I))(q >= f->upper) & (ISA(I))(s[k] > zero));
-        if (!NAME(any)(out)) continue;
+        if (!ANY_LANE(out)) continue;
         frozen = 1;
         if (p->rows == 6) NAME(remove_column)(6, p->columns, k, out, J, G);
         else NAME(remove_column)(p->rows, p->columns, k, out, J, G);
@@ -190,7 +178,7 @@ static void NAME(improve)(const Problem *p, State *state)
     real *J = (real *)(state->scratch + 8 * m), *rest = J + m * n, *s = rest + m, *toward = s + n, *G = toward + n;
     real *F = G + (m < n ? m * m : n * n);
     PASSES {
-        if (!NAME(any)(READ_AS(ISA(I), state->running + l))) {                  /* nor steps of the entries that do not add up */
+        if (!ANY_LANE(AS(ISA(I), state->running + l))) {                  /* nor steps of the entries that do not add up */
             const real zero = {0};
             for (ptrdiff_t k = 0; k < n; k++) AT(state->step + l, p->movable[k].v) = zero;
             e += m;

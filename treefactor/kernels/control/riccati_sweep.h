@@ -285,11 +285,9 @@ INLINE real NAME(invert_pivot)(real d, const ptrdiff_t *problem, int8_t *failed)
 #else
     typedef long long mask __attribute__((vector_size(REGISTER)));
     const real one = (real){0} + 1.0;
-    const mask good = (mask)(d > 0.0) & (mask)(d < INFINITY);
-    long long all = -1;
+    const mask good = (mask)(d > 0.0) & (mask)(d < INFINITY), bad = ~good;
     d = (real)(((mask)d & good) | ((mask)one & ~good));
-    EACH(l, LANES) all &= good[l];
-    if (!all) EACH(l, LANES) if (!good[l]) failed[problem[l]] = 1;
+    if (ANY_LANE(bad)) EACH(l, LANES) if (bad[l]) failed[problem[l]] = 1;
     return -1.0 / d;
 #endif
 }

@@ -61,14 +61,6 @@ static void ISA(coriolis_all)(const Mechanism *m, const double *q, const double 
     PASSES CALL(coriolis, q + l, v + l, C + l, workspace);
 }
 
-/* Return whether any entry of x is not 0. */
-INLINE int ISA(any_set)(ISA(I) x)
-{
-    long long any = 0;
-    UNROLL for (int l = 0; l < WIDTH; l++) any |= x[l];
-    return any != 0;
-}
-
 static int ISA(are_pivots)(ptrdiff_t entries, const double *D)
 {
     ISA(I) wrong = {0};
@@ -76,7 +68,7 @@ static int ISA(are_pivots)(ptrdiff_t entries, const double *D)
         ISA(Register) d = READ_AS(ISA(Register), D + i);
         wrong |= ~((d > 0.0) & (d <= DBL_MAX));
     }
-    return !ISA(any_set)(wrong);
+    return !ANY_LANE(wrong);
 }
 
 #undef LANES

@@ -13,7 +13,6 @@ static int ISA(are_valid)(ptrdiff_t entries, const double *x, ptrdiff_t units, c
 {
     ISA(Register) sum[4] = {{0}};    /* 0, or NaN where an entry is not finite; four sums wait less for each other */
     ISA(I) wrong = {0};
-    long long any = 0;
     ptrdiff_t i = 0;
     for (; i + 4 * WIDTH <= entries * LANES; i += 4 * WIDTH)
         UNROLL for (int k = 0; k < 4; k++) sum[k] += 0.0 * READ_AS(ISA(Register), x + i + k * WIDTH);
@@ -29,8 +28,7 @@ static int ISA(are_valid)(ptrdiff_t entries, const double *x, ptrdiff_t units, c
             wrong |= ~((error <= tolerance) & (error >= -tolerance));
         }
     wrong |= sum[0] + sum[1] + sum[2] + sum[3] != 0.0;
-    UNROLL for (int l = 0; l < WIDTH; l++) any |= wrong[l];
-    return !any;
+    return !ANY_LANE(wrong);
 }
 
 const Validity ISA(validity) = {ISA_NAME, ISA(are_valid)};

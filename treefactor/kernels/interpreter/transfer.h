@@ -117,15 +117,6 @@ static void NAME(store)(ptrdiff_t size, int count, const int32_t *slot, const do
     }
 }
 
-/* Returns whether any flag is set. */
-INLINE int NAME(is_any)(FLAGS flags)
-{
-    int64_t each[sizeof flags / sizeof(int64_t)], any = 0;
-    memcpy(each, &flags, sizeof each);
-    for (size_t l = 0; l < sizeof flags / sizeof(int64_t); l++) any |= each[l];
-    return any != 0;
-}
-
 /* Finds lanes with non-finite inputs or rotations that are not of unit length: 0 * x is 0 for finite x only. */
 static int NAME(find_invalid)(ptrdiff_t slots, ptrdiff_t units, const ptrdiff_t *unit, double tolerance,
                           const void *memory, int64_t *invalid)
@@ -157,7 +148,7 @@ static int NAME(find_invalid)(ptrdiff_t slots, ptrdiff_t units, const ptrdiff_t 
         memcpy(invalid + lane, &found, sizeof found);
         any |= flags;
     }
-    return NAME(is_any)(any);
+    return ANY_LANE(any);
 }
 
 /* Finds lanes with non-finite results. */
@@ -180,7 +171,7 @@ static int NAME(find_failed)(ptrdiff_t size, ptrdiff_t step, const int32_t *slot
         flags[lane / WIDTH] = AS_FLAGS(even + other != 0);
         any |= flags[lane / WIDTH];
     }
-    if (!NAME(is_any)(any)) return 0;
+    if (!ANY_LANE(any)) return 0;
     for (int lane = 0; lane < LANES; lane += WIDTH) {
         INVALID found, before;
         memcpy(&before, invalid + lane, sizeof before);
