@@ -75,6 +75,39 @@ def test_blocks_compute_what_one_function_does(monkeypatch):
     assert_agrees(build.compiled(program), program, model)
 
 
+@pytest.mark.parametrize(("function", "fewer"), [("forward_dynamics", True), ("crba", False)])
+def test_limbs_come_one_after_the_other_where_that_keeps_fewer_values(function, fewer, monkeypatch):
+    _, program = robot("solo12")
+    made = program.functions[function]
+    order = blocks.steps(made)
+    monkeypatch.setattr(blocks, "FEW", 0.0)
+    written = blocks.steps(made)
+    assert [order != written, live(made, order) < 0.7 * live(made, written)] == [fewer, fewer]
+    rows = [row for step in order for row in (step.rows if isinstance(step, blocks.Trig) else (step,))]
+    assert sorted(rows) == list(range(made.first, made.rows))
+    place = dict(zip(rows, range(len(rows)), strict=True))
+    for row in rows:
+        used = {made.a[row], made.b[row]} if blocks.is_binary(made.op[row]) else {made.a[row]}
+        assert all(place[x] < place[row] for x in used if x in place)
+
+
+def live(function, order):
+    """Return how many results are needed later at the same time, at most, from sets of them."""
+    needed, most = set(), 0
+    for step in reversed(order):
+        rows = step.rows if isinstance(step, blocks.Trig) else (step,)
+        most = max(most, len(needed | set(rows)))
+        needed -= set(rows)
+        for row in rows:
+            needed |= (
+                {function.a[row], function.b[row]}
+                if blocks.is_binary(function.op[row])
+                else {function.a[row]}
+            )
+        needed = {row for row in needed if row >= function.first}
+    return most
+
+
 def test_functions_above_the_limit_come_in_blocks():
     _, program = robot("solo12")
     text = emit_c.sources(program)["minv.c"]

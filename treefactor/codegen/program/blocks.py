@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 
 from .expressions import ADD, is_binary, is_trig
 
 LIMIT, SIZE = 3000, 1500
+FEW = 2 / 3  # part of the live values at which another order is worth its longer waits
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,52 @@ def steps(function) -> list:
         order.append(Trig(tuple(rows), tuple(angles)))
         for row in (*needed, *rows):
             done[row] = True
-    return order + [row for row in range(len(op)) if not done[row]]
+    rest = [row for row in range(len(op)) if not done[row]]
+    late = _depth_first(function, rest)
+    few = _most_live(function, order + late) < FEW * _most_live(function, order + rest)
+    return order + (late if few else rest)
+
+
+def _depth_first(function, rows: list[int]) -> list[int]:
+    """Order statements so that each follows what it alone needs: limb by limb, the longer operand first."""
+    depth = dict.fromkeys(rows, 0)
+    operands: dict[int, list[int]] = {}
+    for row, used in zip(rows, _operands(function, rows), strict=True):
+        operands[row] = sorted({x for x in used if x in depth}, key=depth.__getitem__)
+        depth[row] = 1 + max(map(depth.__getitem__, operands[row]), default=0)
+    order: dict[int, None] = {}
+    for output in function.output.tolist():
+        waiting = [output] if output in depth else []
+        while waiting:
+            missing = [x for x in operands[waiting[-1]] if x not in order]
+            if missing:
+                waiting += missing
+            else:
+                order[waiting.pop()] = None
+    return list(order)
+
+
+def _operands(function, order: list) -> list[tuple[int, ...]]:
+    """Return the statements that each step uses."""
+    op, a, b = (column.tolist() for column in (function.op, function.a, function.b))
+    return [
+        step.angles if isinstance(step, Trig) else (a[step], b[step]) if is_binary(op[step]) else (a[step],)
+        for step in order
+    ]
+
+
+def _most_live(function, order: list) -> int:
+    """Return how many results of steps are needed later at the same time, at most."""
+    changes = [0] * (len(order) + 1)
+    made: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for k, (step, used) in enumerate(zip(order, _operands(function, order), strict=True)):
+        made.update(dict.fromkeys(step.rows if isinstance(step, Trig) else (step,), k))
+        last.update(dict.fromkeys(used, k))
+    for row, k in made.items():
+        changes[k] += 1
+        changes[last.get(row, k)] -= 1
+    return max(accumulate(changes))
 
 
 def split_into_blocks(function) -> tuple[list[Block], int]:
