@@ -105,6 +105,10 @@ def by_bytes(path: Path):
         text(head='<!-- value="2*\n\t3" -->', more='<!-- value="2*\n\t3" -->'),
         "\n" + text(),
         text(joint=HINGE.format(ORIGIN, LIMIT).replace("hinge", "Gelenk ä &amp; 関節")),
+        text().replace('effort="1" velocity="1"', 'velocity="2.5"'),
+        text().replace('effort="1" velocity="1"', 'effort="-2"'),
+        text(joint=HINGE.format("", LIMIT).replace("revolute", "continuous")),
+        text(joint=HINGE.format("", LIMIT).replace("revolute", "planar")),
         text(joint=HINGE.format('<origin xyz="+.5  1.e2 -0"/>', '<limit upper="0.1234567890123456789012"/>')),
     ],
 )

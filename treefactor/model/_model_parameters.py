@@ -11,6 +11,7 @@ from .joints import SIZES, Joint, with_numbers
 
 SHARED = (  # attributes that do not depend on inertias; reading them compiles them once
     *("loops", "name", "njoints", "nq", "nv", "idx_q", "idx_v", "gravity", "lower", "upper", "extended"),
+    *("effort_limit", "velocity_limit"),
     *("coupling", "tree", "configurations", "entries", "numbers", "frames", "_given_frames"),
     *("_frames_by_name", "_shared"),
 )

@@ -8,7 +8,7 @@ cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.pycapsule cimport PyCapsule_Import
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.math cimport cos, fabs, fmax, frexp, isfinite, ldexp, sin, sqrt
+from libc.math cimport INFINITY, cos, fabs, fmax, frexp, isfinite, ldexp, sin, sqrt
 from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcpy, memset, strchr, strcmp, strlen, strncmp, strstr
 
@@ -76,7 +76,7 @@ cdef struct Link:
 cdef struct Hinge:
     Placement place
     double[3] axis
-    double lower, upper, ratio, offset
+    double lower, upper, effort, velocity, ratio, offset
     bint limited
     Py_ssize_t parent, child
 
@@ -90,7 +90,7 @@ KINDS = {
 }  # of `Joint` by URDF joint type
 BOUNDED = ("revolute", "prismatic")
 cdef dict TYPES = {kind: kind for kind in (*KINDS, "fixed")}
-cdef tuple DIRECTED = ("revolute", "continuous", "prismatic")   # URDF joint types of one freedom
+DIRECTED = ("revolute", "continuous", "prismatic")   # URDF joint types of one freedom
 cdef const char *KEYS = (  # attributes that hold numbers
     b"xyz\0rpy\0value\0ixx\0ixy\0ixz\0iyy\0iyz\0izz\0multiplier\0offset\0damping\0friction\0size\0radius\0"
     b"length\0scale\0lower\0upper\0effort\0velocity\0"
@@ -213,7 +213,7 @@ cdef class Events:
         hinge = self.hinge + self.hinges
         memset(hinge, 0, sizeof(Hinge))
         unplaced(&hinge.place)
-        hinge.axis[0] = 1.0
+        hinge.axis[0], hinge.effort, hinge.velocity = 1.0, INFINITY, INFINITY
         kind = TYPES.get("" if text == NULL else decoded(text))
         self.odd = self.odd or kind is None
         self.types.append(kind)
@@ -274,6 +274,9 @@ cdef class Events:
                 hinge.limited = True
                 self.take_number(attributes, "lower", &hinge.lower)
                 self.take_number(attributes, "upper", &hinge.upper)
+            if kind in DIRECTED:
+                self.take_number(attributes, "effort", &hinge.effort)
+                self.take_number(attributes, "velocity", &hinge.velocity)
         elif not strcmp(tag, "mimic"):
             self.see(MIMIC)
             hinge.ratio = 1.0
@@ -369,7 +372,7 @@ cdef class Events:
         return joint_of(
             name, kind, parent, hinge.place.R, hinge.place.p, axis if kind in AXES else NULL, 0.0, inertia,
             NULL, &hinge.lower if hinge.limited else NULL, &hinge.upper if hinge.limited else NULL, mimic,
-            body,
+            body, &hinge.effort if kind in AXES else NULL, &hinge.velocity if kind in AXES else NULL,
         )
 
     cdef list frames(self, Py_ssize_t root, list order, bint floating):

@@ -29,7 +29,7 @@ from .._util.xml import (
 )
 from ..exceptions import AdapterError, InvalidModelError
 from . import _urdf
-from ._urdf_events import BOUNDED, KINDS
+from ._urdf_events import BOUNDED, DIRECTED, KINDS
 from .frames import Frame
 from .joints import AXES, Inertia, Joint, Mimic
 
@@ -121,6 +121,10 @@ def _joint(path: Path, joint: _urdf.Joint, parent: int, inertia: Inertia, mimic:
         kind = "revolute"  # equal, since a mimic joint has no entry in q
     if joint.type in BOUNDED and joint.limit is not None:
         limits = {key: _number(path, joint, "limit", key, "0") for key in ("lower", "upper")}
+    if joint.type in DIRECTED and joint.limit is not None:
+        limits |= {
+            f"{key}_limit": _number(path, joint, "limit", key, "inf") for key in ("effort", "velocity")
+        }
     axis = joint.axis if kind in AXES else None
     own = {"inertia": inertia, "mimic": mimic, "body": joint.child}
     return Joint(joint.name, kind, parent, joint.R, joint.r, axis, **own, **limits)

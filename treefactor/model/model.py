@@ -68,6 +68,9 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     mass : float
     subtree_masses : ndarray, shape (njoints,), read-only
     lower, upper : ndarray, shape (nq,), read-only
+    effort_limit, velocity_limit : ndarray, shape (nv,), read-only
+        Largest amounts of the forces of motors and of v, infinite without limits, as Pinocchio's
+        ``effortLimit`` and ``velocityLimit``.
 
     Raises
     ------
@@ -103,6 +106,8 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     armature: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    effort_limit: np.ndarray
+    velocity_limit: np.ndarray
     _given_frames: tuple[Frame, ...] | None
     _source: Model | None  # the model built from joints that `with_parameters` made this one from
     _requests: dict  # of treefactor.kinematics; made with the model, so that threads use one
