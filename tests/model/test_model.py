@@ -75,6 +75,26 @@ def test_limits_and_armature():
     assert (model.lower[0], model.upper[0], model.armature[0]) == (-1, 2, 0.5)
 
 
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        ({"lower": 2, "upper": 1}, "lower limit 2 is above the upper one, 1"),
+        ({"effort_limit": -1}, "limit of effort -1 is negative"),
+        ({"velocity_limit": -0.5}, "limit of velocity -0.5 is negative"),
+    ],
+)
+def test_impossible_limits_are_refused_by_the_name_of_the_joint(limits, reason):
+    for joints in ([hinge(**limits)], [hinge("other"), hinge(mimic=tf.Mimic(0), **limits)]):
+        with pytest.raises(tf.InvalidModelError, match=f"^joint 'j': {reason}$") as caught:
+            tf.Model(joints)
+        assert caught.value.joint == "j"
+        model = tf.Model(joints, strict=False)
+        assert model.faults() == {"j": reason}
+        with pytest.raises(tf.InvalidModelError, match=reason):
+            model.with_parameters(model.parameters, strict=True)
+        assert model.with_parameters(model.parameters).faults() == {"j": reason}
+
+
 def test_limits_of_forces_and_velocities_go_along():
     follower = hinge("follower", mimic=tf.Mimic(0), effort_limit=9)
     ball = tf.Joint("ball", "spherical", effort_limit=[1, 2, 3], velocity_limit=4, inertia=ROD)

@@ -165,6 +165,19 @@ def test_limits_are_pinocchios_where_there_are_any():
     assert np.isfinite(model.lower[7:]).all()
 
 
+def test_impossible_limits_are_named_with_file_and_line_if_strict(write):
+    own = joint("j", "a", "b", "revolute").replace('lower="-0.01"', 'lower="5"')
+    path = write(link("a") + link("b") + "\n\n" + own)
+    said = "line [45]: joint 'j': lower limit 5 is above the upper one, 0.01"
+    with pytest.raises(tf.InvalidModelError, match=f"^{path}: {said}$") as caught:
+        tf.Model.from_urdf(path, strict=True)
+    assert caught.value.joint == "j"
+    with pytest.raises(tf.InvalidModelError, match=f"^<string>: {said}$"):
+        tf.Model.from_urdf_string(path.read_text(), strict=True)
+    model = tf.Model.from_urdf(path)  # as Pinocchio loads it
+    assert (model.lower[0], pinocchio_.load(path).lowerPositionLimit[0]) == (5, 5)
+
+
 @pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "planar", "floating"])
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize(

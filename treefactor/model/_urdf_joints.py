@@ -67,7 +67,7 @@ def _read(path: Path, text: str | None, floating: bool, mimic: bool) -> Parts:
     try:
         for joint in robot.joints:
             follows = _mimic(path, joint, number) if mimic and joint.mimic is not None else None
-            joints.append(_joint(path, joint, carrier[joint.parent], robot.links[joint.child], follows))
+            joints.append(joint_of(path, joint, carrier[joint.parent], robot.links[joint.child], follows))
         return joints, _frames(whole, carrier), robot.name
     except InvalidModelError as error:
         raise InvalidModelError(f"{path}: {error}", error.joint) from None
@@ -114,7 +114,7 @@ def _frames(robot: _urdf.Robot, number: dict[str, int]) -> list[Frame]:
     return frames
 
 
-def _joint(path: Path, joint: _urdf.Joint, parent: int, inertia: Inertia, mimic: Mimic | None) -> Joint:
+def joint_of(path: Path, joint: _urdf.Joint, parent: int, inertia: Inertia, mimic: Mimic | None) -> Joint:
     """Return a joint of the model for a joint of the URDF."""
     kind, limits = KINDS[joint.type], {}
     if mimic and kind == "continuous":

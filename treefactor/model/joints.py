@@ -294,6 +294,18 @@ class Loop(ReadOnly):
         return LOOPS[self.kind]
 
 
+def fault_of_limits(joint: Joint) -> str:
+    """Return which limit of a joint is impossible, "" if all are possible."""
+    for low, high in zip(joint.lower.tolist(), joint.upper.tolist(), strict=True):
+        if low > high:
+            return f"lower limit {low:.9g} is above the upper one, {high:.9g}"
+    for name in ("effort", "velocity"):
+        least = getattr(joint, f"{name}_limit").min()
+        if least < 0.0:
+            return f"limit of {name} {least:.9g} is negative"
+    return ""
+
+
 def _spread(values, size: int, name: str) -> np.ndarray:
     """Return an array of that size, from one number for all entries or one for each."""
     array = as_real(values, name)
