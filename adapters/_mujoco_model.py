@@ -35,7 +35,8 @@ def model(source: mujoco.MjModel | Body) -> Model:
     Model
         Joints and their order are MuJoCo's, so only quaternions and the velocity of a free joint differ:
         `from_pinocchio` and `transform` take this model, too. Armature of joints and actuators is in it.
-        A hinge or slide has MuJoCo's q, reference position and all. The armature of a free joint acts on
+        A hinge or slide has MuJoCo's q, reference position and all; ``effort_limit`` is the larger end of its
+        ``actuatorfrcrange``. The armature of a free joint acts on
         accelerations along the axes of the world: one with such armature becomes a "translation" named
         ``<joint>[0]`` and a "spherical" joint ``<joint>[1]``, whose v is MuJoCo's. Frames are those of all
         bodies, welded ones and the world, too (type "body", placed as ``xpos`` and ``xmat``), of the joints
@@ -111,7 +112,7 @@ def _parts(body: Body, j: int, parent: int, R, p, inertia: Inertia, armature, co
 def _joint(body: Body, j: int, parent: int, R, p, inertia: Inertia, armature) -> Joint:
     """Return joint j in a frame at its anchor; at q = reference the body is not displaced."""
     m, own = body.model, body.joints[j]
-    kind, axis, lower, upper = KINDS[own.kind], None, None, None
+    kind, axis, lower, upper, effort = KINDS[own.kind], None, None, None, None
     if own.nv == 1:
         axis, reference = m.jnt_axis[j], m.qpos0[own.q][0]
         if reference and kind == "revolute":
@@ -120,10 +121,12 @@ def _joint(body: Body, j: int, parent: int, R, p, inertia: Inertia, armature) ->
             p = p - R @ axis * reference
         if m.jnt_limited[j]:
             lower, upper = m.jnt_range[j, :1], m.jnt_range[j, 1:]
+        if m.jnt_actfrclimited[j]:
+            effort = np.abs(m.jnt_actfrcrange[j]).max(keepdims=True)
     elif own.free:
         R, p = IDENTITY, ZERO  # q is the pose itself
     return new_joint(
-        own.name, kind, parent, placed(R, p), axis, 0.0, inertia, armature, lower, upper, None, ""
+        own.name, kind, parent, placed(R, p), axis, 0.0, inertia, armature, lower, upper, None, "", effort
     )
 
 

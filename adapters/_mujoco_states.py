@@ -16,6 +16,7 @@ from .._util.protocol import Base, EngineJoint
 from .._util.validation import as_real, require_finite
 from ..exceptions import ConfigurationError, ShapeError
 from ..model.model import Model
+from ..tolerances import SAME_CONFIGURATION
 from ._mujoco_body import Body, Joint, body_names, halves_of, heavy_joints, joints_of
 from ._translation import matched
 
@@ -39,11 +40,13 @@ def configuration(model: mujoco.MjModel | Body, qpos, robot=None) -> np.ndarray:
     Returns
     -------
     ndarray, shape (..., robot.nq)
-        Quaternions are x y z w, and keep their lengths: `treefactor.normalize` scales them.
+        Quaternions are x y z w, scaled to length 1, as MuJoCo scales them before it uses them.
 
     Raises
     ------
     ShapeError, DtypeError
+    ConfigurationError
+        If a quaternion of a single configuration has length zero; names the joint. In a batch it becomes NaN.
     NonFiniteError
         For a single configuration; in a batch such entries stay.
     AdapterError
@@ -64,6 +67,8 @@ def configuration(model: mujoco.MjModel | Body, qpos, robot=None) -> np.ndarray:
     if layout.circles.size:
         first, at = layout.circles
         q[..., first], q[..., first + 1] = np.cos(qpos[..., at]), np.sin(qpos[..., at])
+    for name, entries in layout.quaternions:
+        q[..., entries] = _unit(name, q[..., entries])
     return q
 
 
@@ -186,6 +191,8 @@ class _Layout:
         First entries of (cos, sin) in q, and the entries of qpos with their angles.
     free : list of Pair
         Free joints whose velocities have other axes.
+    quaternions : list of tuple
+        Joints with a quaternion: name, and its entries in q.
     followers : list of tuple
         Mimic joints of the robot, as MuJoCo's joints; leader, ratio and offset.
     """
@@ -220,6 +227,11 @@ class _Layout:
         self.to_v, self.to_qvel = np.zeros(self.nv, dtype=int), np.zeros(model.nv, dtype=int)
         circles = []
         self.free = [pair for pair in pairs if pair.joint.kind == "free"]
+        self.quaternions = [
+            (pair.joint.name, slice(pair.q.stop - 4, pair.q.stop))
+            for pair in pairs
+            if pair.joint.kind in ("free", "spherical")
+        ]
         for pair in pairs:
             theirs, ours = np.r_[pair.joint.q], np.r_[pair.q]
             if pair.joint.kind in ("free", "spherical"):
@@ -298,7 +310,20 @@ def _spread(x: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
 
 def _rotation(joint: str, quaternion: np.ndarray, name: str) -> np.ndarray:
     """Return the rotation of a free joint from its quaternion."""
+    _require_length(joint, quaternion, name)
+    return so3.from_quaternion(quaternion)
+
+
+def _unit(joint: str, quaternion: np.ndarray) -> np.ndarray:
+    """Return quaternions scaled to length 1; one that has it to rounding stays as it is."""
+    _require_length(joint, quaternion, "qpos")
+    length = np.linalg.norm(quaternion, axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # lengths of zero give NaN
+        return quaternion / np.where(np.abs(length - 1.0) < SAME_CONFIGURATION, 1.0, length)
+
+
+def _require_length(joint: str, quaternion: np.ndarray, name: str) -> None:
+    """Raise ConfigurationError for a single quaternion of length zero."""
     if quaternion.ndim == 1 and not quaternion.any():
         message = f"the quaternion of joint {joint!r} in {name} has length 0, which no rotation has"
         raise ConfigurationError(message, joint)
-    return so3.from_quaternion(quaternion)

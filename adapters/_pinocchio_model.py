@@ -94,6 +94,7 @@ def model(pin_model: pin.Model) -> Model:
     )
     armature, at = np.array(pin_model.armature), list(starts)
     lower, upper = _limits(pin_model.lowerPositionLimit), _limits(pin_model.upperPositionLimit)
+    effort, velocity = _limits(pin_model.effortLimit), _limits(pin_model.velocityLimit)
     inertias = pin_model.inertias.tolist()
     joints: list[Joint] = []
     for j, parts in enumerate(pieces, 1):
@@ -101,6 +102,7 @@ def model(pin_model: pin.Model) -> Model:
         carrier = last[parent]
         for k, part in enumerate(parts):
             is_last, mimic, limits = k == len(parts) - 1, part.mimic, (None, None, None)
+            others = None, None
             if mimic:
                 mimic = replace(mimic, leader=last[mimic.leader])
             else:
@@ -108,6 +110,7 @@ def model(pin_model: pin.Model) -> Model:
                 limits = armature[v : v + nv], lower[q : q + nq], upper[q : q + nq]
                 if part.kind in LIMITED:
                     limits = limits[0], *(_only_first(bounds, LIMITED[part.kind]) for bounds in limits[1:])
+                others = effort[v : v + nv], velocity[v : v + nv]
                 q, v = q + nq, v + nv
             joints.append(
                 new_joint(
@@ -121,6 +124,7 @@ def model(pin_model: pin.Model) -> Model:
                     *limits,
                     mimic,
                     bodies.get(j, "") if is_last else "",
+                    *others,
                 )
             )
     frames = _frames(pin_frames, frame_names, types, [last[joint] for joint in carriers])
@@ -227,7 +231,7 @@ def _follower(pin_model: pin.Model, j: int) -> Piece:
 
 
 def _limits(bounds: np.ndarray) -> np.ndarray:
-    """Return limits of all entries of q, infinite where Pinocchio has none."""
+    """Return limits of all entries of q or v, infinite where Pinocchio has none."""
     return np.where(np.abs(bounds) == NO_LIMIT, np.copysign(np.inf, bounds), bounds)
 
 

@@ -134,6 +134,61 @@ def test_the_start_needs_no_engine_and_less_than_a_minute(tmp_path):
     assert (tmp_path / "arm.png").read_bytes().startswith(b"\x89PNG")
 
 
+def cells_of(page):
+    """Return the cells of a page as pairs: whether it is optional, and its code."""
+    for cell in CELL.findall(page.read_text(encoding="utf-8")):
+        options = [line for line in cell.splitlines() if line.startswith(":")]
+        code = "\n".join(line for line in cell.splitlines() if not line.startswith(":"))
+        yield ":tags: [optional]" in options, code
+
+
+WITHOUT_ENGINES = [page for page in PAGES if page.parent.name == "tutorials" and page.stem not in FRAMEWORKS]
+WITHOUT_ENGINES = [page for page in WITHOUT_ENGINES if page.stem not in ("engines", "index")]
+ABSENT = """
+import sys
+sys.modules.update(dict.fromkeys({engines!r}))
+sys.path[:0] = [{code!r}, {tests!r}]
+for page, cells in {pages!r}:
+    names = {{}}
+    for cell in cells:
+        exec(compile(cell, page, "exec"), names)
+"""
+
+
+@pytest.mark.parametrize("page", WITHOUT_ENGINES, ids=lambda page: page.stem)
+def test_only_optional_cells_of_a_tutorial_import_engines(page):
+    text, needs = page.read_text(encoding="utf-8"), []
+    for optional, code in cells_of(page):
+        nodes = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Import | ast.ImportFrom)]
+        modules = {getattr(node, "module", None) or node.names[0].name for node in nodes}
+        if {name.partition(".")[0] for name in modules} & {*ENGINES} or "treefactor.adapters" in modules:
+            needs.append(optional)
+    assert all(needs)
+    sections = [part for part in text.split("\n## ") if ":tags: [optional]" in part]
+    assert len(sections) == bool(needs)
+    assert all(part.partition("\n")[2].startswith("\nOptional: ") for part in sections)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("humanoid", "parameters", "trajectory"),
+        pytest.param(tuple(page.stem for page in WITHOUT_ENGINES), marks=pytest.mark.slow),
+    ],
+    ids=["first", "all"],
+)
+def test_tutorials_run_where_no_engine_can_be_imported(names, tmp_path):
+    pytest.importorskip("matplotlib", reason="pages draw with Matplotlib")
+    if "panda" not in robots.bundled():
+        pytest.skip("needs example-robot-data")
+    pages = [page for page in WITHOUT_ENGINES if page.stem in names]
+    cells = [(page.stem, [code for optional, code in cells_of(page) if not optional]) for page in pages]
+    packages = [name for name in ENGINES if name not in ("example_robot_data", "pybullet_data")]
+    text = ABSENT.format(engines=packages, code=str(CODE), tests=str(ROOT / "tests"), pages=cells)
+    done = subprocess.run([sys.executable, "-c", text], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture
 def precision():
     """Bring JAX back to float32 after a page."""

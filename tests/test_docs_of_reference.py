@@ -153,6 +153,22 @@ def test_pages_of_missing_packages_say_so_and_do_not_run(monkeypatch):
     assert missing_packages.missing("# Title\n\n```{code-cell}\nimport numpy\n```\n") == []
 
 
+def test_optional_cells_of_missing_packages_alone_do_not_run(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "code")
+    missing_packages = importlib.import_module("missing_packages")
+    cell = "```{code-cell}\n:tags: [optional]\n\nimport absent_one\n```\n"
+    text = f"# Title\n\n```{{code-cell}}\nimport numpy\n```\n\n{cell}\n{cell}"
+    assert missing_packages.missing(text) == []
+    source = [text]
+    missing_packages.change(None, "page", source)
+    assert source[0].count("```{code-cell}") == 1
+    assert source[0].count("```python\nimport absent_one\n```") == 2
+    assert source[0].count("built without `absent_one`") == 1
+    source = [text.replace("absent_one", "numpy")]
+    missing_packages.change(None, "page", source)
+    assert source[0].count("{code-cell}") == 3
+
+
 def test_all_pages_say_the_same_about_gpus():
     codegen = ROOT / "treefactor" / "codegen"
     files = [ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")]

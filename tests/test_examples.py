@@ -130,6 +130,29 @@ def test_the_humanoid_stands(example):
     assert abs(run.q[-1, 2] - q[2]) < 0.01
 
 
+@pytest.mark.parametrize("iterations", [1, 3])
+def test_poles_swing_up_and_stand_after_a_push(example, iterations):
+    carts = example("mpc_cart_pole")
+    found = carts.run(count=3, iterations=iterations)
+    assert found.u.shape == (200, 3)  # nu = 1 of nv = 2
+    assert np.abs(found.u).max() == 12.0  # the limit of the URDF
+    assert np.abs(found.q[..., 0]).max() < 2.0
+    leaning = np.abs(found.angle).max(axis=1)
+    assert leaning[carts.PUSHED - 20 : carts.PUSHED].max() < 0.05
+    assert leaning[carts.PUSHED : carts.PUSHED + 20].max() > 0.1
+    assert leaning[-20:].max() < 0.05
+    assert np.ptp(found.u, axis=1).max() > 0.1  # the poles differ
+
+
+def test_the_script_of_poles_prints_what_it_takes(example, monkeypatch, capsys, tmp_path):
+    carts = example("mpc_cart_pole")
+    arguments = ["--count", "1", "--iterations", "1", "--out", str(tmp_path / "poles.png")]
+    monkeypatch.setattr(sys, "argv", ["mpc_cart_pole.py", *arguments])
+    carts.main()
+    assert "1 carts, 200 control steps of 30 ms, 60 steps ahead" in capsys.readouterr().out
+    assert (tmp_path / "poles.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_dominoes_fall_when_they_do_in_mujoco(example):
     dominoes = example("dominoes")
     stepper, _, q, v = dominoes.scene()

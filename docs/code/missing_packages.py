@@ -1,12 +1,14 @@
 """Build the pages where packages are not installed, and say so on those that need them.
 
-The code of such a page is shown without running it. Adapters are documented all the same, except those that
-cannot be imported with a mock in the place of their package: they are left out of the reference.
+The code of such a page is shown without running it; of a page on which only cells with the tag "optional"
+need the package, that of these cells. Adapters are documented all the same, except those that cannot be
+imported with a mock in the place of their package: they are left out of the reference.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from functools import cache
 from importlib import import_module
@@ -28,13 +30,19 @@ PACKAGES = {  # of adapters
     "rtb_": "roboticstoolbox",
     "torch_": "torch",
 }
+OPTIONAL = ":tags: [optional]\n"
 MOCKED = [package for package in PACKAGES.values() if not find_spec(package)]
-CELL = re.compile(r"^```\{code-cell\}\n((?::.*\n)*)(.*?)^```\n", re.MULTILINE | re.DOTALL)
+CELL = re.compile(r"^```\{code-cell\}\n((?::[^\n]*\n)*)(.*?)^```\n", re.MULTILINE | re.DOTALL)
 HEAD = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
 NOTE = """
 ```{{note}}
 This page was built where {} not installed: its code was not run, and its output is left out.
 ```
+"""
+OPTIONAL_NOTE = """```{{note}}
+This page was built without {}: the code of this section was not run.
+```
+
 """
 
 
@@ -56,10 +64,10 @@ def is_left_out(name: str) -> bool:
     return name.removeprefix("treefactor.").startswith(left_out())
 
 
-def missing(text: str) -> list[str]:
-    """Return the packages that the code of a page imports and that are not installed."""
+def missing(text: str, optional: bool = False) -> list[str]:
+    """Return the packages that cells of a page import, those that are optional or not, if they are absent."""
     names = set()
-    for _, code in CELL.findall(text):
+    for code in (code for options, code in CELL.findall(text) if (OPTIONAL in options) == optional):
         for line in ast.parse(code).body:
             if isinstance(line, ast.Import):
                 names |= {one.name for one in line.names}
@@ -76,10 +84,25 @@ def without_output(text: str, packages: list[str]) -> str:
     return re.sub(r"^# .*\n", lambda title: title[0] + note, HEAD.sub("", text), count=1, flags=re.MULTILINE)
 
 
+def without_optional(text: str, packages: list[str]) -> str:
+    """Return a page whose optional cells are shown and not run, with a note before the first of them."""
+    listed, count = " and ".join(f"`{name}`" for name in packages), itertools.count()
+
+    def shown(cell):
+        if OPTIONAL not in cell[1]:
+            return cell[0]
+        note = "" if next(count) else OPTIONAL_NOTE.format(listed)
+        return f"{note}```python\n{cell[2].lstrip()}```\n"
+
+    return CELL.sub(shown, text)
+
+
 def change(app, docname: str, source: list[str]) -> None:
     """Change a page, for Sphinx's event ``source-read``."""
     if packages := missing(source[0]):
         source[0] = without_output(source[0], packages)
+    elif packages := missing(source[0], optional=True):
+        source[0] = without_optional(source[0], packages)
 
 
 def setup(app) -> dict:

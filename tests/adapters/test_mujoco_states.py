@@ -158,13 +158,24 @@ def test_mimic_joints_follow_their_leaders():
     np.testing.assert_allclose(mujoco_.velocity(source, [1.0, 0.25, 0.3], [8, 4, 3], robot), v)
 
 
-def test_quaternions_keep_their_lengths_and_bad_rows_their_places():
+def test_quaternions_are_scaled_as_mujoco_scales_them_and_bad_rows_keep_their_places():
     source = mujoco.MjModel.from_xml_string(BALL.format('<freejoint name="base"/>'))
     qpos = np.tile([1.0, 2, 3, 0.8, 0.6, 0, 0], (3, 1))
     qpos[0, 3:] *= 3.0
     qpos[1, 3:] = 0.0
     q = mujoco_.configuration(source, qpos)
-    np.testing.assert_array_equal(q[0], [1, 2, 3, 3 * 0.6, 0, 0, 3 * 0.8])
+    np.testing.assert_array_equal(q[2], [1, 2, 3, 0.6, 0, 0, 0.8])
+    np.testing.assert_allclose(q[0], q[2], rtol=0, atol=1e-15)
+    assert np.isnan(q[1, 3:]).all()
+    data, robot = mujoco.MjData(source), mujoco_.model(source)
+    data.qpos[:] = qpos[0]
+    mujoco.mj_kinematics(source, data)
+    np.testing.assert_allclose(
+        tf.frame_placement(robot, q[0], "base")[:, :3].ravel(), data.xmat[1], atol=1e-15
+    )
+    with pytest.raises(tf.ConfigurationError, match="joint 'base' in qpos has length 0") as caught:
+        mujoco_.configuration(source, qpos[1])
+    assert caught.value.joint == "base"
     v = mujoco_.velocity(source, qpos, np.ones(6))
     assert np.isnan(v[1]).any()
     np.testing.assert_allclose(v[0], v[2], rtol=1e-14)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 
+import numpy as np
 import pytest
 from helpers.blemishes import ARM, BLEMISHES, LOWER
 from helpers.stand_in_engines import write_project
@@ -40,13 +41,37 @@ KINDS = ("json", "html", "junit", "sarif", "markdown")
 
 
 @pytest.mark.parametrize("blemish", BLEMISHES, ids=lambda blemish: blemish.name)
-def test_files_with_one_blemish_have_a_fault_only_if_it_is_one_of_the_inertia(blemish, tmp_path):
+def test_files_with_one_blemish_have_a_fault_only_if_a_part_cannot_exist(blemish, tmp_path):
     found = faults_of(Robot("arm", blemish.write(tmp_path)))
     expected = [(blemish.part, blemish.line, IMPOSSIBLE)] if blemish.impossible else []
     if blemish.refusal:
         expected = [("", blemish.line, IMPOSSIBLE if "mass" in blemish.refusal.split()[1:] else UNREADABLE)]
-    assert [(one.link, one.line, one.word) for one in found] == expected
+    assert [(one.link or one.joint, one.line, one.word) for one in found] == expected
     assert all(blemish.refusal + blemish.impossible in str(one) and not one.expected for one in found)
+
+
+WRIST = """<link name="hand"/><link name="tip"/><joint name="wrist" type="continuous"><parent link="lower"/>
+<child link="hand"/></joint><joint name="grip" type="{}"><parent link="hand"/><child link="tip"/>{}</joint>
+</robot>"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "mimic", "named"),
+    [
+        ("fixed", "", ["wrist"]),
+        ("continuous", "", ["wrist", "grip"]),
+        ("continuous", '<mimic joint="elbow"/>', ["wrist"]),
+    ],
+)
+def test_joints_that_move_no_mass_are_named(kind, mimic, named, tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM.replace("</robot>", WRIST.format(kind, mimic)), encoding="utf-8")
+    found = faults_of(Robot("arm", path, mimic=bool(mimic)))
+    assert [(one.joint, one.word, one.line > 20) for one in found] == [(n, IMPOSSIBLE, True) for n in named]
+    assert "moves no mass" in str(found[0])
+    model = tf.Model.from_urdf(path, mimic=bool(mimic))
+    with pytest.raises(tf.NotPositiveDefiniteError, match="moves no mass"):
+        tf.forward_dynamics(model, tf.neutral(model), *np.zeros((2, model.nv)))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +167,7 @@ def test_every_report_names_link_and_line(project, kind):
     if kind == "json":
         (robot,) = json.loads(text)["robots"]
         assert robot["impossible"] == [
-            {"link": "lower", "line": 11, "reason": REASON, "expected": "", "word": IMPOSSIBLE}
+            {"link": "lower", "line": 11, "reason": REASON, "expected": "", "word": IMPOSSIBLE, "joint": ""}
         ]
     else:
         assert f"{WHERE}: {REASON}" in text
@@ -185,7 +210,7 @@ def test_info_names_link_and_line(project, capsys):
     assert f"impossible: {WHERE}: {REASON}" in capsys.readouterr().out
     content = json.loads((project / "info.json").read_text())
     assert content["impossible"] == [
-        {"link": "lower", "line": 11, "reason": REASON, "expected": "", "word": IMPOSSIBLE}
+        {"link": "lower", "line": 11, "reason": REASON, "expected": "", "word": IMPOSSIBLE, "joint": ""}
     ]
     assert cli.main(["info", "arm.urdf"]) == 0
     assert "impossible" not in capsys.readouterr().out

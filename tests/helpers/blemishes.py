@@ -64,7 +64,7 @@ class Blemish:
         Whether Pinocchio's reader (urdfdom) takes all numbers of the file; reads the mass or the tensor of a
         link as zero, without an error; or refuses the file.
     impossible : str
-        Part of the reason for which no body has the inertia of ``part``, "" if one has it.
+        Part of the reason for which ``part`` cannot exist, "" if it can.
     """
 
     name: str
@@ -187,11 +187,23 @@ JOINTS = (
         LIMIT.replace('velocity="1e6', 'velocity="-5'),
         part="elbow",
         pinocchio=REFUSES,
+        impossible="limit of velocity -5 is negative",
     ),
     Blemish(
-        "negative_effort", LIMIT, LIMIT.replace('effort="1e6', 'effort="-5'), part="elbow", pinocchio=REFUSES
+        "negative_effort",
+        LIMIT,
+        LIMIT.replace('effort="1e6', 'effort="-5'),
+        part="elbow",
+        pinocchio=REFUSES,
+        impossible="limit of effort -5 is negative",
     ),
-    Blemish("limits_in_wrong_order", LIMIT, LIMIT.replace("-8", "9"), part="elbow"),
+    Blemish(
+        "limits_in_wrong_order",
+        LIMIT,
+        LIMIT.replace("-8", "9"),
+        part="elbow",
+        impossible="lower limit 9 is above the upper one, 8",
+    ),
     Blemish(
         "no_gain", AXIS, f'{AXIS}<safety_controller soft_lower_limit="-1"/>', part="elbow", pinocchio=REFUSES
     ),

@@ -130,9 +130,11 @@ def test_the_robot_of_a_file_uses_its_limits():
     if path is None:
         pytest.skip("needs example-robot-data")
     model = tf.Model.from_urdf(path)
-    found = exciting_motion(model, tf.base_parameters(model), 10.0, iterations=2, velocity_limits=2.0)
-    q, _, _ = found.at(np.linspace(0, 10, 500))
+    found = exciting_motion(model, tf.base_parameters(model), 10.0, iterations=2)
+    q, v, _ = found.at(np.linspace(0, 10, 500))
     assert ((q >= model.lower) & (q <= model.upper)).all()
+    assert np.isfinite(model.velocity_limit).all()
+    assert (np.abs(v) <= model.velocity_limit + 1e-12).all()
     assert found.cond < 100
 
 
@@ -154,8 +156,10 @@ def test_robots_and_arguments_that_do_not_fit_are_named(arm):
         ValueError, match=r"lower must be below upper, got 1\.0 and 1\.0 for joint 'continuous'"
     ):
         exciting_motion(arm, base, 5.0, lower=1.0, upper=1.0)
-    with pytest.raises(ValueError, match="velocity_limits and acceleration_limits must be positive"):
+    with pytest.raises(ValueError, match="velocity_limits must be positive, got 0 for joint 'continuous'"):
         exciting_motion(arm, base, 5.0, lower=-1.0, upper=1.0, velocity_limits=0.0)
+    with pytest.raises(ValueError, match="acceleration_limits must be positive, got -1 for joint"):
+        exciting_motion(arm, base, 5.0, lower=-1.0, upper=1.0, acceleration_limits=-1.0)
     with pytest.raises(ValueError, match="duration must be positive"):
         exciting_motion(arm, base, 0.0, **LIMITS)
     with pytest.raises(ValueError, match="harmonics must be at least 2"):

@@ -26,6 +26,11 @@ def numbers(seed, kind="universal"):
     return placement, axis, rng.standard_normal(3), half @ half.T, rng.random(nv), limits
 
 
+def other_limits(seed, kind):
+    """Return limits of forces and velocities."""
+    return np.random.default_rng(seed).random((2, SIZES[kind][1]))
+
+
 def assert_same(one, other):
     for name, value in vars(other).items():
         same = vars(one)[name]
@@ -54,8 +59,11 @@ def test_joints(kind, seed):
     given = None if kind not in AXES else axis if AXES[kind] == 2 else axis[0]
     pitch, inertia = 0.1 * (kind == "helical"), tf.Inertia(2.0, com, tensor)
     own = kind, 1, placement[:3, :3], placement[:3, 3], given, pitch, inertia
-    joint = new_joint("j", kind, 1, placement, given, pitch, inertia, armature, lower, upper, None, "b")
-    assert_same(joint, tf.Joint("j", *own, armature, lower, upper, None, "b"))
+    last = armature, lower, upper, None, "b", *other_limits(seed, kind)
+    joint = new_joint("j", kind, 1, placement, given, pitch, inertia, *last)
+    assert_same(joint, tf.Joint("j", *own, *last))
+    joint = new_joint("j", kind, 1, placement, given, pitch, inertia, *last[:5], None, last[6])
+    assert_same(joint, tf.Joint("j", *own, *last[:5], None, last[6]))
     joint = new_joint("j", kind, 1, placement, given, pitch, inertia, None, None, None, None, "")
     assert_same(joint, tf.Joint("j", *own))
 
@@ -64,9 +72,9 @@ def test_joints(kind, seed):
 def test_followers(kind):
     placement, axis, com, tensor, armature, limits = numbers(1, kind)
     inertia, mimic = tf.Inertia(2.0, com, tensor), tf.Mimic(0, 2.0, 1.0)
-    joint = new_joint("j", kind, 1, placement, axis[0], 0.0, inertia, armature, *limits, mimic, "b")
-    own = placement[:3, :3], placement[:3, 3], axis[0], 0.0, inertia, armature, *limits, mimic, "b"
-    assert_same(joint, tf.Joint("j", kind, 1, *own))
+    last = axis[0], 0.0, inertia, armature, *limits, mimic, "b", *other_limits(1, kind)
+    joint = new_joint("j", kind, 1, placement, *last)
+    assert_same(joint, tf.Joint("j", kind, 1, placement[:3, :3], placement[:3, 3], *last))
 
 
 def changed(array, at, value):
@@ -80,8 +88,8 @@ def test_the_constructors_refuse_what_is_impossible(value):
     placement, axis, com, tensor, armature, limits = numbers(2)
     inertia = tf.Inertia()
 
-    def joint(placement=placement, axis=axis, armature=armature, lower=limits[0], pitch=0.0):
-        own = inertia, armature, lower, limits[1], None, ""
+    def joint(placement=placement, axis=axis, armature=armature, lower=limits[0], pitch=0.0, effort=None):
+        own = inertia, armature, lower, limits[1], None, "", effort, effort
         return new_joint("j", "universal", -1, placement, axis, pitch, *own)
 
     for call in (
@@ -97,6 +105,7 @@ def test_the_constructors_refuse_what_is_impossible(value):
         lambda: joint(armature=changed(armature, 1, -value)),
         lambda: joint(lower=changed(limits[0], 1, np.nan)),
         lambda: joint(pitch=value),
+        lambda: joint(effort=np.array([1.0, np.nan])),
     ):
         with pytest.raises(TreefactorError):
             call()
@@ -116,6 +125,7 @@ def chain(**changes):
         axis = None if kind not in AXES else np.eye(3)[:2] if AXES[kind] == 2 else [0, 0, 1]
         mimic = tf.Mimic(0, 3.0) if i == 2 else None
         own = {"armature": 0.1 + i, "lower": -1.0 - i, "upper": 2.0 + i, "mimic": mimic, "axis": axis}
+        own |= {"effort_limit": i, "velocity_limit": 5 + i}
         joints.append(tf.Joint(f"j{i}", kind, i - 1, **own))
     return tuple(joints)
 
@@ -128,10 +138,10 @@ def test_entries_of_joints():
     np.testing.assert_array_equal(attributes["armature"], [0.1 + 9 * 2.1, *[1.1] * 6, 3.1, 3.1, 4.1])
     np.testing.assert_array_equal(attributes["lower"], [-1.0] * 2 + [-2.0] * 7 + [-4.0] * 2 + [-5.0])
     np.testing.assert_array_equal(attributes["upper"], [2.0] * 2 + [3.0] * 7 + [5.0] * 2 + [6.0])
-    assert entries(()) | {"armature": 0, "lower": 0, "upper": 0} == {
-        **{"njoints": 0, "nq": 0, "nv": 0, "idx_q": (), "idx_v": ()},
-        **{"armature": 0, "lower": 0, "upper": 0},
-    }
+    np.testing.assert_array_equal(attributes["effort_limit"], [0.0] + [1.0] * 6 + [3.0] * 2 + [4.0])
+    np.testing.assert_array_equal(attributes["velocity_limit"], [5.0] + [6.0] * 6 + [8.0] * 2 + [9.0])
+    arrays = dict.fromkeys(("armature", "lower", "upper", "effort_limit", "velocity_limit"), 0)
+    assert entries(()) | arrays == {"njoints": 0, "nq": 0, "nv": 0, "idx_q": (), "idx_v": ()} | arrays
 
 
 def hinge(name="a", parent=-1, body="", **others):

@@ -10,6 +10,7 @@ from hypothesis import given
 from oracles import dynamics
 
 import treefactor as tf
+from treefactor.model.digests import digest
 from treefactor.model.joints import AXES, FOLLOWERS, SIZES
 
 RNG = np.random.default_rng(0)
@@ -72,6 +73,42 @@ def test_a_model_is_shown_by_its_sizes():
 def test_limits_and_armature():
     model = tf.Model([hinge(lower=-1, upper=2, armature=0.5)])
     assert (model.lower[0], model.upper[0], model.armature[0]) == (-1, 2, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        ({"lower": 2, "upper": 1}, "lower limit 2 is above the upper one, 1"),
+        ({"effort_limit": -1}, "limit of effort -1 is negative"),
+        ({"velocity_limit": -0.5}, "limit of velocity -0.5 is negative"),
+    ],
+)
+def test_impossible_limits_are_refused_by_the_name_of_the_joint(limits, reason):
+    for joints in ([hinge(**limits)], [hinge("other"), hinge(mimic=tf.Mimic(0), **limits)]):
+        with pytest.raises(tf.InvalidModelError, match=f"^joint 'j': {reason}$") as caught:
+            tf.Model(joints)
+        assert caught.value.joint == "j"
+        model = tf.Model(joints, strict=False)
+        assert model.faults() == {"j": reason}
+        with pytest.raises(tf.InvalidModelError, match=reason):
+            model.with_parameters(model.parameters, strict=True)
+        assert model.with_parameters(model.parameters).faults() == {"j": reason}
+
+
+def test_limits_of_forces_and_velocities_go_along():
+    follower = hinge("follower", mimic=tf.Mimic(0), effort_limit=9)
+    ball = tf.Joint("ball", "spherical", effort_limit=[1, 2, 3], velocity_limit=4, inertia=ROD)
+    model = tf.Model([hinge(effort_limit=5), follower, ball])
+    for one in (
+        model,
+        pickle.loads(pickle.dumps(model)),
+        model.with_parameters(2 * model.parameters),
+        pickle.loads(pickle.dumps(model.with_parameters(2 * model.parameters))),
+        model.add_frame("tip", "ball"),
+    ):
+        assert one.effort_limit.tolist() == [5, 1, 2, 3]
+        assert one.velocity_limit.tolist() == [np.inf, 4, 4, 4]
+    assert digest(model) != digest(tf.Model([hinge(effort_limit=6), follower, ball]))
 
 
 # ------------------------------------------------------------------------------------------------ inertias
@@ -154,6 +191,8 @@ BAD_JOINTS = {
     "inertia": ({"inertia": 1.0}, "inertia must be an Inertia, got 1.0"),
     "mimic": ({"mimic": 0}, "mimic must be a Mimic or None, got 0"),
     "limits": ({"lower": [1.0, 2.0]}, "lower"),
+    "forces": ({"effort_limit": [1.0, 2.0]}, "effort_limit"),
+    "a NaN velocity": ({"velocity_limit": np.nan}, "a limit is NaN"),
     "a NaN limit": ({"upper": np.nan}, "a limit is NaN"),
     "follower": ({"kind": "spherical", "axis": None, "mimic": tf.Mimic(0)}, "cannot follow"),
     "ratio": ({"mimic": tf.Mimic(0, np.inf)}, "ratio is not finite"),

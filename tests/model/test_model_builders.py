@@ -50,7 +50,8 @@ def assert_same_model(first, second):
     assert first.tree == second.tree
     assert first.tree.names == second.tree.names
     np.testing.assert_array_equal([first.lower, first.upper], [second.lower, second.upper])
-    np.testing.assert_array_equal(first.armature, second.armature)
+    for name in ("armature", "effort_limit", "velocity_limit"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
     for one, other in zip(first.joints, second.joints, strict=True):
         for attribute in ("name", "kind", "parent", "mimic"):
             assert getattr(one, attribute) == getattr(other, attribute)
@@ -162,6 +163,41 @@ def test_limits_are_pinocchios_where_there_are_any():
     model = pinocchio_.model(pin.buildSampleModelHumanoid())
     assert model.lower[:7].tolist() == [-np.inf] * 7
     assert np.isfinite(model.lower[7:]).all()
+
+
+def test_impossible_limits_are_named_with_file_and_line_if_strict(write):
+    own = joint("j", "a", "b", "revolute").replace('lower="-0.01"', 'lower="5"')
+    path = write(link("a") + link("b") + "\n\n" + own)
+    said = "line [45]: joint 'j': lower limit 5 is above the upper one, 0.01"
+    with pytest.raises(tf.InvalidModelError, match=f"^{path}: {said}$") as caught:
+        tf.Model.from_urdf(path, strict=True)
+    assert caught.value.joint == "j"
+    with pytest.raises(tf.InvalidModelError, match=f"^<string>: {said}$"):
+        tf.Model.from_urdf_string(path.read_text(), strict=True)
+    model = tf.Model.from_urdf(path)  # as Pinocchio loads it
+    assert (model.lower[0], pinocchio_.load(path).lowerPositionLimit[0]) == (5, 5)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "planar", "floating"])
+@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+@pytest.mark.parametrize(
+    "limit", ["", '<limit effort="3" velocity="4"/>', '<limit effort="0" velocity="0"/>']
+)
+def test_limits_of_forces_and_velocities_are_pinocchios(write, kind, floating, limit):
+    own = joint("j", "a", "b", kind).split("<limit")[0].removesuffix("</joint>")
+    ample = '<limit lower="-1" upper="1" effort="7" velocity="8"/>'
+    given = limit or ample if kind in ("revolute", "prismatic") else limit  # Pinocchio needs one of these
+    second = joint("k", "b", "c", "revolute").split("<limit")[0].removesuffix("</joint>")
+    parts = link("a"), link("b"), link("c"), f"{own}{given}</joint>", f"{second}{ample}</joint>"
+    path = write("".join(parts))
+    pin_model = pinocchio_.load(path, floating)
+    for model in (tf.Model.from_urdf(path, floating), pinocchio_.model(pin_model)):
+        for own, theirs in (
+            (model.effort_limit, pin_model.effortLimit),
+            (model.velocity_limit, pin_model.velocityLimit),
+        ):
+            np.testing.assert_array_equal(own, np.where(theirs > 1e300, np.inf, theirs))
+            assert not own.flags.writeable
 
 
 # --------------------------------------------------------------------------------------------------- URDFs
@@ -294,7 +330,8 @@ MJCF = """
   <body pos=".1 .2 .3" euler=".3 .2 .1"><geom size=".1" mass="1"/>
     <body name="a" pos=".3 .1 .2" euler=".5 .1 -.3">
       <inertial pos=".1 .2 .3" mass="2" fullinertia=".3 .4 .35 .02 -.03 .05"/>
-      <joint name="turn" axis="0 .6 .8" pos=".1 -.2 .3" ref=".7" armature=".2" range="-1 2" limited="true"/>
+      <joint name="turn" axis="0 .6 .8" pos=".1 -.2 .3" ref=".7" armature=".2" range="-1 2" limited="true"
+        actuatorfrcrange="-3 5" actuatorfrclimited="true"/>
       <joint name="slide" type="slide" axis=".6 0 .8" pos=".3 .2 .1" ref=".4"/>
       <joint axis="1 0 0" pos="-.1 0 .3" ref="-.3"/>
       <body pos=".2 .3 -.1" euler=".1 .9 .2"><geom size=".1 .2 .3" type="box" mass="1.5"/>
@@ -316,6 +353,8 @@ def test_mujocos_joints_with_anchors_and_references():
     names = ["turn", "slide", "aJoint_2", "ball", "driven", "free_free", "last"]
     assert [joint.name for joint in model.joints] == names
     assert (model.lower[0], model.upper[0], model.lower[1]) == (-1, 2, -np.inf)
+    assert model.effort_limit.tolist() == [5.0] + [np.inf] * (model.nv - 1)
+    assert np.isinf(model.velocity_limit).all()
     np.testing.assert_allclose(model.gravity, [1, 2, -3])
     np.testing.assert_allclose(model.armature[:7], [0.2, 0, 0, 0.1, 0.1, 0.1, 0])
     assert_is_body(adapter, adapter.Body(mj_model), model)

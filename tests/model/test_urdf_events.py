@@ -110,7 +110,11 @@ def by_bytes(path: Path):
         text().replace(LIMIT, LIMIT + '<axis xyz="1 0 0"/><limit lower="0" upper="1"/><child link="c"/>'),
         text().replace('lower="-1"', 'lower="-inf"').replace('upper="2"', 'upper=" Infinity "'),
         text().replace('lower="-1"', 'lower="-INF"').replace('upper="2"', 'upper="+1e999"'),
-        text().replace('effort="1"', 'effort="inf"').replace('velocity="1"', 'velocity="-inf inf"'),
+        text().replace('effort="1"', 'effort="inf"').replace('velocity="1"', 'velocity="-inf"'),
+        text().replace('effort="1" velocity="1"', 'velocity="2.5"'),
+        text().replace('effort="1" velocity="1"', 'effort="-2"'),
+        text(joint=HINGE.format("", LIMIT).replace("revolute", "continuous")),
+        text(joint=HINGE.format("", LIMIT).replace("revolute", "planar")),
         text(joint=HINGE.format('<origin xyz="+.5  1.e2 -0"/>', '<limit upper="0.1234567890123456789012"/>')),
     ],
 )

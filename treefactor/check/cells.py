@@ -97,21 +97,25 @@ class Cell:
 
 @dataclass(frozen=True)
 class Fault:
-    """Inertia of a link that no body can have, or why treefactor refuses the whole file.
+    """Impossible link or joint, or why treefactor refuses the whole file.
+
+    A link is impossible if no body can have its inertia; a joint if its limits are negative or in the wrong
+    order, or if it moves no mass.
 
     Attributes
     ----------
     link : str
-        "" where treefactor refuses the file.
+        "" for a joint, and where treefactor refuses the file.
     line : int
-        Line of the file on which the link begins, or which the reason names, counted from one; 0 if it names
-        none.
+        Line of the file on which the link or joint begins, or which the reason names, counted from one; 0 if
+        it names none.
     reason : str
         As of `Inertia.fault`, or of the error of the reader.
     expected : str
         Why it does not count as a failure, "" if it does.
     word : {"impossible", "unreadable"}
         A negative mass is impossible, too; all else that the reader refuses is unreadable.
+    joint : str
 
     Notes
     -----
@@ -123,11 +127,13 @@ class Fault:
     reason: str
     expected: str = ""
     word: str = IMPOSSIBLE
+    joint: str = ""
 
     def __str__(self) -> str:
-        if not self.link:  # the reason says where
+        if not self.link and not self.joint:  # the reason says where
             return self.reason
-        return f"link {self.link!r}, line {self.line}: {self.reason}"
+        part = f"link {self.link!r}" if self.link else f"joint {self.joint!r}"
+        return f"{part}, line {self.line}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -145,7 +151,7 @@ class CheckedRobot:
     freedoms : int or None
         Entries of v; None if the reference cannot load it.
     impossible : tuple of Fault
-        Links of a URDF or SDF whose inertias no body can have, or why treefactor refuses the file.
+        Of a URDF or SDF.
 
     Notes
     -----

@@ -10,6 +10,9 @@ from pathlib import Path
 from xml.sax.saxutils import unescape
 
 from ..exceptions import AdapterError, TreefactorError
+from ..model import _urdf
+from ..model._urdf_joints import joint_of
+from ..model.joints import Inertia, fault_of_limits
 from .cells import IMPOSSIBLE, UNREADABLE, Fault
 from .rewriting import Edit, _mjcf_file, _urdf_file, read_sdf
 from .rewriting._frames import WORLD
@@ -22,6 +25,7 @@ from .robots import Robot
 MARKS = {"package.xml", "manifest.xml"}  # files that make a folder a package
 LEVELS = 6  # folders above a file in which its packages are looked for
 NEGATIVE = "has a negative mass"  # in the reason of the refusal
+MOVES_NOTHING = "moves no mass: H is singular, and forward dynamics has no solution"
 BUNDLED = "the file of an installed package"  # why a fault does not count as the user's
 Carried = dict  # maps each link of the original file to the link that carries it, and its pose there
 
@@ -130,9 +134,9 @@ def spelling_edits(robot: Robot) -> tuple[Edit, ...]:
 
 
 def faults_of(robot: Robot) -> tuple[Fault, ...]:
-    """Return the links of a URDF or SDF whose inertias no body can have, or why the file cannot be read.
+    """Return the impossible links and joints of a URDF or SDF, or why the file cannot be read: see `Fault`.
 
-    MuJoCo itself refuses an MJCF with such an inertia.
+    MuJoCo itself refuses an MJCF with such a link or joint.
     """
     expected = BUNDLED if robot.bundled else ""
     try:
@@ -140,6 +144,8 @@ def faults_of(robot: Robot) -> tuple[Fault, ...]:
             _mjcf_file.read(robot.path)
             return ()
         urdf = _urdf_file.read(robot.path)
+        moving = _urdf.without_fixed_joints(urdf.robot)
+        joints = [joint_of(robot.path, joint, -1, Inertia(), None) for joint in moving.joints]
     except AdapterError as error:
         reason = str(error).removeprefix(f"{robot.path}: ")
         line = re.search(r"\bline (\d+)", reason)
@@ -147,11 +153,33 @@ def faults_of(robot: Robot) -> tuple[Fault, ...]:
         return (Fault("", int(line[1]) if line else 0, reason, expected, word),)
     elements, links = urdf.names("link"), urdf.robot.links
     reasons = {name: inertia.fault() for name, inertia in links.items()}
-    return tuple(
+    impossible = [
         Fault(name, urdf.lines[elements[name]], reason, expected)
         for name, reason in reasons.items()
         if reason
-    )
+    ]
+    elements = urdf.names("joint")
+    reasons = {joint.name: fault_of_limits(joint) for joint in joints}
+    reasons |= dict.fromkeys(_without_mass(moving, robot.mimic), MOVES_NOTHING)
+    impossible += [
+        Fault("", urdf.lines[elements[name]], reason, expected, joint=name)
+        for name, reason in reasons.items()
+        if reason
+    ]
+    return tuple(impossible)
+
+
+def _without_mass(robot: _urdf.Robot, mimic: bool) -> list[str]:
+    """Return the names of the joints that carry no mass; with ``mimic`` not those that follow others.
+
+    No link of the robot is on a fixed joint.
+    """
+    heavy = {name for name, inertia in robot.links.items() if inertia.mass or inertia.tensor.any()}
+    for joint in reversed(robot.joints):  # children before parents
+        if joint.child in heavy:
+            heavy.add(joint.parent)
+    follows = {joint.name for joint in robot.joints if mimic and joint.mimic is not None}
+    return [joint.name for joint in robot.joints if joint.child not in heavy and joint.name not in follows]
 
 
 def lines_of(robot: Robot) -> dict[str, int]:

@@ -48,9 +48,10 @@ def _check(commands) -> None:
         "check",
         help="compare dynamics and kinematics between the engines",
         epilog="The exit status is 0 if everything that was compared agrees, is explained or expected; 1 if "
-        "something disagrees, a file cannot be read, a link has an inertia that no body has (impossible), or "
-        "an expectation is stale, and if an engine that is named refuses a file, crashes or times out; "
-        "--fail-on chooses among these; 2 for a wrong option or configuration; 3 if nothing was compared. "
+        "something disagrees, a file cannot be read, a link has an inertia that no body has or a joint moves "
+        "no mass (impossible), or an expectation is stale, and if an engine that is named refuses a file, "
+        "crashes or times out; --fail-on chooses among these; 2 for a wrong option or configuration; 3 if "
+        "nothing was compared. "
         "treefactor.toml, or [tool.treefactor] in pyproject.toml, holds the same options.",
     )
     add = command.add_argument
@@ -106,7 +107,8 @@ def _settings_of_check(add) -> None:
         metavar="STATE",
         help=f"what makes the exit status 1, among {', '.join(FAIL_ON)} (default: disagrees, impossible and "
         "stale; for engines that are named also refused and crashed, which includes timed out); impossible "
-        "are links with inertias that no body has, and files that treefactor cannot read",
+        "are links with inertias that no body has, joints that move no mass or whose limits are negative or "
+        "exchanged, and files that treefactor cannot read",
     )
     add(
         "--config",

@@ -75,7 +75,8 @@ def ilqr(
         cost may rise meanwhile. It converges from good guesses of the states where the controls alone lead
         far away: long motions, unstable ones.
     control_limits : pair of array_like, optional
-        Lower and upper ones: numbers, or shape (nu,). Each step is the best one within them, found by
+        Lower and upper ones: numbers, or shape (nu,); ``(-model.effort_limit, model.effort_limit)`` are those
+        of the robot where every freedom has a force. Each step is the best one within them, found by
         quadratic programming; gains of controls at a limit are 0. Controls u beyond them are clipped.
     actuated : list of str, or array_like, shape (nv, nu), optional
         Joints with forces, in the order of u; or the matrix that maps controls to generalized forces. By

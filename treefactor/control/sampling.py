@@ -82,7 +82,8 @@ class SamplingController(Sealed):
     elites : float
         Part of the samples that "cem" averages, at least two.
     control_limits : pair of array_like, optional
-        Lower and upper ones: numbers, or shape (nu,). Samples are clipped before they are rolled out and
+        Lower and upper ones: numbers, or shape (nu,); ``(-model.effort_limit, model.effort_limit)`` are those
+        of the robot where every freedom has a force. Samples are clipped before they are rolled out and
         averaged.
     actuated : list of str, or array_like, shape (nv, nu), optional
         Joints with forces, in the order of u; or the matrix that maps controls to generalized forces. By

@@ -164,7 +164,7 @@ def exciting_motion(
     harmonics: int = 5,
     lower=None,
     upper=None,
-    velocity_limits=np.inf,
+    velocity_limits=None,
     acceleration_limits=np.inf,
     seed: int = 0,
     iterations: int = 50,
@@ -186,7 +186,8 @@ def exciting_motion(
     lower, upper : float or array_like, shape (nv,), optional
         Limits of the positions, rad or m; by default those of the model, of continuous joints -pi and pi.
     velocity_limits, acceleration_limits : float or array_like, shape (nv,)
-        Largest sizes, per s and per s^2. All limits hold at every time, not only at samples.
+        Largest sizes, per s and per s^2; those of velocities by default `Model.velocity_limit`. All limits
+        hold at every time, not only at samples.
     seed : int
         Of the random first motions; equal seeds give equal motions.
     iterations : int
@@ -292,10 +293,13 @@ def _limits(model: Model, lower, upper, velocity, acceleration) -> _Limits:
             raise InvalidModelError(f"{reason}: pass lower and upper", joint.name)
         if not least < most:
             raise ValueError(f"lower must be below upper, got {least} and {most} for joint {joint.name!r}")
+    velocity = model.velocity_limit if velocity is None else velocity
     speed = _of_freedoms(velocity, len(free), "velocity_limits")
     push = _of_freedoms(acceleration, len(free), "acceleration_limits")
-    if not (speed > 0.0).all() or not (push > 0.0).all():
-        raise ValueError("velocity_limits and acceleration_limits must be positive")
+    for limits, name in ((speed, "velocity_limits"), (push, "acceleration_limits")):
+        for joint, limit in zip(free, limits, strict=True):
+            if not limit > 0.0:
+                raise ValueError(f"{name} must be positive, got {limit:.9g} for joint {joint.name!r}")
     return _Limits(low, high, speed, push)
 
 

@@ -5,4 +5,4 @@ cdef object frame_of(name, Py_ssize_t joint, const double *R, const double *p, c
 cdef object frame_at(name, frame, category, parent)
 cdef object joint_of(name, kind, Py_ssize_t parent, const double *R, const double *p, const double *axis,
                      double pitch, inertia, const double *armature, const double *lower, const double *upper,
-                     mimic, body)
+                     mimic, body, const double *effort=*, const double *velocity=*)

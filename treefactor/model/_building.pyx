@@ -112,7 +112,7 @@ cdef object frame_at(name, frame, category, parent):
 
 cdef object joint_of(name, kind, Py_ssize_t parent, const double *R, const double *p, const double *axis,
                      double pitch, inertia, const double *armature, const double *lower, const double *upper,
-                     mimic, body):
+                     mimic, body, const double *effort=NULL, const double *velocity=NULL):
     """Return a Joint; axis has no, three or six entries, armature and limits may be NULL."""
     cdef Py_ssize_t nq, nv, k, r, axes = AXES.get(kind, 0)
     cdef double[6] unit
@@ -124,6 +124,10 @@ cdef object joint_of(name, kind, Py_ssize_t parent, const double *R, const doubl
         armature = NOTHING
     if lower == NULL:
         lower, upper = BELOW, ABOVE
+    if effort == NULL:
+        effort = ABOVE
+    if velocity == NULL:
+        velocity = ABOVE
     for k in range(axes if sound else 0):
         length = norm(axis + 3 * k)
         sound = sound and fabs(length - 1.0) <= orthonormal
@@ -131,18 +135,21 @@ cdef object joint_of(name, kind, Py_ssize_t parent, const double *R, const doubl
             unit[3 * k + r] = axis[3 * k + r] / length
     for k in range(nv):
         sound = sound and isfinite(armature[k]) and armature[k] >= 0.0
+        sound = sound and not isnan(effort[k]) and not isnan(velocity[k])
     for k in range(nq):
         sound = sound and not isnan(lower[k]) and not isnan(upper[k])
     if not sound or mimic is not None:
         return Joint(
             name, kind, parent, constant(R, 3, 3), constant(p, 3), directions(axis, axes), pitch, inertia,
             constant(armature, nv), constant(lower, nq), constant(upper, nq), mimic, body,
+            constant(effort, nv), constant(velocity, nv),
         )
     return with_attributes(Joint, {
         "name": name, "kind": kind, "parent": parent, "R": constant(R, 3, 3), "p": constant(p, 3),
         "axis": directions(unit, axes), "pitch": pitch, "inertia": inertia,
         "armature": constant(armature, nv), "lower": constant(lower, nq), "upper": constant(upper, nq),
-        "mimic": None, "body": body,
+        "mimic": None, "body": body, "effort_limit": constant(effort, nv),
+        "velocity_limit": constant(velocity, nv),
     })
 
 
@@ -210,15 +217,17 @@ def new_frame(name, joint, placement, category, parent):
     return frame_of(name, joint, R, p, category, parent)
 
 
-def new_joint(name, kind, parent, placement, axis, pitch, inertia, armature, lower, upper, mimic, body):
+def new_joint(name, kind, parent, placement, axis, pitch, inertia, armature, lower, upper, mimic, body,
+              effort=None, velocity=None):
     """Return a Joint; placement is an array of doubles with [R | p] in its first rows.
 
-    axis (3,) or (2, 3), armature (nv,), lower and upper (nq,) are arrays of doubles or None.
+    axis (3,) or (2, 3), armature, effort and velocity (nv,), lower and upper (nq,) are arrays of doubles or
+    None.
     """
     cdef double[12] placed
     cdef double[9] R
     cdef double[3] p
-    cdef double[6] axes, rotors
+    cdef double[6] axes, rotors, forces, speeds
     cdef double[7] low, high
     nq, nv = SIZES[kind]
     read(placement, 3, 4, placed)
@@ -230,10 +239,14 @@ def new_joint(name, kind, parent, placement, axis, pitch, inertia, armature, low
     if lower is not None:
         read(lower, 1, nq, low)
         read(upper, 1, nq, high)
+    if effort is not None:
+        read(effort, 1, nv, forces)
+    if velocity is not None:
+        read(velocity, 1, nv, speeds)
     return joint_of(
         name, kind, parent, R, p, NULL if axis is None else axes, pitch, inertia,
         NULL if armature is None else rotors, NULL if lower is None else low, NULL if lower is None else high,
-        mimic, body,
+        mimic, body, NULL if effort is None else forces, NULL if velocity is None else speeds,
     )
 
 
@@ -306,6 +319,8 @@ def entries(tuple joints):
     cdef cnp.ndarray lower = cnp.PyArray_SimpleNew(1, &in_q, cnp.NPY_DOUBLE)
     cdef cnp.ndarray upper = cnp.PyArray_SimpleNew(1, &in_q, cnp.NPY_DOUBLE)
     cdef cnp.ndarray armature = cnp.PyArray_ZEROS(1, &in_v, cnp.NPY_DOUBLE, 0)
+    cdef cnp.ndarray effort = cnp.PyArray_SimpleNew(1, &in_v, cnp.NPY_DOUBLE)
+    cdef cnp.ndarray velocity = cnp.PyArray_SimpleNew(1, &in_v, cnp.NPY_DOUBLE)
     for i in range(count):
         joint = joints[i]
         mimic = joint.mimic
@@ -323,11 +338,17 @@ def entries(tuple joints):
             memcpy(<double *> lower.data + nq, own.data, size)
             own = joint.upper
             memcpy(<double *> upper.data + nq, own.data, size)
-    for own in (armature, lower, upper):
+            own = joint.effort_limit
+            size = own.shape[0] * sizeof(double)
+            memcpy(<double *> effort.data + nv, own.data, size)
+            own = joint.velocity_limit
+            memcpy(<double *> velocity.data + nv, own.data, size)
+    for own in (armature, lower, upper, effort, velocity):
         cnp.PyArray_CLEARFLAGS(own, cnp.NPY_ARRAY_WRITEABLE)
     return {
         "njoints": count, "nq": in_q, "nv": in_v, "idx_q": tuple(idx_q), "idx_v": tuple(idx_v),
-        "armature": armature, "lower": lower, "upper": upper,
+        "armature": armature, "lower": lower, "upper": upper, "effort_limit": effort,
+        "velocity_limit": velocity,
     }
 
 

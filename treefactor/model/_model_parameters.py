@@ -7,10 +7,11 @@ import numpy as np
 from .._util.validation import as_real, as_vector
 from ..exceptions import InvalidModelError, NonFiniteError, ShapeError
 from ._body_checks import PARAMETERS, central, faults
-from .joints import SIZES, Joint, with_numbers
+from .joints import SIZES, Joint, fault_of_limits, with_numbers
 
 SHARED = (  # attributes that do not depend on inertias; reading them compiles them once
     *("loops", "name", "njoints", "nq", "nv", "idx_q", "idx_v", "gravity", "lower", "upper", "extended"),
+    *("effort_limit", "velocity_limit"),
     *("coupling", "tree", "configurations", "entries", "numbers", "frames", "_given_frames"),
     *("_frames_by_name", "_shared"),
 )
@@ -40,9 +41,8 @@ def model_with_parameters(model, pi, armature, strict: bool):
         armature = as_vector(armature, model.nv, "armature").copy()
         own = armature, rotors_of(model, armature)
     made = changed_model(model._source or model, as_parameters(pi, model), *own)
-    if strict and made.faults():
-        joint, reason = next(iter(made.faults().items()))
-        raise InvalidModelError(f"body of joint {joint!r}: {reason}", joint=joint)
+    if strict:
+        require_possible(made)
     return made
 
 
@@ -80,7 +80,20 @@ def joints_with_parameters(model) -> tuple[Joint, ...]:
     return tuple(joints)
 
 
-def faults_by_name(model) -> dict[str, str]:
+def require_possible(model) -> None:
+    """Raise InvalidModelError if a body has an impossible inertia, or a joint impossible limits."""
+    for what, faults_of in (("body of joint", faults_of_bodies), ("joint", faults_of_limits)):
+        for joint, reason in faults_of(model).items():
+            raise InvalidModelError(f"{what} {joint!r}: {reason}", joint=joint)
+
+
+def faults_of_limits(model) -> dict[str, str]:
+    """Return the faults of impossible limits, by the names of their joints."""
+    each = ((joint.name, fault_of_limits(joint)) for joint in (model._source or model).joints)
+    return {name: fault for name, fault in each if fault}
+
+
+def faults_of_bodies(model) -> dict[str, str]:
     """Return the faults of impossible inertias and armature, by the names of their joints."""
     if model._source is None:
         each = ((joint.name, joint.inertia.fault()) for joint in model.joints)

@@ -83,7 +83,7 @@ cdef struct Link:
 cdef struct Hinge:
     Placement place
     double[3] axis
-    double lower, upper, ratio, offset
+    double lower, upper, effort, velocity, ratio, offset
     bint limited
     Py_ssize_t parent, child
 
@@ -97,7 +97,7 @@ KINDS = {
 }  # of `Joint` by URDF joint type
 BOUNDED = ("revolute", "prismatic")
 cdef dict TYPES = {kind: kind for kind in (*KINDS, "fixed")}
-cdef tuple DIRECTED = ("revolute", "continuous", "prismatic")   # URDF joint types of one freedom
+DIRECTED = ("revolute", "continuous", "prismatic")   # URDF joint types of one freedom
 cdef const char *KEYS = (  # attributes that hold numbers
     b"xyz\0rpy\0value\0ixx\0ixy\0ixz\0iyy\0iyz\0izz\0multiplier\0offset\0damping\0friction\0size\0radius\0"
     b"length\0scale\0"
@@ -222,7 +222,7 @@ cdef class Events:
         hinge = self.hinge + self.hinges
         memset(hinge, 0, sizeof(Hinge))
         unplaced(&hinge.place)
-        hinge.axis[0] = 1.0
+        hinge.axis[0], hinge.effort, hinge.velocity = 1.0, INFINITY, INFINITY
         kind = TYPES.get("" if text == NULL else decoded(text))
         self.odd = self.odd or kind is None
         self.types.append(kind)
@@ -275,10 +275,15 @@ cdef class Events:
             if self.is_first(AXIS) and kind in DIRECTED:
                 self.odd = self.odd or numbers(value(attributes, "xyz"), hinge.axis, 3) != 3
         elif not strcmp(tag, "limit"):
-            if self.is_first(LIMIT) and kind in BOUNDED:
+            if not self.is_first(LIMIT):
+                return 0
+            if kind in BOUNDED:
                 hinge.limited = True
                 self.take_number(attributes, "lower", &hinge.lower, True)
                 self.take_number(attributes, "upper", &hinge.upper, True)
+            if kind in DIRECTED:
+                self.take_number(attributes, "effort", &hinge.effort, True)
+                self.take_number(attributes, "velocity", &hinge.velocity, True)
         elif not strcmp(tag, "mimic") and self.is_first(MIMIC):
             hinge.ratio = 1.0
             self.take_number(attributes, "multiplier", &hinge.ratio)
@@ -375,7 +380,7 @@ cdef class Events:
         return joint_of(
             name, kind, parent, hinge.place.R, hinge.place.p, axis if kind in AXES else NULL, 0.0, inertia,
             NULL, &hinge.lower if hinge.limited else NULL, &hinge.upper if hinge.limited else NULL, mimic,
-            body,
+            body, &hinge.effort if kind in AXES else NULL, &hinge.velocity if kind in AXES else NULL,
         )
 
     cdef list frames(self, Py_ssize_t root, list order, bint floating):

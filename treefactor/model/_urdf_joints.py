@@ -29,7 +29,7 @@ from .._util.xml import (
 )
 from ..exceptions import AdapterError, InvalidModelError
 from . import _urdf
-from ._urdf_events import BOUNDED, KINDS
+from ._urdf_events import BOUNDED, DIRECTED, KINDS
 from .frames import Frame
 from .joints import AXES, Inertia, Joint, Mimic
 
@@ -67,7 +67,7 @@ def _read(path: Path, text: str | None, floating: bool, mimic: bool) -> Parts:
     try:
         for joint in robot.joints:
             follows = _mimic(path, joint, number) if mimic and joint.mimic is not None else None
-            joints.append(_joint(path, joint, carrier[joint.parent], robot.links[joint.child], follows))
+            joints.append(joint_of(path, joint, carrier[joint.parent], robot.links[joint.child], follows))
         return joints, _frames(whole, carrier), robot.name
     except InvalidModelError as error:
         raise InvalidModelError(f"{path}: {error}", error.joint) from None
@@ -114,13 +114,17 @@ def _frames(robot: _urdf.Robot, number: dict[str, int]) -> list[Frame]:
     return frames
 
 
-def _joint(path: Path, joint: _urdf.Joint, parent: int, inertia: Inertia, mimic: Mimic | None) -> Joint:
+def joint_of(path: Path, joint: _urdf.Joint, parent: int, inertia: Inertia, mimic: Mimic | None) -> Joint:
     """Return a joint of the model for a joint of the URDF."""
     kind, limits = KINDS[joint.type], {}
     if mimic and kind == "continuous":
         kind = "revolute"  # equal, since a mimic joint has no entry in q
     if joint.type in BOUNDED and joint.limit is not None:
         limits = {key: _number(path, joint, "limit", key, "0") for key in ("lower", "upper")}
+    if joint.type in DIRECTED and joint.limit is not None:
+        limits |= {
+            f"{key}_limit": _number(path, joint, "limit", key, "inf") for key in ("effort", "velocity")
+        }
     axis = joint.axis if kind in AXES else None
     own = {"inertia": inertia, "mimic": mimic, "body": joint.child}
     return Joint(joint.name, kind, parent, joint.R, joint.r, axis, **own, **limits)

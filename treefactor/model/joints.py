@@ -116,6 +116,9 @@ class Joint(ReadOnly):
         Makes this a mimic joint, without a freedom of its own.
     body : str
         Name of the body, such as a link of a URDF: constraints accept it instead of the joint's number.
+    effort_limit, velocity_limit : float or array_like, shape (nv,), optional
+        Largest amounts of the forces of motors (N m or N) and of v; none by default. No function of the
+        dynamics applies them.
 
     Notes
     -----
@@ -135,6 +138,8 @@ class Joint(ReadOnly):
     upper: Array = NOT_GIVEN
     mimic: Mimic | None = None
     body: str = ""
+    effort_limit: Array = NOT_GIVEN
+    velocity_limit: Array = NOT_GIVEN
 
     def __post_init__(self):
         try:
@@ -180,9 +185,12 @@ class Joint(ReadOnly):
                 )
         lower = _spread(-np.inf if self.lower is None else self.lower, nq, "lower")
         upper = _spread(np.inf if self.upper is None else self.upper, nq, "upper")
-        if np.isnan([lower, upper]).any():
-            raise InvalidModelError("a limit is NaN")
         limits = {"lower": lower, "upper": upper}
+        for name in ("effort_limit", "velocity_limit"):
+            value = getattr(self, name)
+            limits[name] = _spread(np.inf if value is None else value, nv, name)
+        if any(np.isnan(limit).any() for limit in limits.values()):
+            raise InvalidModelError("a limit is NaN")
         return {"R": R, "p": p, "axis": self._axis(), "pitch": pitch, "armature": armature, **limits}
 
     def _axis(self) -> np.ndarray | None:
@@ -284,6 +292,18 @@ class Loop(ReadOnly):
     def rows(self) -> int:
         """Return the number of constraint rows."""
         return LOOPS[self.kind]
+
+
+def fault_of_limits(joint: Joint) -> str:
+    """Return which limit of a joint is impossible, "" if all are possible."""
+    for low, high in zip(joint.lower.tolist(), joint.upper.tolist(), strict=True):
+        if low > high:
+            return f"lower limit {low:.9g} is above the upper one, {high:.9g}"
+    for name in ("effort", "velocity"):
+        least = getattr(joint, f"{name}_limit").min()
+        if least < 0.0:
+            return f"limit of {name} {least:.9g} is negative"
+    return ""
 
 
 def _spread(values, size: int, name: str) -> np.ndarray:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
 
@@ -44,8 +45,8 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         Acceleration of free fall in the frame of the base, m/s^2.
     name : str
     strict : bool
-        Reject inertias that no body can have. Robot descriptions often contain them, and engines accept them;
-        see `Model.faults`.
+        Reject inertias that no body can have, and limits of joints that are negative or in the wrong order.
+        Robot descriptions often contain them, and engines accept them; see `Model.faults`.
     loops : sequence of Loop
         Joints that close loops. The recursions (`crba`, `aba`, ...) ignore them.
     frames : sequence of Frame, optional
@@ -68,13 +69,16 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     mass : float
     subtree_masses : ndarray, shape (njoints,), read-only
     lower, upper : ndarray, shape (nq,), read-only
+    effort_limit, velocity_limit : ndarray, shape (nv,), read-only
+        Largest amounts of the forces of motors and of v, infinite without limits, as Pinocchio's
+        ``effortLimit`` and ``velocityLimit``.
 
     Raises
     ------
     InvalidModelError
         If a joint comes before its parent, has the name of another one, follows a joint that it cannot
-        follow, or (if strict) has a body with an impossible inertia, or if a loop or frame names a joint
-        that does not exist. Its attribute ``joint`` names the joint, loop or frame.
+        follow, or (if strict) has impossible limits or a body with an impossible inertia, or if a loop or
+        frame names a joint that does not exist. Its attribute ``joint`` names the joint, loop or frame.
 
     Notes
     -----
@@ -103,6 +107,8 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
     armature: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    effort_limit: np.ndarray
+    velocity_limit: np.ndarray
     _given_frames: tuple[Frame, ...] | None
     _source: Model | None  # the model built from joints that `with_parameters` made this one from
     _requests: dict  # of treefactor.kinematics; made with the model, so that threads use one
@@ -132,9 +138,8 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
             **entries(joints),
         )
         gravity.flags.writeable = False
-        if strict and self.faults():
-            joint, reason = next(iter(self.faults().items()))
-            raise InvalidModelError(f"body of joint {joint!r}: {reason}", joint=joint)
+        if strict:
+            changes.require_possible(self)
 
     @overload
     @classmethod
@@ -175,7 +180,7 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         mimic : bool
             Make mimic joints follow their leaders, instead of leaving both free.
         strict : bool
-            Reject inertias that no body can have.
+            Reject inertias that no body can have, and limits that are negative or in the wrong order.
         geometry : {"collision", "visual"}, optional
             Return also these shapes. By default no mesh is read.
         package_dirs : path-like or sequence of path-like
@@ -213,7 +218,7 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         for the base, then every joint (type "joint" or "fixed_joint") followed by its link (type "body").
         """
         require_flags(floating=floating, mimic=mimic, strict=strict)
-        made = cls._of_file(path, *read_urdf(path, floating, mimic), strict)
+        made = cls._of_file(path, None, *read_urdf(path, floating, mimic), strict)
         if geometry is None and not package_dirs:
             return made
         from ._urdf_shapes import read_shapes
@@ -248,15 +253,19 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         <Model 'door': 1 joints, nq 2, nv 1>
         """
         require_flags(floating=floating, mimic=mimic, strict=strict)
-        return cls._of_file("<string>", *read_urdf_text(text, floating, mimic), strict)
+        return cls._of_file("<string>", text, *read_urdf_text(text, floating, mimic), strict)
 
     @classmethod
-    def _of_file(cls, path, joints: Sequence[Joint], frames, name: str, strict: bool) -> Model:
-        """Return the model of joints and frames read from a file; errors name the file."""
+    def _of_file(cls, path, text, joints: Sequence[Joint], frames, name: str, strict: bool) -> Model:
+        """Return the model of joints and frames read from a file or text; errors name file and line."""
         try:
             return cls(joints, name=name, strict=strict, frames=frames)
         except InvalidModelError as error:
-            raise InvalidModelError(f"{path}: {error}", error.joint) from None
+            from .._util.xml import content_of, line_of  # here: few files fail
+
+            line = line_of(content_of(Path(path), None) if text is None else text, error.joint, "joint")
+            where = f"{path}: line {line}" if line else str(path)
+            raise InvalidModelError(f"{where}: {error}", error.joint) from None
 
     def __getattr__(self, name: str) -> NoReturn:
         raise no_attribute("Model", name, dir(self))
@@ -437,8 +446,8 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         return self._replaced(frames=(*self.frames, own.moved(on.R, on.p, on.joint)))
 
     def faults(self) -> dict[str, str]:
-        """Return the faults of impossible inertias, by the names of their joints."""
-        return changes.faults_by_name(self)
+        """Return the faults of impossible inertias and limits, by the names of their joints."""
+        return {**changes.faults_of_limits(self), **changes.faults_of_bodies(self)}
 
 
 def require_model(model) -> None:

@@ -46,7 +46,7 @@ class DerivativeRow:
     causes : tuple of DerivativeCause
         What explains the errors; ``quantity`` lists the matrices concerned.
     verdict : {"agrees", "explained", "disagrees", "refused", "timed out", "crashed"}
-        That of treefactor is "disagrees", too, for a robot with an inertia that no body can have.
+        That of treefactor is "disagrees", too, for a robot with impossible links or joints.
     reason : str
         Why, where the verdict is not "agrees".
 

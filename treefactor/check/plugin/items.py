@@ -58,13 +58,13 @@ class RobotFile(pytest.File):
                         quantity=quantity,
                     )
         if faults := faults_of(self.robots[0]):
-            what = "inertias" if faults[0].word == IMPOSSIBLE else "file"
+            what = "file" if faults[0].word != IMPOSSIBLE else "inertias" if faults[0].link else "joints"
             name = f"{Path(self.robots[0].name).stem}-{what}"
             yield FaultItem.from_parent(self, name=name, robot=self.robots[0])
 
 
 class FaultItem(pytest.Item):
-    """Test of a robot's file, which cannot be read, or has links with inertias that no body can have."""
+    """Test of a robot's file, which cannot be read, or has impossible links or joints."""
 
     parent: RobotFile
 

@@ -51,12 +51,13 @@ def _message(report: Report) -> tuple[str, str]:
     good = total[AGREES] + total[EXPLAINED] + total[EXPECTED]
     if failed:
         return f"{failed} of {failed + good} not explained", "red"
-    words = [fault.word for _, fault in report.impossible if not fault.expected]
-    unreadable = words.count(UNREADABLE)
+    faults = [fault for _, fault in report.impossible if not fault.expected]
+    unreadable = sum(fault.word == UNREADABLE for fault in faults)
     if unreadable:
         return f"{unreadable} unreadable file{'s' if unreadable > 1 else ''}", "red"
-    if impossible := len(words):
-        return f"{impossible} impossible link{'s' if impossible > 1 else ''}", "red"
+    if impossible := len(faults):
+        parts = "joint" if all(fault.joint for fault in faults) else "link"
+        return f"{impossible} impossible {parts}{'s' if impossible > 1 else ''}", "red"
     if old:
         return f"{old} stale expectation{'s' if old > 1 else ''}", "red"
     if not good:

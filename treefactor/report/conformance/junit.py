@@ -31,8 +31,8 @@ def write_junit(path: Path, report: Report) -> None:
 
     A suite is a robot on a base, a test one engine and quantity. "disagrees" and "refused" are failures,
     "crashed" and "timed out" errors; "expected" and what was not compared are skipped. Errors of the numbers
-    are properties of the tests. A link whose inertia no body can have, and a file that treefactor
-    refuses, are tests that fail. Stale expectations are failures of a suite of their own.
+    are properties of the tests. Impossible links and joints, and a file that treefactor refuses,
+    are tests that fail. Stale expectations are failures of a suite of their own.
     """
     root = ElementTree.Element("testsuites", name="treefactor check")
     faults: dict[tuple[str, str], list[Fault]] = {}
@@ -95,8 +95,14 @@ def _case(suite: ElementTree.Element, cell: Cell) -> None:
 
 
 def _fault(suite: ElementTree.Element, robot: str, fault: Fault) -> None:
-    """Append the test of a link whose inertia no body can have, or of a file that treefactor refuses."""
-    name = f"inertia of {fault.link}" if fault.link else "read by treefactor"
+    """Append the test of an impossible link or joint, or of a file that treefactor refuses."""
+    name = (
+        f"inertia of {fault.link}"
+        if fault.link
+        else f"joint {fault.joint}"
+        if fault.joint
+        else "read by treefactor"
+    )
     names = {"name": _text(name), "classname": _text(f"{robot}, file")}
     case = ElementTree.SubElement(suite, "testcase", time="0", **names)
     tag = "skipped" if fault.expected else "failure"

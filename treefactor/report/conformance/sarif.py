@@ -38,7 +38,7 @@ from .summary import (
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 RELATED = 50  # further lines of one cause
 RULES = {
-    IMPOSSIBLE: "no body can have the inertia of a link",
+    IMPOSSIBLE: "a link or joint cannot exist",
     UNREADABLE: "treefactor refuses the file",
 }
 
@@ -47,10 +47,10 @@ def write_sarif(path: Path, report: Report) -> None:
     """Write a comparison as SARIF 2.1.0, for code scanning.
 
     A result is one cause of one engine on one robot, on the first line of `Cause.lines`; a failure without a
-    cause is a result of its own, and so is a link whose inertia no body can have, or a file that treefactor
-    refuses. Rules are the causes' texts. Results of cells that fail have the level "error", others "note";
-    those that the configuration expects are suppressed. Cells that agree, and robots that are no files, have
-    no results on lines.
+    cause is a result of its own, and so is an impossible link or joint, or a file that treefactor refuses.
+    Rules are the causes' texts. Results of cells that fail have the level "error", others "note"; those that
+    the configuration expects are suppressed. Cells that agree, and robots that are no files, have no results
+    on lines.
     """
     rules: dict[str, dict] = {}
     files = {(robot.name, robot.base): robot for robot in report.robots}
@@ -122,16 +122,17 @@ def _result(
 
 
 def _fault(robot: CheckedRobot, fault: Fault, report: Report, rules: dict) -> dict:
-    """Return the result of a link whose inertia no body can have, or of a file that treefactor refuses."""
+    """Return the result of an impossible link or joint, or of a file that treefactor refuses."""
     cell = Cell(
         robot.name, robot.base, "", "", EXPECTED if fault.expected else DISAGREES, reason=fault.expected
     )
     what = f"{fault.word}: {RULES[fault.word]}"
-    cause = Cause(DISAGREES, what, (fault.link,), lines=(fault.line,))
+    part = fault.link or fault.joint
+    cause = Cause(DISAGREES, what, (part,), lines=(fault.line,))
     result = _result(cell, cause, (), cell.state, robot, report, rules)
     result["message"]["text"] = f"{fault.word}: {fault}"
     result["properties"]["state"] = fault.word
-    result["partialFingerprints"]["treefactor/v1"] = _digest(robot.name, robot.base, fault.word, fault.link)
+    result["partialFingerprints"]["treefactor/v1"] = _digest(robot.name, robot.base, fault.word, part)
     return result
 
 

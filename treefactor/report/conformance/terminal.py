@@ -301,7 +301,7 @@ def _print_faults(out: Console, report: Report) -> None:
         out.print(line.append(f": {fault}{f' ({fault.expected})' if fault.expected else ''}"))
     if expected:
         names = ", ".join(f"{name} ({count})" for name, count in expected.items())
-        text = f"impossible inertias of links, or unreadable files, as expected: {names}"
+        text = f"impossible links and joints, or unreadable files, as expected: {names}"
         out.print(Text(text, style="dim"))
 
 
