@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from . import _urdf_events
@@ -14,10 +13,11 @@ if TYPE_CHECKING:
 
 def read_urdf(path, floating: bool, mimic: bool) -> Parts:
     """Return the joints and frames of a URDF file and the name of the robot: see `Model.from_urdf`."""
-    parts = None
-    if isinstance(path, (str, os.PathLike)):
-        with suppress(OSError, ValueError):
-            parts = _urdf_events.read(_bytes_of(path), False, floating, mimic)
+    is_path = isinstance(path, (str, os.PathLike))
+    try:
+        parts = _urdf_events.read(_bytes_of(path), False, floating, mimic) if is_path else None
+    except (OSError, ValueError):
+        parts = None
     if parts is not None:
         return parts
     from . import _urdf_joints
@@ -27,10 +27,10 @@ def read_urdf(path, floating: bool, mimic: bool) -> Parts:
 
 def read_urdf_text(text: str, floating: bool, mimic: bool) -> Parts:
     """Return the same of the text of a URDF: see `Model.from_urdf_string`."""
-    parts = None
-    if isinstance(text, str):
-        with suppress(UnicodeEncodeError):
-            parts = _urdf_events.read(text.encode(), True, floating, mimic)
+    try:
+        parts = _urdf_events.read(text.encode(), True, floating, mimic) if isinstance(text, str) else None
+    except UnicodeEncodeError:
+        parts = None
     if parts is not None:
         return parts
     from . import _urdf_joints

@@ -445,13 +445,15 @@ def read(bytes content not None, bint is_text, bint floating, bint mimic):
     cdef const char *encoding = NULL
     cdef void *parser
     cdef int is_sound
-    if size > 2**30 or b"\0" in content or b"<!DOCTYPE" in content or has_breaks(content):
+    if size > 2**30 or memchr(text, 0, size) != NULL or strstr(text, "<!DOCTYPE") != NULL:
+        return None
+    if has_breaks(content):
         return None
     while text[0] == c" " or text[0] == c"\n" or text[0] == c"\t" or text[0] == c"\r":
         text, size = text + 1, size - 1
     if text[0] != c"<":
         return None
-    events.generated = b"xacro" in content
+    events.generated = strstr(text, "xacro") != NULL
     if is_text:
         encoding = b"utf-8"
     parser = expat.create(encoding, NULL, NULL)
