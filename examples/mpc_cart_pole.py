@@ -96,15 +96,15 @@ def run(count: int = 16, steps: int = 200, iterations: int = 3, seed: int = 0) -
     return Run(*(np.array(x) for x in zip(*states, strict=True)), np.array(forces), np.array(spent))
 
 
-def draw(out: Path, found: Run) -> None:
+def draw(out: Path, result: Run) -> None:
     """Draw angles and forces against time."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 3.4), dpi=110, layout="constrained")
-    t = H * np.arange(len(found.q))
+    t = H * np.arange(len(result.q))
     for axis, values, label in zip(
         figure.subplots(1, 2),
-        (np.degrees(np.unwrap(found.angle, axis=0)), found.u),
+        (np.degrees(np.unwrap(result.angle, axis=0)), result.u),
         ("angle of the pole, °; upright at 0 and 360", "force of the motor, N"),
         strict=True,
     ):
@@ -122,18 +122,18 @@ def main() -> None:
     parser.add_argument("--iterations", type=int, default=3, help="of a control step")
     parser.add_argument("--out", type=Path, help="picture to write")
     options = parser.parse_args()
-    found = run(options.count, options.steps, options.iterations)
-    falling = (np.abs(found.angle) > 0.1).any(axis=1)
+    result = run(options.count, options.steps, options.iterations)
+    falling = (np.abs(result.angle) > 0.1).any(axis=1)
     stand, again = H * np.flatnonzero(falling[:PUSHED])[-1], H * (np.flatnonzero(falling)[-1] - PUSHED)
     print(f"{options.count} carts, {options.steps} control steps of {1e3 * H:g} ms, {HORIZON} steps ahead")
     print(f"poles   all stand after {stand:.2f} s, and {again:.2f} s after a push of {PUSH} rad/s")
-    print(f"angles  {np.degrees(np.abs(found.angle[-1]).max()):.2f}° at most in the end")
-    print(f"carts   {np.abs(found.q[..., 0]).max():.2f} m from the middle at most")
-    print(f"forces  {np.abs(found.u).max():.1f} N at most")
-    spent = 1e3 * found.spent
+    print(f"angles  {np.degrees(np.abs(result.angle[-1]).max()):.2f}° at most in the end")
+    print(f"carts   {np.abs(result.q[..., 0]).max():.2f} m from the middle at most")
+    print(f"forces  {np.abs(result.u).max():.1f} N at most")
+    spent = 1e3 * result.spent
     print(f"time    {np.median(spent):.1f} ms per control step, {spent.max():.1f} ms the longest")
     if options.out:
-        draw(options.out, found)
+        draw(options.out, result)
 
 
 if __name__ == "__main__":
