@@ -111,11 +111,11 @@ def pinocchio_loop(herd: Herd, count: int):
         )
 
     def steps():
-        found = []
+        states = []
         for model, data, forces, q, v, tau in made:
             v = v + H * pin.aba(model, data, q, v, tau, forces)
-            found.append((pin.integrate(model, q, H * v), v))
-        return found
+            states.append((pin.integrate(model, q, H * v), v))
+        return states
 
     return steps
 
@@ -135,13 +135,13 @@ def compare(herd: Herd, few: int, turns: int = 9) -> dict:
             start = time.process_time()
             call()
             spent[name].append(time.process_time() - start)
-    found = {"seconds": {name: float(np.median(x)) for name, x in spent.items()}}
+    comparison = {"seconds": {name: float(np.median(x)) for name, x in spent.items()}}
     if few:
-        found["seconds"]["Pinocchio"] *= len(herd.q) / few
+        comparison["seconds"]["Pinocchio"] *= len(herd.q) / few
         calls["own"]()
         q, v = map(np.array, zip(*calls["Pinocchio"](), strict=True))
-        found["deviation"] = max(np.abs(out[0][:few] - q).max(), np.abs(out[1][:few] - v).max())
-    return found
+        comparison["deviation"] = max(np.abs(out[0][:few] - q).max(), np.abs(out[1][:few] - v).max())
+    return comparison
 
 
 def main():
@@ -168,9 +168,9 @@ def main():
         draw(options.out, herd, mass, height, np.degrees(angle))
 
 
-def show(found: dict, options) -> None:
-    """Print what `compare` has found."""
-    times = found["seconds"]
+def show(comparison: dict, options) -> None:
+    """Print what `compare` returns."""
+    times = comparison["seconds"]
     own, slower = times["own"], times["own"] / times["shared"]
     print(f"step              {1e3 * own:7.2f} ms, {slower:.2f} times that with shared inertias")
     if "Pinocchio" not in times:
@@ -178,7 +178,7 @@ def show(found: dict, options) -> None:
         return
     theirs, ratio = 1e3 * times["Pinocchio"], times["Pinocchio"] / own
     print(f"Pinocchio, loop   {theirs:7.2f} ms, {ratio:.1f} times: extrapolated from {options.few} robots")
-    print(f"deviation         {found['deviation']:7.1e} from its step")
+    print(f"deviation         {comparison['deviation']:7.1e} from its step")
 
 
 def draw(path: Path, herd: Herd, mass: np.ndarray, height: np.ndarray, angle: np.ndarray) -> None:

@@ -67,7 +67,7 @@ def swing(chain: FlexibleChain, steps: int) -> tuple[np.ndarray, np.ndarray, np.
     D[:n, :n] += 2 * DAMPING * FREQUENCY * gains
     q, v, a = np.zeros((3, chain.nv))
     q[:n] = START
-    found = [(0.0, q, v)]
+    states = [(0.0, q, v)]
     for step in range(steps):
         middle, fast = q + h / 2 * v, v + h / 2 * a
         wanted, rate = course((step + 0.5) * h)
@@ -75,8 +75,8 @@ def swing(chain: FlexibleChain, steps: int) -> tuple[np.ndarray, np.ndarray, np.
         A, b = chain.equations(middle, fast, torque)
         a = np.linalg.solve(A + h / 2 * D + h**2 / 4 * K, b + h / 2 * D @ a)
         q, v = q + h * v + h**2 / 2 * a, v + h * a
-        found.append(((step + 1) * h, q, v))
-    times, positions, velocities = (np.array(x) for x in zip(*found, strict=True))
+        states.append(((step + 1) * h, q, v))
+    times, positions, velocities = (np.array(x) for x in zip(*states, strict=True))
     return times, positions, velocities
 
 

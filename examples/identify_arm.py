@@ -137,10 +137,10 @@ def held_out(count: int, step: float) -> np.ndarray:
 
 def identifications(model: tf.Model, samples: Samples, test) -> tuple[tf.Identification, tf.Identification]:
     """Return identifications from the samples of the fit, and from those of the test."""
-    found = tf.Identification(model, extra=COUPLING), tf.Identification(model, extra=COUPLING)
-    for one, rows in zip(found, (~test, test), strict=True):
+    both = tf.Identification(model, extra=COUPLING), tf.Identification(model, extra=COUPLING)
+    for one, rows in zip(both, (~test, test), strict=True):
         one.add(**samples.part(rows))
-    return found
+    return both
 
 
 def known_parameters(model: tf.Model) -> np.ndarray:

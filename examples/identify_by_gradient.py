@@ -78,9 +78,9 @@ def fit(model: tf.Model, framework: str, given: dict) -> tuple[np.ndarray, int]:
     """Return the parameters of all links after the fit, and the number of gradients."""
     theta = parameters.to_log_cholesky(model.parameters, floor=1e-6)
     error = FRAMEWORKS[framework](model, theta, given)
-    found = minimize(error, theta[:, 0], jac=True, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-9})
-    theta[:, 0] = found.x
-    return parameters.from_log_cholesky(theta), found.nfev
+    optimum = minimize(error, theta[:, 0], jac=True, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-9})
+    theta[:, 0] = optimum.x
+    return parameters.from_log_cholesky(theta), optimum.nfev
 
 
 def errors(model: tf.Model, truth: np.ndarray, pi: np.ndarray, given: dict) -> tuple[float, float]:
@@ -91,9 +91,9 @@ def errors(model: tf.Model, truth: np.ndarray, pi: np.ndarray, given: dict) -> t
     return float(masses), float(np.sqrt((((a - wanted) / given["sigma"]) ** 2).mean()))
 
 
-def show(what: str, found: tuple[float, float]) -> None:
+def show(what: str, error: tuple[float, float]) -> None:
     """Print errors."""
-    print(f"{what}: masses within {found[0]:.2%}, accelerations {found[1]:.2%} of their deviation")
+    print(f"{what}: masses within {error[0]:.2%}, accelerations {error[1]:.2%} of their deviation")
 
 
 def main():

@@ -60,9 +60,9 @@ def contacts() -> list[Contact]:
     bar = [Sphere(4, [-NOSE - x, 0, 0], NOSE) for x in np.arange(0.0, BAR, GAP)]
     wall = [Sphere(-1, [RIGHT + PEG, 0, z], PEG) for z in np.arange(EDGE + PEG, TOP, 1.5 * PEG)]
     left = Plane(-1, [1.0, 0, 0], [LEFT, 0, 0])
-    found = [Contact(can, Plane(), MU) for can in cans]
-    found += [Contact(can, one, 0.1) for can in cans for one in (left, *wall, *bar)]
-    return found + [Contact(can, before, 0.1) for k, can in enumerate(cans) for before in cans[:k]]
+    pairs = [Contact(can, Plane(), MU) for can in cans]
+    pairs += [Contact(can, one, 0.1) for can in cans for one in (left, *wall, *bar)]
+    return pairs + [Contact(can, before, 0.1) for k, can in enumerate(cans) for before in cans[:k]]
 
 
 def scene() -> tuple[Stepper, np.ndarray]:

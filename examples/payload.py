@@ -82,10 +82,10 @@ def follow(model: tf.Model, t, q, v, a, tau) -> Run:
     return Run(t, errors, payloads, inertias, float(np.median(spent)))
 
 
-def show(found: Run):
+def show(result: Run):
     """Print the payload beside the true one, and the errors of predicted torques."""
-    payload, model = found.payloads[-1], found.inertias.model
-    print(f"{len(found.payloads)} blocks of {BLOCK} samples, {1e3 * found.seconds:.2f} ms for each")
+    payload, model = result.payloads[-1], result.inertias.model
+    print(f"{len(result.payloads)} blocks of {BLOCK} samples, {1e3 * result.seconds:.2f} ms for each")
     print(
         f"after {FOUND} s the rank is {payload.rank}, the condition of the scaled columns {payload.cond:.0f}"
     )
@@ -94,7 +94,7 @@ def show(found: Run):
     for name, true, value, deviation in rows:
         print(f"{name:6} {true:9.5f} {value:9.5f} {deviation:10.5f}")
     print(f"can exist: {payload.inertia.fault() or 'yes'}")
-    before, after = (found.errors[side] for side in (found.t < FOUND, found.t >= FOUND))
+    before, after = (result.errors[side] for side in (result.t < FOUND, result.t >= FOUND))
     print(f"\n{'torque error':24} {'without':>9} {'with it':>9}  (root mean square, N m or N)")
     for k, name in enumerate(model.tree.names):
         print(
@@ -102,13 +102,13 @@ def show(found: Run):
         )
 
 
-def draw(path: Path, found: Run):
+def draw(path: Path, result: Run):
     """Write a picture of the estimates with their deviations over time, and of the torque errors."""
     from matplotlib.figure import Figure
 
-    t = BLOCK * STEP * np.arange(1, len(found.payloads) + 1)
-    values = np.array([one.parameters for one in found.payloads])
-    deviations = np.array([one.standard_deviations for one in found.payloads])
+    t = BLOCK * STEP * np.arange(1, len(result.payloads) + 1)
+    values = np.array([one.parameters for one in result.payloads])
+    deviations = np.array([one.standard_deviations for one in result.payloads])
     figure = Figure(figsize=(10, 6), layout="constrained")
     groups = (("mass, kg", slice(0, 1)), ("m c, kg m", slice(1, 4)), ("tensor, kg m²", slice(4, 10)))
     upper, lower = figure.subfigures(2, 1)
@@ -125,7 +125,7 @@ def draw(path: Path, found: Run):
         axes.set_xlabel("s")
         axes.legend(fontsize=7, ncols=2, loc="upper right")
     axes = lower.subplots()
-    axes.plot(found.t, found.errors[:, :7], linewidth=0.5)
+    axes.plot(result.t, result.errors[:, :7], linewidth=0.5)
     axes.axvline(FOUND, color="0.3", linestyle="--")
     axes.set_title("measured less predicted torques, N m; dashed: the payload is added", fontsize=9)
     axes.set_xlabel("s")
@@ -138,10 +138,10 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="of the noise")
     parser.add_argument("--out", type=Path, help="write a picture (.png)")
     options = parser.parse_args()
-    found = run(options.seed)
-    show(found)
+    result = run(options.seed)
+    show(result)
     if options.out:
-        draw(options.out, found)
+        draw(options.out, result)
 
 
 if __name__ == "__main__":

@@ -65,16 +65,16 @@ class Reach:
         names_of_joints = [one.name for one in self.model.joints]
         known = {"urdf": str(self.path), "joint": joint.joint, "p": joint.p, "joints": names_of_joints}
         with tempfile.TemporaryDirectory() as folder:
-            found = contest(names, self.arrays | states | known | extra, Path(folder), turns)
+            contestants = contest(names, self.arrays | states | known | extra, Path(folder), turns)
         expected = tf.forward_dynamics(self.model, states["q"], states["v"], states["tau"])
-        for one in found:
+        for one in contestants:
             one.deviations = (
                 deviation(one.answer["accelerations"], expected),
-                deviation(one.answer["gradient"], found[0].answer["gradient"]),
+                deviation(one.answer["gradient"], contestants[0].answer["gradient"]),
             )
             if max(one.deviations) > AGREED:
                 raise RuntimeError(f"{one.name} computes another problem: {one.deviations}")
-        return found
+        return contestants
 
 
 def problem(robot: str, frame: str, q0, trajectories: int, steps: int, h: float) -> Reach:
@@ -97,9 +97,9 @@ def problem(robot: str, frame: str, q0, trajectories: int, steps: int, h: float)
     return Reach(path, model, frame, {name: np.asarray(array) for name, array in arrays.items()})
 
 
-def deviation(found, expected) -> float:
+def deviation(values, expected) -> float:
     """Return the largest difference, divided by the largest entry."""
-    return float(np.abs(found - expected).max() / np.abs(expected).max())
+    return float(np.abs(values - expected).max() / np.abs(expected).max())
 
 
 def arguments(description: str, trajectories: int, iterations: int) -> argparse.Namespace:
@@ -115,11 +115,11 @@ def arguments(description: str, trajectories: int, iterations: int) -> argparse.
 
 def pythons(peers) -> dict[str, str | None]:
     """Return the interpreters of peers, and print which variable is not set."""
-    found = {name: os.environ.get(variable(name)) for name in peers}
-    for name, python in found.items():
+    interpreters = {name: os.environ.get(variable(name)) for name in peers}
+    for name, python in interpreters.items():
         if python is None:
             print(f"{name} is left out: {variable(name)} names no Python with peers/{name}_requirements.txt")
-    return found
+    return interpreters
 
 
 def figures(contestants: list[Contestant]) -> dict:

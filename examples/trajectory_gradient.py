@@ -45,10 +45,10 @@ def gradient(model: tf.Model, q0, v0, tau, goal):
         by_v[:, :6] += H * times(steps[1], by_q[:, :6])
         by_v[:, 6:] += H * by_q[:, 6:]
         by_q[:, :6] = times(steps[0], by_q[:, :6])
-        found = tf.forward_dynamics_vjp(model, q[:, k], v[:, k], tau[:, k], H * by_v)
-        by_q += found.q
-        by_v += found.v
-        by_tau[:, k] += found.tau
+        products = tf.forward_dynamics_vjp(model, q[:, k], v[:, k], tau[:, k], H * by_v)
+        by_q += products.q
+        by_v += products.v
+        by_tau[:, k] += products.tau
     return cost, by_tau
 
 
@@ -90,11 +90,11 @@ def main():
     spent = []
     for _ in range(3):
         start = time.perf_counter()
-        cost, found = gradient(model, q0, v0, tau, goal)
+        cost, by_tau = gradient(model, q0, v0, tau, goal)
         spent.append(time.perf_counter() - start)
     own = min(spent) / states
     print(f"{options.trajectories} trajectories of {options.steps} states, {model.nv} freedoms")
-    print(f"cost          {cost.mean():8.3f} on average, gradient of length {np.linalg.norm(found):.3g}")
+    print(f"cost          {cost.mean():8.3f} on average, gradient of length {np.linalg.norm(by_tau):.3g}")
     print(f"treefactor    {1e6 * own:8.2f} us per state, {1e3 * min(spent):.0f} ms in all")
     try:
         from treefactor.adapters import pinocchio_
@@ -106,7 +106,7 @@ def main():
     start = time.perf_counter()
     expected = [pinocchio_gradient(theirs, data, q0[i], v0[i], tau[i], goal) for i in range(compared)]
     theirs_spent = (time.perf_counter() - start) / (compared * options.steps)
-    error = np.abs(found[:compared] - expected).max() / np.abs(expected).max()
+    error = np.abs(by_tau[:compared] - expected).max() / np.abs(expected).max()
     print(f"Pinocchio     {1e6 * theirs_spent:8.2f} us per state, in a loop; largest deviation {error:.1e}")
     print(f"ratio         {theirs_spent / own:8.1f}")
 

@@ -46,11 +46,11 @@ def optimize(evaluate, x, iterations: int, rate: float = 0.5):
         size = jnp.sqrt(square / (1 - decay2**k)) + tiny
         return costs, x - rate * mean / (1 - decay**k) / size, mean, square
 
-    found, mean, square = [], jnp.zeros_like(x), jnp.zeros_like(x)
+    history, mean, square = [], jnp.zeros_like(x), jnp.zeros_like(x)
     for k in range(1, iterations + 1):
         costs, x, mean, square = advance(x, mean, square, float(k))
-        found.append(costs)
-    return np.array(found), np.asarray(x)
+        history.append(costs)
+    return np.array(history), np.asarray(x)
 
 
 def compare(task, turns: int) -> list:

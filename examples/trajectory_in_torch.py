@@ -35,14 +35,14 @@ def functions(model: tf.Model, frame):
 def optimize(rollout, tool, problem: dict, iterations: int, rate: float = 0.5):
     """Return the costs (iterations, B) and the last controls of Adam."""
     x = problem["x"].clone().requires_grad_()
-    optimizer, found = torch.optim.Adam([x], lr=rate), []
+    optimizer, history = torch.optim.Adam([x], lr=rate), []
     for _ in range(iterations):
         optimizer.zero_grad()
         costs = cost(rollout, tool, problem, x)
         costs.sum().backward()
         optimizer.step()
-        found.append(costs.detach().numpy())
-    return np.array(found), x.detach().numpy()
+        history.append(costs.detach().numpy())
+    return np.array(history), x.detach().numpy()
 
 
 def compare(task, turns: int) -> list:

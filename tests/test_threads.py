@@ -259,7 +259,7 @@ def heavy_kernels():
     q, v, a, _ = arguments(MODEL, 0, (8000,))
     h_times = compiled_function(ENTRIES["h_times"], MODEL, ())
     kernels = OBJECTS["Kernels"]
-    routine, results = kernels._found["aba", "dense"]
+    routine, results = kernels._routines["aba", "dense"]
     out, failed = np.empty((8000, MODEL.nv)), np.empty(8000, dtype=np.intp)
     parts = [
         np.ones((1, 50, 3)),

@@ -74,8 +74,8 @@ def stream(
     >>> tree = tf.families.chain(2)
     >>> H = np.eye(2) * np.arange(1.0, 6.0)[:, None, None]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = tf.stream(f"{folder}/x.npy", lambda H: tf.solve(H, tree, [1.0, 1.0]), H, rows=2)
-    ...     print(found[:, 0].round(2))
+    ...     x = tf.stream(f"{folder}/x.npy", lambda H: tf.solve(H, tree, [1.0, 1.0]), H, rows=2)
+    ...     print(x[:, 0].round(2))
     [1.   0.5  0.33 0.25 0.2 ]
     """
     paths, rows = _paths(path), as_count(rows, "rows", 1)
@@ -100,8 +100,8 @@ def stream(
         for block, result in zip(blocks, _shown(results, len(blocks), progress), strict=True):
             for writer, array in zip(writers, _parts(result, path, len(paths)), strict=True):
                 writer.write(array, block.stop - block.start)
-    found = tuple(np.load(one, mmap_mode="r") for one in paths)
-    return found if isinstance(path, tuple) else found[0]
+    arrays = tuple(np.load(one, mmap_mode="r") for one in paths)
+    return arrays if isinstance(path, tuple) else arrays[0]
 
 
 def _paths(path) -> list[Path]:
@@ -147,23 +147,23 @@ class Writer:
 
     def write(self, result, rows: int) -> None:
         """Append a block of so many rows; the first one determines the type and the other axes."""
-        found = np.asarray(as_array(result, "the function's result"), order="C")
-        if found.dtype.hasobject:
-            raise DtypeError(f"the function returned {found.dtype}, which no file holds", found.dtype)
+        block = np.asarray(as_array(result, "the function's result"), order="C")
+        if block.dtype.hasobject:
+            raise DtypeError(f"the function returned {block.dtype}, which no file holds", block.dtype)
         if self.tail is None:
-            self.tail = found.shape[1:], found.dtype
-            header = {"shape": (self.total, *found.shape[1:]), "fortran_order": False}
-            descr = np.lib.format.dtype_to_descr(found.dtype)
+            self.tail = block.shape[1:], block.dtype
+            header = {"shape": (self.total, *block.shape[1:]), "fortran_order": False}
+            descr = np.lib.format.dtype_to_descr(block.dtype)
             np.lib.format.write_array_header_1_0(self.file, {"descr": descr, **header})
         tail, dtype = self.tail
         expected = (rows, *tail)
-        if found.shape != expected or found.dtype != dtype:
+        if block.shape != expected or block.dtype != dtype:
             raise ShapeError(
-                f"the function returned {found.dtype} {found.shape}, expected {dtype} {expected}",
-                found.shape,
+                f"the function returned {block.dtype} {block.shape}, expected {dtype} {expected}",
+                block.shape,
                 expected,
             )
-        self.file.write(found.data)
+        self.file.write(block.data)
 
 
 class Named:

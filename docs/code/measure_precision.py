@@ -187,7 +187,7 @@ def of_peer(peer: str, stored: dict | None, batch: int) -> dict | None:
     python = python_of(peer, f"TREEFACTOR_{peer.upper()}_PYTHON", stored is not None)
     if not python:
         return stored
-    found = {}
+    rates = {}
     for name in PEER_ROBOTS:
         robot = robots.find(name)
         with TemporaryDirectory() as folder:
@@ -198,5 +198,5 @@ def of_peer(peer: str, stored: dict | None, batch: int) -> dict | None:
             mujoco.mj_saveModel(model, str(path))
             code = TIMED.replace("{loaded}", LOADED[peer])
             source = path if peer == "MJX" else robot.path
-            found[name] = round(float(output_of(python, code, str(source), str(arrays)).split()[-1]))
-    return found
+            rates[name] = round(float(output_of(python, code, str(source), str(arrays)).split()[-1]))
+    return rates

@@ -31,14 +31,14 @@ def circle(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def desired(error: np.ndarray, velocity: np.ndarray, t: float) -> np.ndarray:
     """Return the acceleration that brings the hand back to the circle and to its orientation."""
     _, v, a = circle(t)
-    found = STIFFNESS * error - DAMPING * velocity
-    found[:3] += a + DAMPING * v
-    return found
+    acceleration = STIFFNESS * error - DAMPING * velocity
+    acceleration[:3] += a + DAMPING * v
+    return acceleration
 
 
 def with_pinocchio(model: pin.Model, data: pin.Data) -> np.ndarray:
     """Return the positions of the hand."""
-    q, v, frame, found = POSTURE, np.zeros(model.nv), model.getFrameId(FRAME), np.empty((STEPS, 3))
+    q, v, frame, positions = POSTURE, np.zeros(model.nv), model.getFrameId(FRAME), np.empty((STEPS, 3))
     eye, reference = np.eye(model.nv), pin.LOCAL_WORLD_ALIGNED
     pin.framesForwardKinematics(model, data, q)
     start = data.oMf[frame].copy()
@@ -57,15 +57,15 @@ def with_pinocchio(model: pin.Model, data: pin.Data) -> np.ndarray:
         null = eye - inverse @ J.T @ inertia @ J
         hold = pin.crba(model, data, q) @ (HOLD**2 * (POSTURE - q) - 2 * HOLD * v)
         tau = J.T @ force + null.T @ hold + pin.nle(model, data, q, v)
-        found[step] = hand.translation
+        positions[step] = hand.translation
         v = v + pin.aba(model, data, q, v, tau) * H
         q = pin.integrate(model, q, v * H)
-    return found
+    return positions
 
 
 def with_treefactor(model: tf.Model) -> np.ndarray:
     """Return the positions of the hand."""
-    q, v, found = POSTURE, np.zeros(model.nv), np.empty((STEPS, 3))
+    q, v, positions = POSTURE, np.zeros(model.nv), np.empty((STEPS, 3))
     start = tf.frame_placement(model, q, FRAME)
     for step in range(STEPS):
         task = tf.operational_space(model, q, FRAME, REFERENCE)
@@ -77,9 +77,9 @@ def with_treefactor(model: tf.Model) -> np.ndarray:
         force = task.inertia @ (desired(error, J @ v, step * H) - bias)
         hold = tf.h_times(model, q, HOLD**2 * (POSTURE - q) - 2 * HOLD * v)
         tau = J.T @ force + task.nullspace.T @ hold + tf.bias(model, q, v)
-        found[step] = hand[:, 3]
+        positions[step] = hand[:, 3]
         q, v = tf.step(model, q, v, tau, H)
-    return found
+    return positions
 
 
 def main() -> None:

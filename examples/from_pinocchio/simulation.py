@@ -34,19 +34,19 @@ def pendulum() -> pin.Model:
 
 def with_pinocchio(model: pin.Model, data: pin.Data, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return all configurations of the pendulum without torques."""
-    tau, found = np.zeros(model.nv), [q]
+    tau, configurations = np.zeros(model.nv), [q]
     for _ in range(STEPS):
         a = pin.aba(model, data, q, v, tau)
         v = v + a * H
         q = pin.integrate(model, q, v * H)
-        found.append(q)
-    return np.array(found)
+        configurations.append(q)
+    return np.array(configurations)
 
 
 def with_treefactor(model: tf.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return all configurations of the pendulum without torques."""
-    found, _ = tf.rollout(model, q, v, np.zeros((STEPS, model.nv)), H)
-    return found
+    configurations, _ = tf.rollout(model, q, v, np.zeros((STEPS, model.nv)), H)
+    return configurations
 
 
 def held_with_pinocchio(model: pin.Model, data: pin.Data, q: np.ndarray, goal: np.ndarray) -> np.ndarray:

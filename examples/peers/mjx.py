@@ -22,8 +22,8 @@ def load(problem: dict):
         return mjx.forward(model, data.replace(qpos=q, qvel=v, qfrc_applied=tau)).qacc
 
     def tool(q):
-        found = mjx.kinematics(model, data.replace(qpos=q))
-        return found.xmat[body] @ p + found.xpos[body]
+        frames = mjx.kinematics(model, data.replace(qpos=q))
+        return frames.xmat[body] @ p + frames.xpos[body]
 
     return forward_dynamics, scanned(forward_dynamics), tool
 

@@ -22,12 +22,12 @@ def serve(prepare) -> None:
     with np.load(sys.argv[-2]) as file:
         problem = dict(file)
     accelerations, build = prepare(problem)
-    found = np.asarray(accelerations())
+    a = np.asarray(accelerations())
     start = time.process_time()
     gradient = build()
     compiled = time.process_time() - start
     costs, by_x = gradient()
-    np.savez(sys.argv[-1], accelerations=found, compiled=compiled, costs=costs, gradient=by_x)
+    np.savez(sys.argv[-1], accelerations=a, compiled=compiled, costs=costs, gradient=by_x)
     print("seconds", seconds(gradient), flush=True)  # a turn to warm up
     for _ in sys.stdin:
         print("seconds", seconds(gradient), flush=True)

@@ -103,16 +103,16 @@ def contest(names: dict[str, str | None], problem: dict, folder: Path, turns: in
     list of Contestant
         With their answers and the processor times of their turns, in s.
     """
-    source, found = folder / "problem.npz", []
+    source, contestants = folder / "problem.npz", []
     np.savez(source, **problem)
     try:
         for name, python in names.items():
             if python is not None:
-                found.append(Contestant(name, source, folder / f"{name}.npz", python))
+                contestants.append(Contestant(name, source, folder / f"{name}.npz", python))
         for _ in range(turns):
-            for contestant in found:
+            for contestant in contestants:
                 contestant.turn()
     finally:
-        for contestant in found:
+        for contestant in contestants:
             contestant.close()
-    return found
+    return contestants

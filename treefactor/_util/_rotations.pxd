@@ -40,18 +40,18 @@ cdef inline void integrate_quaternion(double *q, const double *omega, double h, 
     cdef double half = 0.5 * h * rate
     cdef double s = sin(half) / rate if rate > 1e-150 else 0.5 * h    # its square is a number
     cdef double x = s * omega[0], y = s * omega[1], z = s * omega[2], w = cos(half)
-    cdef double found[4]
+    cdef double product[4]
     cdef double square = 0.0, along = 0.0
     cdef int r
-    found[0] = q[3] * x + w * q[0] + q[1] * z - q[2] * y
-    found[1] = q[3] * y + w * q[1] + q[2] * x - q[0] * z
-    found[2] = q[3] * z + w * q[2] + q[0] * y - q[1] * x
-    found[3] = q[3] * w - q[0] * x - q[1] * y - q[2] * z
+    product[0] = q[3] * x + w * q[0] + q[1] * z - q[2] * y
+    product[1] = q[3] * y + w * q[1] + q[2] * x - q[0] * z
+    product[2] = q[3] * z + w * q[2] + q[0] * y - q[1] * x
+    product[3] = q[3] * w - q[0] * x - q[1] * y - q[2] * z
     for r in range(4):
-        square += found[r] * found[r]
-        along += found[r] * q[r]
+        square += product[r] * product[r]
+        along += product[r] * q[r]
     square = 1.0 / sqrt(square)
     if nearer:
         square = copysign(square, along)
     for r in range(4):
-        q[r] = square * found[r]
+        q[r] = square * product[r]

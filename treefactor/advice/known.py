@@ -80,5 +80,5 @@ def stored() -> dict:
 
 def gain(what: str, way: str) -> Gain | None:
     """Return how many times faster a call is than Pinocchio's, or None if that was not measured."""
-    found = stored()["ratios"].get(what, {}).get(way)
-    return (found[0], found[1]) if found else None
+    ratios = stored()["ratios"].get(what, {}).get(way)
+    return (ratios[0], ratios[1]) if ratios else None

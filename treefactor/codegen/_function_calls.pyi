@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 class FunctionCalls:
-    _found: dict[tuple[str, str], tuple[Any, Any]]
-    def _prepare(self, found: dict[tuple[str, str], tuple[Any, Any]]) -> None: ...
+    _routines: dict[tuple[str, str], tuple[Any, Any]]
+    def _prepare(self, routines: dict[tuple[str, str], tuple[Any, Any]]) -> None: ...
     def _call(
         self, name: str, arguments: tuple[Any, ...], out: Any, num_threads: int, layout: str = "dense"
     ) -> np.ndarray: ...

@@ -18,31 +18,31 @@ cdef class FunctionCalls:
     The subclass implements `_general_path` and `_find`, which raise.
     """
 
-    def _prepare(self, dict found not None):
+    def _prepare(self, dict routines not None):
         """Set the routine and the locations of the result of every function and layout."""
-        self._found = found
-        self.dense = {name: pair for (name, layout), pair in found.items() if layout == dense}
+        self._routines = routines
+        self.dense = {name: pair for (name, layout), pair in routines.items() if layout == dense}
 
     def _call(self, str name not None, tuple arguments not None, out, num_threads, layout="dense"):
         """Compute a function of one result."""
-        cdef object found = None, routine, results
+        cdef object value = None, routine, results
         routine, results = self._find(name, layout)
-        found = routine.fast_path(arguments, out, results, num_threads)
-        return self._general_path(name, arguments, out, num_threads, layout) if found is None else found
+        value = routine.fast_path(arguments, out, results, num_threads)
+        return self._general_path(name, arguments, out, num_threads, layout) if value is None else value
 
     cdef object compute(self, str name, Py_ssize_t count, PyObject **operands, object out, object threads,
                         object layout):
         """Compute a function of one result by the fast path of its routine, or as `_call`."""
-        cdef object found = None, pair = self.dense.get(name) if layout is dense else None
+        cdef object value = None, pair = self.dense.get(name) if layout is dense else None
         cdef object routine, results
         if pair is not None:
             routine, results = <tuple> pair
             if isinstance(routine, Routine) and (<Routine> routine).arguments == count:
-                found = (<Routine> routine).run_fast(operands, out, results, threads)
-        if found is None:
+                value = (<Routine> routine).run_fast(operands, out, results, threads)
+        if value is None:
             arguments = tuple([<object> operands[k] for k in range(count)])
-            found = self._call(name, arguments, out, threads, layout)
-        return found
+            value = self._call(name, arguments, out, threads, layout)
+        return value
 
     def crba(self, q, out=None, layout="dense", num_threads=1):
         """Compute the inertia matrix, see `treefactor.crba`."""

@@ -374,7 +374,7 @@ class Kernels(DerivativeCalls, LoopCalls):
     def _find(self, name: str, layout: str) -> tuple[Routine, Results]:
         """Return the routine of a function and the locations of its result in a layout."""
         try:
-            return self._found[name, layout]
+            return self._routines[name, layout]
         except KeyError:
             check_choice("layout", layout, LAYOUTS)
             if name in self.program.functions:

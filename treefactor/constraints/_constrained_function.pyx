@@ -58,7 +58,7 @@ cdef struct Parts:               # of the workspace, entry e of lane l at x[e * 
     double *share                # of independent rows; negative where others depend on them
     double *factor
     double *values               # of the rows
-    double *found                # derivatives of the rows
+    double *derivatives          # of the rows
     double *E                    # derivatives of the forces of the rows
     double *row_work
     double *rest
@@ -151,7 +151,7 @@ cdef class ConstrainedDynamics(ModelFunction):
         p.share = take(&end, lanes)
         p.factor = take(&end, factor_workspace_size(t) if lanes == 1 else lanes * t.scratch)
         p.rest = take(&end, last + ALIGNED)
-        p.values, p.found = take(&end, lanes * 3 * m), take(&end, lanes * 6 * m * n)
+        p.values, p.derivatives = take(&end, lanes * 3 * m), take(&end, lanes * 6 * m * n)
         p.row_work = take(&end, self.kernel.of(lanes).workspace_size(&self.kernel.c))
         if self.differentiates:
             p.dq, p.dv = take(&end, lanes * pair), take(&end, lanes * pair)
@@ -207,14 +207,14 @@ cdef class ConstrainedDynamics(ModelFunction):
         cdef const double *by_v
         cdef double *B
         memset(p.values, 0, lanes * 3 * m * sizeof(double))
-        memset(p.found, 0, lanes * 6 * m * n * sizeof(double))
+        memset(p.derivatives, 0, lanes * 6 * m * n * sizeof(double))
         self.kernel.of(lanes).rows(&self.kernel.c, BY_V, 1, self.s != 0.0, p.frames, x[1], NULL, 0, NULL,
-                                   p.values, p.found, NULL, p.row_work)
+                                   p.values, p.derivatives, NULL, p.row_work)
         self.prescribe(lanes, x, p)
         for e in range(lanes * m):
             p.b[lanes * n + e] = -self.stabilized(p.values + e, lanes * m)
         for i in range(m):
-            by_v, B = p.found + lanes * (2 * i + 1) * n, p.B + lanes * ((n + i) * r + n)
+            by_v, B = p.derivatives + lanes * (2 * i + 1) * n, p.B + lanes * ((n + i) * r + n)
             memcpy(p.J + lanes * i * n, by_v + lanes * m * 2 * n, lanes * n * sizeof(double))
             for e in range(lanes * n if self.differentiates else 0):
                 B[e] = -self.stabilized(by_v + e, lanes * m * 2 * n)
@@ -233,7 +233,7 @@ cdef class ConstrainedDynamics(ModelFunction):
                 if drive.column >= 0:
                     y[0] = atan2(x[0][e + lanes], x[0][e]) if drive.circle else x[0][e]
                     y[lanes * m], y[lanes * 2 * m] = x[1][lanes * drive.column + lane], 0.0
-                    p.found[lanes * ((m + drive.row) * 2 * n + n + drive.column) + lane] = 1.0
+                    p.derivatives[lanes * ((m + drive.row) * 2 * n + n + drive.column) + lane] = 1.0
                 y[0] -= motion[lane]
                 y[lanes * m] -= motion[lanes + lane]
                 y[lanes * 2 * m] -= motion[lanes * 2 + lane]
@@ -388,7 +388,7 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
         cdef Py_ssize_t failed[LANES]
         cdef const double *moved[2]
         cdef double *z = p.b
-        cdef double *change = p.found + lanes * m * 2 * n        # of rates
+        cdef double *change = p.derivatives + lanes * m * 2 * n  # of rates
         cdef double *step = p.E                                  # K d(J z)
         cdef int lane
         memset(z, 0, lanes * n * sizeof(double))
@@ -398,9 +398,9 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
                              z + lanes * i)
         moved[0], moved[1] = x[0], z
         self.frames.compute(mechanism, lanes, moved, &p.frames, failed, p.rest)
-        memset(p.found, 0, lanes * 6 * m * n * sizeof(double))
-        self.kernel.of(lanes).rows(&self.kernel.c, BY_Q, 1, False, p.frames, z, NULL, 0, NULL, NULL, p.found,
-                                   NULL, p.row_work)
+        memset(p.derivatives, 0, lanes * 6 * m * n * sizeof(double))
+        self.kernel.of(lanes).rows(&self.kernel.c, BY_Q, 1, False, p.frames, z, NULL, 0, NULL, NULL,
+                                   p.derivatives, NULL, p.row_work)
         memset(step, 0, lanes * n * n * sizeof(double))
         for i in range(n):
             for j in range(m):
@@ -434,18 +434,18 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
                 error[lanes * i + e] = -p.b[lanes * (n + i) + e]
             for k in range(n):
                 add_products(lanes, 1.0, p.J + lanes * (i * n + k), p.x + lanes * k, error + lanes * i)
-        memset(p.found, 0, lanes * 6 * m * n * sizeof(double))
+        memset(p.derivatives, 0, lanes * 6 * m * n * sizeof(double))
         memset(p.E, 0, lanes * 2 * n * n * sizeof(double))
         self.kernel.of(lanes).rows(&self.kernel.c, BY_Q, order, self.s != 0.0, p.frames, x[1], p.x,
-                                   2 if dependent else 1, p.values, NULL, p.found, p.E, p.row_work)
+                                   2 if dependent else 1, p.values, NULL, p.derivatives, p.E, p.row_work)
         for i in range(self.drives):
             for e in range(lanes if self.drive[i].column >= 0 else 0):
-                p.found[lanes * (self.drive[i].row * 2 * n + self.drive[i].column) + e] = 1.0
+                p.derivatives[lanes * (self.drive[i].row * 2 * n + self.drive[i].column) + e] = 1.0
         for i in range(n):
             memcpy(p.B + lanes * i * r, p.E + lanes * i * n, lanes * n * sizeof(double))
             memset(p.B + lanes * (i * r + n), 0, lanes * (r - n) * sizeof(double))
         for i in range(m):
-            row, B = p.found + lanes * i * 2 * n, p.B + lanes * (n + i) * r
+            row, B = p.derivatives + lanes * i * 2 * n, p.B + lanes * (n + i) * r
             for e in range(lanes * n):
                 B[e] = -self.stabilized(row + e, lanes * m * 2 * n)
             for j in range(n if dependent else 0):

@@ -96,13 +96,13 @@ cdef class RegressorFunction(ModelFunction):
     cdef ColumnOrder order
 
     def __init__(self, model, tuple columns, *_):
-        found = single_entries(model, columns)
+        singles = single_entries(model, columns)
         self.memory = []
         self.inertia = "inertia" in columns
-        self.singles = len(found)
-        self.kind = <const int *> self.keep([KINDS[one[0]] for one in found], np.intc)
-        self.freedom = self.keep_indices([one[1] for one in found])
-        self.factor = <const double *> self.keep([one[2] for one in found], np.float64)
+        self.singles = len(singles)
+        self.kind = <const int *> self.keep([KINDS[one[0]] for one in singles], np.intc)
+        self.freedom = self.keep_indices([one[1] for one in singles])
+        self.factor = <const double *> self.keep([one[2] for one in singles], np.float64)
         self.keep_order(layout_of(model), model.njoints)
 
     cdef const void *keep(self, values, dtype) except? NULL:
@@ -196,8 +196,8 @@ cdef class PairFunction(RegressorFunction):
         """Store where blocks of all joints are added up, and with which factors."""
         leader = follows(model)
         numbers = {pair: k for k, pair in enumerate(zip(joint.tolist(), freedom.tolist(), strict=True))}
-        found = zip(of_joint.tolist(), leader[extended].tolist(), strict=True)
-        pair = np.array([numbers[one] for one in found], np.intp)
+        keys = zip(of_joint.tolist(), leader[extended].tolist(), strict=True)
+        pair = np.array([numbers[one] for one in keys], np.intp)
         within = np.arange(width)
         ratio = model.coupling.G[extended, leader[extended]]
         dense = leader[extended] * total + 10 * of_joint

@@ -80,15 +80,15 @@ def _convex_hull(coordinates: bytes) -> Hull:
             "flat part a thickness, or take a box"
         )
     try:
-        found = ConvexHull(points)
+        hull = ConvexHull(points)
     except QhullError as error:
         raise InvalidModelError(f"these points have no convex hull: {str(error).splitlines()[0]}") from None
-    corners = points[found.simplices]
+    corners = points[hull.simplices]
     areas = 0.5 * _cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    is_clockwise = (areas * found.equations[:, :3]).sum(axis=1) < 0.0
-    triangles = np.where(is_clockwise[:, None], found.simplices[:, ::-1], found.simplices).tolist()
+    is_clockwise = (areas * hull.equations[:, :3]).sum(axis=1) < 0.0
+    triangles = np.where(is_clockwise[:, None], hull.simplices[:, ::-1], hull.simplices).tolist()
     sizes = np.linalg.norm(areas, axis=1)
-    regions = _flat_regions(corners, sizes, found, FLAT_FACE * np.ptp(points, axis=0).max())
+    regions = _flat_regions(corners, sizes, hull, FLAT_FACE * np.ptp(points, axis=0).max())
     faces = {region[0]: _boundary([triangles[k] for k in region]) for region in regions}
     loops = {seed: loop for seed, loop in faces.items() if loop}
     wide = [loop for loop in loops.values() if len(loop) > MOST_CORNERS]
@@ -101,12 +101,12 @@ def _convex_hull(coordinates: bytes) -> Hull:
     ends, order = np.cumsum([0, *map(len, loops.values())]).tolist(), numbers.tolist()
     parts = [order[start:end] for start, end in pairwise(ends)]
     totals = [sizes[region].sum() for region in regions if region[0] in loops]
-    return _hull(points[used], parts, None, found.equations[[*loops], :3], totals)
+    return _hull(points[used], parts, None, hull.equations[[*loops], :3], totals)
 
 
-def _flat_regions(corners: np.ndarray, sizes: np.ndarray, found, tolerance: float) -> list[list[int]]:
+def _flat_regions(corners: np.ndarray, sizes: np.ndarray, hull, tolerance: float) -> list[list[int]]:
     """Group the triangles of a hull by planes, from large ones to their neighbours in the same plane."""
-    triangles, planes, neighbors = corners.tolist(), found.equations.tolist(), found.neighbors.tolist()
+    triangles, planes, neighbors = corners.tolist(), hull.equations.tolist(), hull.neighbors.tolist()
     free, regions = [True] * len(triangles), []
     for seed in np.argsort(-sizes, kind="stable").tolist():
         if not free[seed]:

@@ -62,11 +62,11 @@ def print_advice(name: str, report: Report) -> None:
 
 def print_basis() -> None:
     """Print what the gains are."""
-    found = stored()
+    measurement = stored()
     text = (
         "Gains are ratios of processor times to Pinocchio's, the smallest and the largest of "
-        f"{', '.join(found['robots'])}, on one thread with {found['used']}: of batches of 1,024, of single "
-        "calls, and of those bound by `tf.bind`; of the calls alone, not of the whole script."
+        f"{', '.join(measurement['robots'])}, on one thread with {measurement['used']}: of batches of 1,024, "
+        "of single calls, and of those bound by `tf.bind`; of the calls alone, not of the whole script."
     )
     console().print(Text(text, style="dim"), soft_wrap=True)
 

@@ -136,7 +136,7 @@ cdef XlaError *wrong_dtype(const XlaCall *call, const KnownMap *known, int k) no
     return failure(call, XLA_INVALID_ARGUMENT, message)
 
 
-cdef XlaError *read_buffers(const XlaCall *call, const KnownMap *known, Buffers *found) noexcept nogil:
+cdef XlaError *read_buffers(const XlaCall *call, const KnownMap *known, Buffers *buffers) noexcept nogil:
     """Check all buffers of a call against the shapes of a map; NULL where they fit."""
     cdef char message[MESSAGE]
     cdef XlaBuffer *buffer
@@ -149,16 +149,16 @@ cdef XlaError *read_buffers(const XlaCall *call, const KnownMap *known, Buffers 
         return failure(call, XLA_INVALID_ARGUMENT, message)
     first = (call.operands if known.inputs else call.results).buffers[0]
     lead = first.rank - known.shape[0].axes
-    found.batch, found.single, found.dtype = 1, lead == 0, first.dtype
+    buffers.batch, buffers.single, buffers.dtype = 1, lead == 0, first.dtype
     for k in range(known.inputs + known.outputs):
         buffer = (call.operands.buffers[k] if k < known.inputs else call.results.buffers[k - known.inputs])
-        if buffer.dtype != found.dtype or (found.dtype != XLA_F32 and found.dtype != known.dtype):
+        if buffer.dtype != buffers.dtype or (buffers.dtype != XLA_F32 and buffers.dtype != known.dtype):
             return wrong_dtype(call, known, <int> k)
         if lead < 0 or not fits(buffer, &known.shape[k], first, lead):
             return wrong_shape(call, known, <int> k, buffer, first, lead)
-        found.data[k] = buffer.data
+        buffers.data[k] = buffer.data
     for k in range(lead):
-        found.batch *= first.dims[k]
+        buffers.batch *= first.dims[k]
     return NULL
 
 
@@ -180,15 +180,15 @@ cdef cnp.ndarray wrap(const ArrayShape *shape, int dtype, void *data, Py_ssize_t
     return array
 
 
-cdef object run_block(const KnownMap *known, const Buffers *found, Py_ssize_t first, Py_ssize_t count):
+cdef object run_block(const KnownMap *known, const Buffers *buffers, Py_ssize_t first, Py_ssize_t count):
     """Run a map on some configurations of the buffers, which are converted to its type."""
     cdef list inputs = [], outputs = [], computed
     cdef int k
     for k in range(known.inputs):
-        inputs.append(wrap(&known.shape[k], found.dtype, found.data[k], first, count, False))
+        inputs.append(wrap(&known.shape[k], buffers.dtype, buffers.data[k], first, count, False))
     for k in range(known.inputs, known.inputs + known.outputs):
-        outputs.append(wrap(&known.shape[k], found.dtype, found.data[k], first, count, True))
-    if found.dtype == known.dtype:
+        outputs.append(wrap(&known.shape[k], buffers.dtype, buffers.data[k], first, count, True))
+    if buffers.dtype == known.dtype:
         (<object> known.map).run(tuple(inputs), tuple(outputs))
         return
     computed = [np.empty(output.shape) for output in outputs]
@@ -199,12 +199,12 @@ cdef object run_block(const KnownMap *known, const Buffers *found, Py_ssize_t fi
 
 
 cdef XlaError *run_in_python(const XlaCall *call, const KnownMap *known,
-                             const Buffers *found) noexcept with gil:
+                             const Buffers *buffers) noexcept with gil:
     """Run a map on all configurations; return the error of its exception, or NULL."""
-    cdef Py_ssize_t first, step = found.batch if found.dtype == known.dtype else BLOCK
+    cdef Py_ssize_t first, step = buffers.batch if buffers.dtype == known.dtype else BLOCK
     try:
-        for first in range(0, found.batch, step):
-            run_block(known, found, first, min(step, found.batch - first))
+        for first in range(0, buffers.batch, step):
+            run_block(known, buffers, first, min(step, buffers.batch - first))
     except MemoryError as error:
         return failure(call, XLA_RESOURCE_EXHAUSTED, report(known, error))
     except BaseException as error:
@@ -218,9 +218,9 @@ cdef bytes report(const KnownMap *known, object error):
     return f"treefactor: {name} raised {type(error).__name__}: {error}".encode("utf-8", "replace")
 
 
-cdef bint run_plan(Plan plan, const Buffers *found) noexcept nogil:
+cdef bint run_plan(Plan plan, const Buffers *buffers) noexcept nogil:
     """Run a plan on the buffers of a call; false without memory."""
-    return plan.run(found.batch, found.single, found.dtype == XLA_F32, found.data)
+    return plan.run(buffers.batch, buffers.single, buffers.dtype == XLA_F32, buffers.data)
 
 
 cdef RunPlan run_borrowed = <RunPlan> run_plan           # of a plan whose references nobody counts
@@ -228,7 +228,7 @@ cdef RunPlan run_borrowed = <RunPlan> run_plan           # of a plan whose refer
 
 cdef XlaError *handle(XlaCall *call) noexcept nogil:
     """Handle one call of XLA, from any thread, and many at a time; return NULL or the error."""
-    cdef Buffers found
+    cdef Buffers buffers
     cdef const KnownMap *known
     cdef XlaError *error
     cdef int64_t number
@@ -244,16 +244,16 @@ cdef XlaError *handle(XlaCall *call) noexcept nogil:
             b"treefactor: this model is not known in this process: an exported or cached program needs its "
             b"model again; call the function of treefactor.adapters.jax_ with an equal model once, then run "
             b"the program")
-    error = read_buffers(call, known, &found)
-    if error != NULL or found.batch == 0:
+    error = read_buffers(call, known, &buffers)
+    if error != NULL or buffers.batch == 0:
         return error
     if known.plan == NULL:
         if not enter_python():
             return failure(call, XLA_FAILED_PRECONDITION, b"treefactor: the interpreter exits")
-        error = run_in_python(call, known, &found)
+        error = run_in_python(call, known, &buffers)
         leave_python()
         return error
-    if run_borrowed(known.plan, &found):
+    if run_borrowed(known.plan, &buffers):
         return NULL
     return failure(call, XLA_RESOURCE_EXHAUSTED, b"treefactor: cannot allocate a workspace")
 

@@ -35,7 +35,7 @@ class Poses:
         self.links = self._named(model, "link")
         self.joints = self._named(model, "joint")
         self.frames = self._named(model, "frame") if minor >= RELATIVE else {}
-        self._found: dict[ET.Element, np.ndarray] = {}
+        self._poses: dict[ET.Element, np.ndarray] = {}
 
     def _named(self, model: ET.Element, tag: str) -> dict[str, ET.Element]:
         named: dict[str, ET.Element] = {}
@@ -68,14 +68,14 @@ class Poses:
     def pose(self, element: ET.Element | None) -> np.ndarray:
         """Return the pose (4, 4) of a link, joint or frame in the frame of the model."""
         waiting = []  # from the element towards the model
-        while element is not None and element not in self._found:
+        while element is not None and element not in self._poses:
             if element in waiting:
                 raise self.error(element, "its pose is relative to itself")
             waiting.append(element)
             element = self._base(element)
-        known = np.eye(4) if element is None else self._found[element]
+        known = np.eye(4) if element is None else self._poses[element]
         for element in reversed(waiting):
-            known = self._found[element] = known @ self.written(element)
+            known = self._poses[element] = known @ self.written(element)
         return known
 
     def in_frame(self, element: ET.Element | None, other: ET.Element | None) -> np.ndarray:

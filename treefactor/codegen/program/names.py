@@ -346,9 +346,9 @@ def identifier(name: str) -> str:
 
     Names with other characters, and long ones, end in ``___`` and a digest.
     """
-    found = re.sub("[^A-Za-z0-9_]", "_", name.replace(":", "__"))
+    c_name = re.sub("[^A-Za-z0-9_]", "_", name.replace(":", "__"))
     word = "[A-Za-z0-9]+(_[A-Za-z0-9]+)*"
     plain = re.fullmatch(f"{word}(:{word})*", name, re.ASCII) and not re.search("_x8(_|$)", name)
-    if plain and len(found) <= LONGEST:
-        return found
-    return f"{found[:LONGEST].rstrip('_')}___{sha256(name.encode()).hexdigest()[:16]}"
+    if plain and len(c_name) <= LONGEST:
+        return c_name
+    return f"{c_name[:LONGEST].rstrip('_')}___{sha256(name.encode()).hexdigest()[:16]}"

@@ -70,10 +70,10 @@ static void NAME(back)(ptrdiff_t m, const double *R, const double *x, double *fo
 }
 
 /* Remove from x its components along the orthogonal vectors v of N; `lengths` holds 1 / v.v. */
-INLINE void NAME(remove_components)(ptrdiff_t m, ptrdiff_t found, const double *N, const double *lengths, double *x)
+INLINE void NAME(remove_components)(ptrdiff_t m, ptrdiff_t vectors, const double *N, const double *lengths, double *x)
 {
     const real zero = {0};
-    for (ptrdiff_t y = 0; y < found; y++) {
+    for (ptrdiff_t y = 0; y < vectors; y++) {
         const double *v = N + y * m * LANES;
         real sum = zero;
         for (ptrdiff_t r = 0; r < m; r++) sum += READ(v, r) * READ(x, r);
@@ -88,20 +88,20 @@ static ptrdiff_t NAME(find_nullspace)(ptrdiff_t m, const double *R, const double
                                       double *lengths, double *basis)
 {
     const real zero = {0};
-    ptrdiff_t found = 0;
+    ptrdiff_t vectors = 0;
     for (ptrdiff_t z = 0; z < m; z++) {
         real left_out, square = zero;
-        double *v = N + found * m * LANES;
+        double *v = N + vectors * m * LANES;
         if (!NAME(find_zeros)(READ(inverse, z), &left_out)) continue;
         for (ptrdiff_t r = 0; r < m; r++) AT(basis, r) = zero;
         AT(basis, z) = left_out;
         NAME(back)(m, R, basis, v);
-        NAME(remove_components)(m, found, N, lengths, v);
+        NAME(remove_components)(m, vectors, N, lengths, v);
         for (ptrdiff_t r = 0; r < m; r++) square += READ(v, r) * READ(v, r);
-        AT(lengths, found) = NAME(invert_above)(square, zero);
-        found++;
+        AT(lengths, vectors) = NAME(invert_above)(square, zero);
+        vectors++;
     }
-    return found;
+    return vectors;
 }
 
 /* Factorize Y = Q R, Q in place of Y; R: (rows, rows), a unit upper triangle; inverse: reciprocal diagonal of
@@ -158,8 +158,8 @@ static void NAME(close)(const Closures *c, const Shape *t, const ptrdiff_t *at, 
         }
     for (ptrdiff_t r = 0; r < m; r++) largest = NAME(larger)(READ(x, r), largest);
     NAME(orthogonalize)(c, n, D_inverse, largest, Y, R, inverse);
-    const ptrdiff_t found = NAME(find_nullspace)(m, R, inverse, N, lengths, x);
-    NAME(remove_components)(m, found, N, lengths, wanted);     /* keep what contradicting rows can fulfil */
+    const ptrdiff_t vectors = NAME(find_nullspace)(m, R, inverse, N, lengths, x);
+    NAME(remove_components)(m, vectors, N, lengths, wanted);     /* keep what contradicting rows can fulfil */
     for (ptrdiff_t s = 0; s < m; s++) {
         AT(x, s) = READ(wanted, s) * READ(inverse, s);
         for (ptrdiff_t r = s + 1; r < m; r++) AT(wanted, r) -= READ(R, s * m + r) * READ(wanted, s);
@@ -171,7 +171,7 @@ static void NAME(close)(const Closures *c, const Shape *t, const ptrdiff_t *at, 
         AT(g, k) += sum;
     }
     NAME(back)(m, R, x, force);
-    NAME(remove_components)(m, found, N, lengths, force);
+    NAME(remove_components)(m, vectors, N, lengths, force);
 }
 
 #undef RANK_SQUARE

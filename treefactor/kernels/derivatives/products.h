@@ -28,8 +28,8 @@ static void ISA(vjp_all)(const Mechanism *m, const State *x, ptrdiff_t vectors, 
 {
     PASSES {
         State state = {FROM(x->q), x->v + l, x->a + l, FROM(x->fext), x->moved};
-        Gradients found = {g->q + l, g->v + l, FROM(g->a), FROM(g->fext), FROM(g->inertia)};
-        CALL(vjp, &state, vectors, w + l, FROM(tau), &found,
+        Gradients gradients = {g->q + l, g->v + l, FROM(g->a), FROM(g->fext), FROM(g->inertia)};
+        CALL(vjp, &state, vectors, w + l, FROM(tau), &gradients,
                   x->q ? workspace : workspace + l / WIDTH * NAME(products_size)(m));
     }
 }

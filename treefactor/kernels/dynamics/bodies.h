@@ -47,10 +47,10 @@ typedef struct {
 /* Return a mechanism with constants in lanes as the lanes from l on see it. */
 static inline Mechanism mechanism_from(const Mechanism *m, ptrdiff_t l)
 {
-    Mechanism found = *m;
-    found.inertias += l;
-    found.armature += l;
-    return found;
+    Mechanism mechanism = *m;
+    mechanism.inertias += l;
+    mechanism.armature += l;
+    return mechanism;
 }
 /* Call the kernel f of the mechanism m for the lanes from l on, within PASSES. */
 #define CALL(f, ...) do { \

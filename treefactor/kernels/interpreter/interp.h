@@ -10,11 +10,11 @@ static void ISA(arctangents)(ptrdiff_t n, const void *y, const void *x, void *an
 {
     for (ptrdiff_t i = 0; i < n; i += WIDTH) {
         const ptrdiff_t count = n - i < WIDTH ? n - i : WIDTH;
-        ISA(V) rise = {0}, run = {0}, found;
+        ISA(V) rise = {0}, run = {0}, arctangent;
         memcpy(&rise, (const double *)y + i, count * sizeof(double));
         memcpy(&run, (const double *)x + i, count * sizeof(double));
-        found = ISA(atan2_vector)(rise, run);
-        memcpy((double *)angle + i, &found, count * sizeof(double));
+        arctangent = ISA(atan2_vector)(rise, run);
+        memcpy((double *)angle + i, &arctangent, count * sizeof(double));
     }
 }
 

@@ -129,7 +129,7 @@ static int NAME(find_invalid)(ptrdiff_t slots, ptrdiff_t units, const ptrdiff_t 
         const REAL *x = (const REAL *)(workspace + lane);   /* slot e at x[e * (LANES / WIDTH)] */
         REAL nothing[CHAINS], square;
         FLAGS flags;
-        INVALID found;
+        INVALID marks;
         ptrdiff_t e = 0;
         UNROLL for (int i = 0; i < CHAINS; i++) nothing[i] = (REAL){0};   /* GCC makes a slow loop of memset */
         for (; e + CHAINS <= slots; e += CHAINS)
@@ -144,8 +144,8 @@ static int NAME(find_invalid)(ptrdiff_t slots, ptrdiff_t units, const ptrdiff_t 
             square -= 1;
             flags |= ~AS_FLAGS((square <= most) & (square >= -most));
         }
-        found = AS_INVALID(flags);
-        memcpy(invalid + lane, &found, sizeof found);
+        marks = AS_INVALID(flags);
+        memcpy(invalid + lane, &marks, sizeof marks);
         any |= flags;
     }
     return ANY_LANE(any);
@@ -173,10 +173,10 @@ static int NAME(find_failed)(ptrdiff_t size, ptrdiff_t step, const int32_t *slot
     }
     if (!ANY_LANE(any)) return 0;
     for (int lane = 0; lane < LANES; lane += WIDTH) {
-        INVALID found, before;
+        INVALID marks, before;
         memcpy(&before, invalid + lane, sizeof before);
-        found = before | AS_INVALID(flags[lane / WIDTH]);
-        memcpy(invalid + lane, &found, sizeof found);
+        marks = before | AS_INVALID(flags[lane / WIDTH]);
+        memcpy(invalid + lane, &marks, sizeof marks);
     }
     return 1;
 }

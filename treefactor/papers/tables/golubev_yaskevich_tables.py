@@ -106,9 +106,9 @@ def error(case: Case, result: Coded, states: int = STATES) -> float:
             if "QDD0" in result.writer.MMT:
                 pairs = [(result.accelerations(q, v, tau), dynamics.aba(model, q, v, tau))]
             else:
-                found = result.evaluate(q, v, tau)
+                matrices = result.evaluate(q, v, tau)
                 b = tau - dynamics.bias(model, q, v)
-                pairs = [(found["A0"], dynamics.crba(model, q)), (found["B0"][:, 0], b)]
+                pairs = [(matrices["A0"], dynamics.crba(model, q)), (matrices["B0"][:, 0], b)]
         errors += [np.abs(ours - theirs).max() / np.abs(theirs).max() for ours, theirs in pairs]
     return float(max(errors))
 

@@ -203,7 +203,7 @@ def beams() -> list[PaperRow]:
     scale = np.sqrt(bending / (mass * length**3))
     clamped, hinged = np.square(CLAMPED) * scale, np.square(HINGED) * scale
     twisting = np.sqrt(3 * torsion / length / (mass * radius**2))
-    found = {
+    cases = {
         "clamped beam, bending in y": frequencies([beam], in_y)[:2] / clamped,
         "clamped beam, bending in z": frequencies([beam], in_z)[:2] / clamped,
         "two halves of it, in y": frequencies([half, half], 1 + np.r_[in_y, 2 * SHAPES + in_y])[:2] / clamped,
@@ -213,7 +213,7 @@ def beams() -> list[PaperRow]:
     }
     return [
         PaperRow(case, "flexible links: lowest frequencies", float(np.abs(ratios - 1.0).max()), FREQUENCY)
-        for case, ratios in found.items()
+        for case, ratios in cases.items()
     ]
 
 

@@ -164,17 +164,17 @@ def by_the_paper(case: str, problem: Problem, rows: int, ended: str, pivots: int
     """Solve the problem of one step by the repaired procedure, and compare with ours where it ends."""
     run, solution = tasora.repaired(problem), mlcp.solve(problem)
     off = float(np.abs(run.v - solution.v).max() / np.abs(solution.v).max())
-    found = [
+    records = [
         PaperRow(case, "unilateral rows at once", problem.m, SEVERAL),
         PaperRow(case, "unilateral rows, counted", problem.m, instead=rows),
         PaperRow(case, "the procedure, repaired", run.ended, tasora.SOLVED, ended, TOUCHING),
         PaperRow(case, "pivots", run.pivots, instead=pivots),
     ]
     if run.ended != tasora.SOLVED:
-        return found
+        return records
     pressing = int((run.gamma > 0).sum())
     return [
-        *found,
+        *records,
         PaperRow(case, "of these with an impulse", pressing, SEVERAL),
         PaperRow(case, "error of v, against our solver", off, Identity(1e-6)),
     ]
