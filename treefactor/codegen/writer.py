@@ -10,7 +10,7 @@ import numpy as np
 
 from ..dynamics.bodies import coupling_of
 from ..exceptions import CodegenError
-from ..model._model_layout import entry_lines
+from ..model.joint_entries import entry_lines
 from ..tolerances import SNAP
 from .algorithms import matrices
 from .algorithms.factors import delassus, factor, following, half_solve, inverse_of, solve

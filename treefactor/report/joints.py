@@ -6,7 +6,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from ..model._model_layout import described
+from ..model.joint_entries import described
 from ..model.model import Model
 from .console import console
 
