@@ -178,9 +178,10 @@ history: $(READY)
 dashboard: $(READY)
 	$(BIN)/python asv_bench/dashboard.py
 
-# Build the pages, which runs their code; a warning is an error.
+# Make pictures anew whose scripts have changed, and build the pages, which runs their code; a warning is an error.
 docs: $(READY)
 	rm -rf docs/api/generated
+	$(BIN)/python docs/code/pictures.py
 	$(BIN)/python -m sphinx -E -W --keep-going -q docs build/docs
 	@echo "built: build/docs/index.html"
 

@@ -371,6 +371,46 @@ def test_every_picture_of_the_gallery_has_its_command_and_about_ten_lines():
         assert len(lines) <= 13, section
 
 
+@pytest.fixture
+def pictures(monkeypatch):
+    """Return the module that makes pictures."""
+    monkeypatch.syspath_prepend(CODE)
+    return importlib.import_module("pictures")
+
+
+def test_no_picture_is_older_than_its_script(pictures):
+    assert pictures.stale() == []  # python docs/code/pictures.py makes them
+    drawn = set(pictures.commands()) | {"arm.png", "speed.svg", "tangents.svg"}
+    folder = DOCS / "images"
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")} - {"scripts.json"} == drawn
+
+
+def test_a_picture_belongs_to_its_script_and_to_what_this_imports(pictures, monkeypatch, tmp_path):
+    monkeypatch.setattr(pictures, "EXAMPLES", tmp_path)
+    script, beside, further = (tmp_path / f"{name}.py" for name in ("script", "beside", "further"))
+    script.write_text("import numpy\nfrom beside import draw\n")
+    beside.write_text("import further\n")
+    further.write_text("import script\n")
+    assert pictures.sources(script) == {script, beside, further}
+    before = pictures.digest(script)
+    further.write_text("import script  # changed\n")
+    assert pictures.digest(script) != before
+
+
+def test_a_stale_picture_is_made_anew(pictures, monkeypatch, tmp_path):
+    monkeypatch.setattr(pictures, "IMAGES", tmp_path)
+    monkeypatch.setattr(pictures, "DIGESTS", tmp_path / "scripts.json")
+    script = tmp_path / "script.py"
+    script.write_text("import sys, pathlib\npathlib.Path(sys.argv[-1]).write_text(sys.argv[1])\n")
+    monkeypatch.setattr(pictures, "commands", lambda: {"cards/one.png": [str(script), "one"]})
+    assert pictures.stale() == ["cards/one.png"]
+    pictures.make("cards/one.png")
+    assert (tmp_path / "cards" / "one.png").read_text() == "one"
+    assert pictures.stale() == []
+    script.write_text(script.read_text() + "# changed\n")
+    assert pictures.stale() == ["cards/one.png"]
+
+
 TUTORIALS = [path for path in PAGES if path.parent.name == "tutorials" and path.stem != "index"]
 
 
@@ -392,6 +432,7 @@ def test_the_index_of_tutorials_has_their_order_and_minutes():
     assert [int(number) for number in numbers] == list(range(1, len(TUTORIALS) + 1))
     assert list(names) == text[text.index(":hidden:") :].split()[1:-1]
     assert sorted(names) == [page.stem for page in TUTORIALS]
+    assert re.findall(r":link: (\w+)\n:link-type: doc\n:img-top: \S+\n:img-alt: .", text) == list(names)
     for name, time in zip(names, minutes, strict=True):
         words = len((DOCS / "tutorials" / f"{name}.md").read_text(encoding="utf-8").split())
         assert abs(int(time) - words / 150) < 5, name  # words a minute

@@ -23,7 +23,7 @@ MODULES = {
     "factor": 59,
     "rnea": 60,
     "Kinematics": 67,
-    "compile": 150,
+    "compile": 151,
 }
 ALONE = {"treefactor", "threading", "treefactor._util", "treefactor._util.lazy_names"}
 SCRIPT = """

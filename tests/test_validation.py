@@ -172,6 +172,8 @@ def test_any_real_numbers_will_do(dtype):
 def test_contacts_are_contacts():
     with pytest.raises(InvalidModelError, match="contact 1 is not a Contact, but 'ground'"):
         Stepper(MODEL, [Contact(Sphere(0)), "ground"])
+    with pytest.raises(InvalidModelError, match=r"but Sphere.*; Contact\(shape\) is that of"):
+        Stepper(MODEL, [Sphere(0)])
     with pytest.raises(DtypeError, match="contacts must be a sequence, got 3"):
         Stepper(MODEL, 3)
     with pytest.raises(InvalidModelError, match=r"spheres\[0\] is not a Sphere"):

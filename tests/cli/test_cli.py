@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from datetime import date
@@ -77,6 +78,11 @@ def test_info_needs_no_engine(without, arm, capsys):
     done = without("info", "arm.urdf", "--json", "info.json", engines=MODULES)
     assert "shoulder" in done.stdout
     content = json.loads((arm.parent / "info.json").read_text())
+    assert [(one["name"], one["q"], one["v"]) for one in content["joints"]] == [
+        ("shoulder", "q[0:2]", "v[0]"),
+        ("elbow", "q[2]", "v[1]"),
+    ]
+    assert re.search("elbow +revolute +q.2. +v.1. +angle +its rate", done.stdout)
     assert (content["n"], content["names"]) == (2, ["shoulder", "elbow"])
     assert cli.main(["info", "arm.urdf"]) == 0
     assert capsys.readouterr().out == done.stdout
@@ -165,6 +171,17 @@ def test_no_arguments_help(capsys):
     for command in ("check", "info", "bench", "families", "tables", "generate"):
         assert f"\n    {command} " in out
     assert "Next: `treefactor info --list`" in out
+
+
+@pytest.mark.parametrize(
+    ("line", "proposed"),
+    [("chek panda", "check"), ("benhc panda", "bench"), ("check panda --base floatng", "floating")],
+)
+def test_a_wrong_word_is_followed_by_the_right_one(line, proposed, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(line.split())
+    assert ended.value.code == 2
+    assert f"did you mean '{proposed}'" in capsys.readouterr().err
 
 
 def test_goals_are_for_this_project(arm, capsys):

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import pickle
+import re
 import subprocess
 import sys
 from functools import partial
@@ -92,6 +93,7 @@ def test_a_thread_without_a_context_uses_the_first_device(use):
 
 def test_a_pickle_holds_the_ptx():
     again = pickle.loads(pickle.dumps(small()))
+    assert re.fullmatch(r"<CudaKernels '.*': forward_dynamics; cuda, float64>", repr(again))
     assert (again.ptx, again.backend) == ({"forward_dynamics": "its PTX"}, "cuda")
 
 

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -157,6 +158,28 @@ def test_hostile_names_stay_out_of_the_code(tmp_path):
     assert not any(part in text for text in texts.values() for part in ("#error", "??/", "\\\n?", "%s", "é"))
     assert emit_c.plain(HOSTILE) in texts["crba.c"]
     compile_strictly(tmp_path, texts)
+
+
+def test_the_header_describes_the_entries_of_q_and_v(tmp_path):
+    hinge = {"axis": [0, 0, 1], "inertia": tf.Inertia(1.0, tensor=np.eye(3))}
+    joints = [
+        tf.Joint("base", "freeflyer", inertia=tf.Inertia(1.0, tensor=np.eye(3))),
+        tf.Joint("wheel", "continuous", 0, **hinge),
+        tf.Joint("arm", "revolute", 0, **hinge),
+        tf.Joint("tip */", "revolute", 2, **hinge, mimic=tf.Mimic(2, -2.0, 0.5)),
+    ]
+    program = tf.generate(tf.Model(joints), "crba")
+    file = tmp_path / "program.npz"
+    program.save(file)
+    for same in (program, Program.load(file)):
+        text = emit_c.sources(same)["dynamics.h"]
+        assert " * Entries of joints, without the last index; a quaternion ends with its scalar w:" in text
+        assert re.search(
+            r" \*   q\[0:7\]  v\[0:6\]  base, freeflyer: position x y z, quaternion x y z w; linear, then",
+            text,
+        )
+        assert " *   q[7:9]  v[6]    wheel, continuous: cos, sin of the angle; rate of the angle\n" in text
+        assert " *   q[9]    v[7]    tip __, revolute: follows arm: -2 q + 0.5\n" in text
 
 
 def test_hostile_names_of_joints_stay_out_of_the_code(tmp_path):

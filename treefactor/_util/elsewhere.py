@@ -71,6 +71,15 @@ USES = {  # what to use here besides declared quantities, by the names that peop
     "treefactor.Model.numbers": "getjointid jointid",
     "treefactor.Model.mass": "computetotalmass totalmass getmass",
     "treefactor.Model.subtree_masses": "computesubtreemasses",
+    "treefactor.Model.lower and treefactor.Model.upper": (
+        "lowerpositionlimit upperpositionlimit jntrange positionlimits getpositionlowerlimits "
+        "getpositionupperlimits jointlimits"
+    ),
+    "treefactor.Model.effort_limit": (
+        "effortlimit uppereffortlimit lowereffortlimit torquelimit torquelimits effortlimits jntactfrcrange "
+        "actuatorfrcrange"
+    ),
+    "treefactor.Model.velocity_limit": "velocitylimit uppervelocitylimit lowervelocitylimit velocitylimits",
     'treefactor.Joint(name, "freeflyer")': "jointmodelfreeflyer freeflyer floatingbase",
     'treefactor.Joint(name, "revolute", axis=axis)': (
         "jointmodelrevolute jointmodelrx jointmodelry jointmodelrz hinge revolute"

@@ -1,4 +1,4 @@
-"""Run `treefactor info`: print the tree of a robot, its sparsity, its costs and its frames."""
+"""Run `treefactor info`: print the tree of a robot, its sparsity, costs, joints and frames."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ def run_info(options: argparse.Namespace) -> int:
     model = robots.model_of(robot, options.mimic)
     tree = model.tree
     report.print_tree(f"{robot.name}, {robot.base} base", tree)
+    report.print_joints(model)
     print(f"{len(model.frames)} frames" + ("" if options.frames else "; --frames lists them"))
     impossible = faults_of(robot)
     for fault in impossible:
@@ -43,6 +44,7 @@ def run_info(options: argparse.Namespace) -> int:
             "base": robot.base,
             "parent": tree.parent.tolist(),
             "names": tree.names,
+            "joints": report.joint_figures(model),
             "nframes": len(model.frames),
             "impossible": [asdict(fault) for fault in impossible],
         }

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
 
+from .._util.messages import similar
 from .._version import __version__
 from ..bench import scaling as growth
 from ..check.project.configuration import FAIL_ON
@@ -28,9 +31,18 @@ REPORTS = {
 PAGES = (".html", ".htm")
 
 
+class _Parser(argparse.ArgumentParser):
+    """Parser whose errors propose commands and choices like a wrong one."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the error, with a proposal, and end with status 2."""
+        wrong = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)$", message)
+        super().error(message + (similar(wrong[1], re.findall(r"[^\s,']+", wrong[2])) if wrong else ""))
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands; the name of the command is in ``command``, or None."""
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="treefactor",
         description="Branch-sparse dynamics of kinematic trees.",
         epilog="`treefactor COMMAND --help` explains a command. The exit status is 0, 1 where something "

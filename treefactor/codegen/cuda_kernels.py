@@ -83,6 +83,10 @@ class CudaKernels(Sealed):
     def __reduce__(self):
         return CudaKernels, (self.program, dict(self.ptx), self.dtype)
 
+    def __repr__(self) -> str:
+        functions = ", ".join(self.program.functions)
+        return f"<CudaKernels {self.program.model!r}: {functions}; {self.backend}, {self.dtype}>"
+
     def __getattr__(self, name: str) -> NoReturn:
         functions = self.__dict__["program"].functions if "program" in self.__dict__ else {}
         if name not in functions:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..dynamics.bodies import coupling_of
 from ..exceptions import CodegenError
+from ..model.joint_entries import entry_lines
 from ..tolerances import SNAP
 from .algorithms import matrices
 from .algorithms.factors import delassus, factor, following, half_solve, inverse_of, solve
@@ -149,7 +150,8 @@ def generate(
     fixed = inputs is None and choice.snapped <= SNAP
     computed = {part.name for function in own.values() for part in (function, *function.equations)}
     recursive = model if fixed and model.nv >= MANY and "rnea_derivatives" in computed else None
-    return Program(*head, own, loops, choice.independent, names, choice.branch, frames, inputs, recursive)
+    last = frames, inputs, recursive, entry_lines(model)
+    return Program(*head, own, loops, choice.independent, names, choice.branch, *last)
 
 
 generate.__doc__ = cleandoc(generate.__doc__ or "").replace("\nFUNCTIONS\n", f"\n{listing()}")

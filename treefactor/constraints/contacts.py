@@ -223,7 +223,8 @@ class Contacts(Sealed):
         require_model(model)
         for k, contact in enumerate(contacts):
             if not isinstance(contact, Contact):
-                raise InvalidModelError(f"contact {k} is not a Contact, but {contact!r}")
+                advice = "; Contact(shape) is that of a shape with the ground" * hasattr(contact, "body")
+                raise InvalidModelError(f"contact {k} is not a Contact, but {contact!r}{advice}")
         ends = [_ends(model, k, contact) for k, contact in enumerate(contacts)]
         bodies = np.array(ends, np.intp).reshape(-1, 2)
         support, structs = Support(model, *bodies.T), np.zeros(len(contacts), dtype=CONTACT)

@@ -61,7 +61,8 @@ def contacts_of(
     others : iterable of shapes
         Of the surroundings; by default the ground.
     mu : float
-        Coefficient of friction of all of them.
+        Coefficient of friction of all of them; URDFs have none to read. By default nothing holds what stands:
+        it slides as on ice. Rubber on dry concrete has about 0.8.
     self_collision : bool
         Whether shapes of the robot may touch each other.
     exclude : iterable of pairs of str

@@ -35,6 +35,7 @@ from .contacts import print_contacts
 from .derivatives import print_derivative_rows
 from .frames import frame_figures, print_frames
 from .identification import identification_figures, print_identification
+from .joints import joint_figures, print_joints
 
 __all__ = [
     "COLOURS",
@@ -54,6 +55,7 @@ __all__ = [
     "duration",
     "frame_figures",
     "identification_figures",
+    "joint_figures",
     "print_advice",
     "print_all_robots",
     "print_basis",
@@ -66,6 +68,7 @@ __all__ = [
     "print_frames",
     "print_growth",
     "print_identification",
+    "print_joints",
     "print_next",
     "print_operations",
     "print_results",

@@ -68,7 +68,7 @@ def print_basis() -> None:
         f"{', '.join(measurement['robots'])}, on one thread with {measurement['used']}: of batches of 1,024, "
         "of single calls, and of those bound by `tf.bind`; of the calls alone, not of the whole script."
     )
-    console().print(Text(text, style="dim"), soft_wrap=True)
+    console().print(Text(text, style="dim"))
 
 
 def expected(one: Advice) -> str:

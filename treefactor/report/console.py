@@ -73,7 +73,7 @@ EXHIBITS = {
 }
 PLURAL = {AGREES: "agree", DISAGREES: "disagree", DIFFERS: "differ"}
 DETAILED = 5  # robots up to which every reason is printed; of more, a table of the causes
-PIPE_WIDTH = 180  # columns of a table that no terminal limits
+PIPE_WIDTH = 100  # columns of a table that no terminal limits
 
 
 class _Console(Console):
@@ -85,7 +85,7 @@ class _Console(Console):
 
 
 def console(width: int = PIPE_WIDTH) -> Console:
-    """Return a console as wide as the terminal; in a pipe by default wide enough for one line per record."""
+    """Return a console as wide as the terminal; in a pipe by default `PIPE_WIDTH` columns wide."""
     plain = _Console(highlight=False)
     return plain if plain.is_terminal else _Console(highlight=False, width=width)
 
@@ -216,7 +216,7 @@ def print_busy(results: Sequence[Result]) -> None:
             f"{width:.0%} of the ratio apart, on an idle machine less than {BUSY:.0%}. Repeat this when "
             "nothing else runs."
         )
-        console().print(Text(text, style="yellow"), soft_wrap=True)
+        console().print(Text(text, style="yellow"))
 
 
 ROBOT_CAPTION = (

@@ -98,6 +98,13 @@ def plain(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9 ,.:+-]", "_", name)[:60]
 
 
+def _entries(program) -> list[str]:
+    """Return lines of a comment on the entries of q and v, with names made as safe as by `plain`."""
+    safe = [re.sub(r"[^A-Za-z0-9 ,.:;+\[\]-]", "_", line)[:150] for line in program.entries]
+    head = [" * Entries of joints, without the last index; a quaternion ends with its scalar w:"]
+    return [*(head if safe else []), *(f" *   {line}" for line in safe)]
+
+
 def _result(program, function) -> str:
     """Describe the result of a function."""
     tips, free = (", ".join(map(plain, names)) for names in (program.tips, program.independent))
@@ -154,6 +161,7 @@ def _header(program, chosen, precision: Precision) -> str:
         " * Functions ignore the arguments they do not take; out must not overlap any. "
         f"In functions *_x{lanes},",
         f" * entry e of configuration l is x[{lanes} e + l]. No state is kept: functions are thread-safe.",
+        *_entries(program),
         " */",
         *_about_parameters(program),
         "#ifndef TF_DYNAMICS_H",

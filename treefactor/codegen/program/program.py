@@ -40,10 +40,13 @@ from .names import (
 from .names import available as available
 from .parameter_map import ParameterMap
 
-FORMAT = 2
+FORMAT = 3
 NO_PROGRAM = (KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError)
 # attributes in the head of a file
-PLAIN = ("model", "nq", "nv", "tips", "snapped", "loops", "independent", "joints", "branch", "frames")
+PLAIN = (
+    *("model", "nq", "nv", "tips", "snapped", "loops", "independent"),
+    *("joints", "branch", "frames", "entries"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +80,8 @@ class Program(ReadOnly):
         Map from inertial parameters to the last argument ``pi`` of all functions; None if they are constants.
     source : Model or None
         Model whose recursions compute some functions of one configuration faster; files hold what they need.
+    entries : tuple of str
+        What the entries of every joint in q and v are, for the header of its C source.
 
     Notes
     -----
@@ -97,6 +102,7 @@ class Program(ReadOnly):
     frames: tuple[tuple[str, tuple[int, ...]], ...] = ()
     parameter_map: ParameterMap | None = None
     source: Model | None = None
+    entries: tuple[str, ...] = ()
 
     def __post_init__(self):
         self.__setstate__({"parent": np.array(self.parent), "functions": self.functions})
@@ -242,6 +248,7 @@ class Program(ReadOnly):
                     tuple((str(name), tuple(map(int, at))) for name, at in head["frames"]),
                     inputs,
                     model_of(file, joints, str(head["model"])),
+                    tuple(map(str, head["entries"])),
                 )
         except NO_PROGRAM as error:
             if isinstance(error, FileNotFoundError | CodegenError):
