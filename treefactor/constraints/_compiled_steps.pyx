@@ -22,61 +22,75 @@ from ._unilateral_rows cimport Near, RowResults, UnilateralRows, keep_open, matc
 import numpy as np
 
 from .._util.validation import aligned
+from ..mlcp._fronts import Fronts
+from ..mlcp._kkt import Kkt
 from ..mlcp._stacked_rows import vector
-from ..mlcp.symbolic_kkt import analyse
+from ..mlcp.symbolic_kkt import analyse, positions
 from ._step_records import SOLUTIONS, LastStep
 
 cnp.import_array()
 
 cdef int MOST_SOLUTIONS = SOLUTIONS
+NO_SUPPORTS = np.zeros(1, np.intp), np.zeros(0, np.intp)  # start and column of no rows
 
 
 cdef class RowSolver:
-    """Solver for the pattern of the present rows, which is replaced where that changes.
+    """Solver for the supports of the present rows; where these change, it is fitted or replaced.
+
+    The order of elimination of a forest depends on the rows: there solvers of past ones are kept and taken
+    again. That of one tree is fixed, and one solver is fitted to all rows.
 
     Parameters
     ----------
     tree : Tree
-    symbolic : SymbolicKkt or None
-        Probably fits the first rows.
     """
 
     cdef object tree, symbolic, workspace
     cdef ActiveSetSolver solver
-    cdef Py_ssize_t m            # rows of the pattern, -1 before the first one
+    cdef Py_ssize_t m            # rows of the solver, -1 before the first one
+    cdef bint is_forest
 
     def __cinit__(self, tree not None):
         self.tree, self.m = tree, -1
+        self.is_forest = np.count_nonzero(tree.parent < 0) > 1
+        if not self.is_forest:
+            fronts = Fronts(positions(tree, *NO_SUPPORTS), tree, *NO_SUPPORTS)
+            self.solver = ActiveSetSolver(Kkt(fronts), tree.pattern)
 
-    cdef void begin(self, symbolic):
+    cdef begin(self, symbolic):
         """Begin with an analysis, or None, that probably fits."""
         self.symbolic = symbolic
 
-    cdef void end(self):
+    cdef end(self):
         """Leave the workspace to others."""
         if self.workspace is not None:
             self.symbolic.idle.append(self.workspace)
         self.workspace, self.m = None, -1
 
     cdef int fit(self, const RowResults *r) except -1 nogil:
-        """Take a solver for the pattern of these rows, unless it is the present one's."""
+        """Fit the solver to the supports of these rows, unless they are the present ones."""
         cdef size_t width = sizeof(Py_ssize_t)
         if (r.row == self.m and memcmp(r.start, self.solver.rows.start, (r.row + 1) * width) == 0
                 and memcmp(r.column, self.solver.rows.column, r.entry * width) == 0):
             return 0
+        self.m = -1
         with gil:
-            self.replace(r)
+            if self.is_forest:
+                self.replace(r)
+            else:
+                self.solver.fit(r.row, r.start, r.column)
+            self.m = r.row
         return 0
 
     cdef replace(self, const RowResults *r):
-        """Take a solver for the pattern of these rows."""
+        """Take a solver for the supports of these rows."""
         cdef cnp.ndarray start = np.empty(r.row + 1, np.intp), column = np.empty(r.entry, np.intp)
         memcpy(start.data, r.start, (r.row + 1) * sizeof(Py_ssize_t))
         memcpy(column.data, r.column, r.entry * sizeof(Py_ssize_t))
         self.end()
         self.symbolic = analyse(self.tree, start, column, self.symbolic)
         self.workspace = self.symbolic.workspace(self.tree)
-        self.solver, self.m = self.workspace[1], r.row
+        self.solver = self.workspace[1]
 
     cdef bint solve(self, const double *H, const double *g, const double *free, const RowResults *r,
                     const double *gamma, const unsigned char *on, double target,
