@@ -434,7 +434,7 @@ cdef class CompiledSteps:
     cdef int find_rows(self, const double *q, const double *v) except -1 nogil:
         """Find near contacts, and compute the rows of these and of limits."""
         cdef Py_ssize_t size, alone = self.find_near()
-        self.rows.measure(&self.near, &size)
+        self.rows.measure(&self.near, self.pressed, &size)
         if size > self.entries or self.near.size > self.near_entries or self.data == NULL:
             with gil:
                 self.allocate_entries(self.near.size, size)

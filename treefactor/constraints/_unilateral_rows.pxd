@@ -29,11 +29,11 @@ cdef class UnilateralRows:
     cdef double h, stabilization, noise, slow
     cdef object kept
 
-    cdef Py_ssize_t measure(self, const Near *x, Py_ssize_t *size) noexcept nogil
+    cdef Py_ssize_t measure(self, const Near *x, const double *pressed, Py_ssize_t *size) noexcept nogil
     cdef void combine(self, const Near *x, const double *q, const double *v, const double *pressed,
                       RowResults *r) noexcept nogil
     cdef double rebound(self, const Near *x, Py_ssize_t k, const double *v) noexcept nogil
-    cdef Py_ssize_t forms_of(self, Py_ssize_t contact) noexcept nogil
+    cdef Py_ssize_t forms_of(self, Py_ssize_t contact, double pressed) noexcept nogil
     cdef void add_contact(self, RowResults *r, Py_ssize_t k, Py_ssize_t contact, double gap, Py_ssize_t size,
                           double pressed, const Py_ssize_t *column, const double *data,
                           Py_ssize_t apart, const double *errors) noexcept nogil

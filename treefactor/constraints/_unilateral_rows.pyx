@@ -25,7 +25,7 @@ cdef class UnilateralRows:
         Coefficients of friction.
     forms : ndarray, shape (forms, 3)
         Coefficients of normal and tangents in the rows of one contact, without mu. Contacts without friction
-        have the first row only.
+        have the first row only, and so have those whose bounds of friction are zero.
     boxed : bool
         Rows without normal have bounds, mu times the normal impulse of the last step; otherwise tangents are
         multiplied by mu.
@@ -91,7 +91,7 @@ cdef class UnilateralRows:
         x.count, x.size, x.number, x.gap = which.shape[0], data.shape[1], numbers(which), doubles(near)
         x.start, x.column, x.data = numbers(start), numbers(column), doubles(data)
         x.errors = doubles(errors)
-        count = self.measure(&x, &size)
+        count = self.measure(&x, normal, &size)
         rows = count - self.limited.shape[0]
         starts, columns, entries = np.empty(count + 1, np.intp), np.empty(size, np.intp), np.empty(size)
         d, upper, gap = np.empty(count), np.empty(count) if self.boxed else None, np.empty(count)
@@ -103,12 +103,12 @@ cdef class UnilateralRows:
             self.combine(&x, configuration, velocity, normal, &r)
         return starts, columns, entries, d, upper, key, of, along, gap
 
-    cdef Py_ssize_t measure(self, const Near *x, Py_ssize_t *size) noexcept nogil:
+    cdef Py_ssize_t measure(self, const Near *x, const double *pressed, Py_ssize_t *size) noexcept nogil:
         """Return the number of rows; size <- their entries."""
         cdef Py_ssize_t k, forms, rows = self.limited.shape[0]
         size[0] = rows
         for k in range(x.count):
-            forms = self.forms_of(x.number[k])
+            forms = self.forms_of(x.number[k], pressed[x.number[k]])
             rows += forms
             size[0] += forms * (x.start[k + 1] - x.start[k])
         return rows
@@ -128,7 +128,7 @@ cdef class UnilateralRows:
             r.d[k] = -(1.0 if r.gap[k] > 0.0 else self.stabilization) / self.h * r.gap[k]
         for k in range(x.count):
             speed = self.rebound(x, k, v) if self.restitution[x.number[k]] > 0.0 else 0.0
-            for i in range(self.forms_of(x.number[k])):
+            for i in range(self.forms_of(x.number[k], pressed[x.number[k]])):
                 if speed > 0.0 and self.forms[i, 0] > 0.0:
                     r.d[row] = fmax(r.d[row], speed)
                 row += 1
@@ -155,7 +155,7 @@ cdef class UnilateralRows:
         cdef double mu = self.mu[contact], scale = 1.0 if self.boxed else mu, a, b, c, x, terms
         cdef double *along
         cdef double *to
-        for i in range(self.forms_of(contact)):
+        for i in range(self.forms_of(contact, pressed)):
             a, b, c = self.forms[i, 0], scale * self.forms[i, 1], scale * self.forms[i, 2]
             along = r.along + 3 * r.row
             along[0], along[1], along[2] = a, b, c
@@ -182,9 +182,9 @@ cdef class UnilateralRows:
         r.entry += size
         r.start[r.row] = r.entry
 
-    cdef Py_ssize_t forms_of(self, Py_ssize_t contact) noexcept nogil:
+    cdef Py_ssize_t forms_of(self, Py_ssize_t contact, double pressed) noexcept nogil:
         """Return the number of rows of a contact."""
-        return self.forms.shape[0] if self.mu[contact] > 0.0 else 1
+        return self.forms.shape[0] if self.mu[contact] > 0.0 and not (self.boxed and pressed == 0.0) else 1
 
     def normal_impulses(self, const Py_ssize_t[::1] which not None, const Py_ssize_t[::1] start not None,
                         const Py_ssize_t[::1] column not None, const Py_ssize_t[::1] of not None,

@@ -98,7 +98,7 @@ cdef class Fronts:
         self.fit(start.shape[0] - 1, &start[0], &column[0] if column.shape[0] else NULL)
 
     cdef Py_ssize_t *integers(self, str name, Py_ssize_t size) except NULL:
-        """Return memory for integers, which this object keeps under a name and replaces if it is too small."""
+        """Return memory for integers, which this object keeps under a name replaced if it is too small."""
         made = self.memory.get(name)
         if made is None or len(made) < size:
             most = size if made is None else max(size, 3 * len(made) // 2)
