@@ -171,13 +171,15 @@ cdef class CompiledSteps:
     cdef double *still           # zeros
     cdef double *impulse         # first guess, and which rows are on
     cdef unsigned char *on
-    cdef double *pressed         # of this step
+    cdef double *pressed         # normal impulses, of this step's near contacts in the last step
     cdef int64_t *identity
     cdef Py_ssize_t known        # rows of the last step, -1 before the first one
     cdef Py_ssize_t *last_key
     cdef double *last_gamma
     cdef unsigned char *last_active
-    cdef double *last_pressed
+    cdef double *last_pressed    # by slots
+    cdef Py_ssize_t pressing     # slots of which it may not be zero
+    cdef Py_ssize_t *presses
     cdef int64_t *last_identity
     cdef dict kept
 
@@ -222,6 +224,7 @@ cdef class CompiledSteps:
         self.places = self.doubles("places", 8 * self.contacts.points)
         self.pressed = self.doubles("pressed", slots)
         self.last_pressed = self.doubles("last pressed", slots)
+        self.presses = self.integers("presses", slots)
         self.near.number, self.near.gap, self.near.start = self.number, self.gap, self.start
         if self.shapes is None:
             return
@@ -340,6 +343,9 @@ cdef class CompiledSteps:
             self.kept["last active"][:m] = last.active
             identities = last.identities
         self.kept["last pressed"][:] = pressed
+        nonzero = np.flatnonzero(pressed)
+        self.pressing = len(nonzero)
+        self.kept["presses"][: self.pressing] = nonzero
         if self.shapes is not None:
             memcpy(self.last_identity, identities.data, self.pairs * sizeof(int64_t))
 
@@ -461,7 +467,8 @@ cdef class CompiledSteps:
                                                     self.axes, self.point)
         self.near.count, self.start[0] = near, 0
         self.near.size = self.contacts.list_columns(near, self.number, self.start, NULL)
-        memcpy(self.pressed, self.last_pressed, self.slots * sizeof(double))
+        for k in range(near):
+            self.pressed[k] = self.last_pressed[self.number[k]]
         if self.shapes is None:
             return near
         to.slot, to.gap, to.axes = self.number + near, self.gap + near, self.axes + 9 * near
@@ -470,8 +477,8 @@ cdef class CompiledSteps:
                                  self.added, self.carried, self.placed, &self.nearby, to)
         for k in range(count):
             to.slot[k] += self.contacts.count
-            if to.is_new[k]:
-                self.pressed[to.slot[k]] = 0.0   # new points have no friction if it is a box
+            # new points have no friction if it is a box
+            self.pressed[near + k] = 0.0 if to.is_new[k] else self.last_pressed[to.slot[k]]
         self.near.count = self.near.count + count
         self.near.size = self.shapes.rows.list_columns(count, to.pair, self.start + near, NULL)
         return near
@@ -549,7 +556,7 @@ cdef class CompiledSteps:
         cdef Py_ssize_t i
         self.known = r.row
         memcpy(self.last_key, r.key, r.row * sizeof(Py_ssize_t))
-        memcpy(self.last_identity, self.identity, self.pairs * sizeof(int64_t))
+        self.identity, self.last_identity = self.last_identity, self.identity
         for i in range(r.row):
             self.last_gamma[i] = self.solver.solver.impulse[i] * self.solver.solver.scale[i]
             if r.upper != NULL and (self.solver.solver.status[i] == FULL or self.last_gamma[i] > r.upper[i]):
@@ -557,7 +564,11 @@ cdef class CompiledSteps:
             self.last_active[i] = self.solver.solver.status[i] == ON
         if r.upper == NULL:
             return
-        memset(self.last_pressed, 0, self.slots * sizeof(double))
+        for i in range(self.pressing):
+            self.last_pressed[self.presses[i]] = 0.0
         sum_normals(r.row - self.rows.limited.shape[0], r.of, r.along, self.last_gamma, self.near.count,
-                    self.near.number, self.near.start, self.near.column, self.momentum, self.rows.noise,
-                    self.last_pressed)
+                    self.near.start, self.near.column, self.momentum, self.rows.noise, self.pressed)
+        self.pressing = self.near.count
+        for i in range(self.pressing):
+            self.presses[i] = self.number[i]
+            self.last_pressed[self.number[i]] = self.pressed[i]

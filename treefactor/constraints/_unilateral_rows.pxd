@@ -41,8 +41,8 @@ cdef class UnilateralRows:
     cdef void finish(self, RowResults *r, Py_ssize_t size, double gap, double upper) noexcept nogil
 
 cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along, const double *gamma,
-                      Py_ssize_t near, const Py_ssize_t *which, const Py_ssize_t *start,
-                      const Py_ssize_t *column, const double *g, double noise, double *normal) noexcept nogil
+                      Py_ssize_t near, const Py_ssize_t *start, const Py_ssize_t *column, const double *g,
+                      double noise, double *normal) noexcept nogil
 
 cdef void keep_open(const RowResults *rows, const double *v, double *d) noexcept nogil
 

@@ -246,8 +246,10 @@ class Stepper(Sealed):
         symbolic, impulses = solution.problem._symbolic, (solution.gamma_c, solution.gamma)
         own["_last"] = LastStep(touch.identities, rows.key, *impulses, solution.active, symbolic)
         if self.friction == "box":
-            near, made_of = (touch.which, touch.start, touch.column), (rows.of, rows.along)
-            own["_pressed"] = self._rows.normal_impulses(*near, *made_of, solution.gamma, solution.problem.g)
+            near, made_of = (touch.start, touch.column), (rows.of, rows.along)
+            normal = self._rows.normal_impulses(*near, *made_of, solution.gamma, solution.problem.g)
+            own["_pressed"] = pressed = np.zeros_like(self._pressed)
+            pressed[touch.which] = normal
         contacts, bilateral = self._contacts, solution.gamma_c
         impulses = impulses_of(touch.axes, rows.of, rows.along, solution.gamma)
         gap, impulse = by_contacts(len(contacts.structs), contacts.owner, touch.which, touch.gap, impulses)
@@ -487,10 +489,9 @@ class Stepper(Sealed):
 
     def _unilateral(self, q, v, touch: Touch, rows: UnilateralRows) -> Unilateral:
         """Compute the rows of near contacts, then of limits; new points have no friction if it is a box."""
-        pressed = self._pressed
+        pressed = self._pressed[touch.which]
         if touch.identities is not None:
-            pressed = pressed.copy()
-            pressed[touch.which[len(touch.which) - len(touch.is_new) :][touch.is_new]] = 0.0
+            pressed[len(pressed) - len(touch.is_new) :][touch.is_new] = 0.0
         start, column, entries, d, upper, key, of, along, gap = rows.rows(
             *(touch.which, touch.gap, touch.start, touch.column, touch.data, touch.errors),
             *(q, v, pressed),

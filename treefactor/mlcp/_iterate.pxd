@@ -10,6 +10,7 @@ cdef extern from "kernels/linalg/rows.h" nogil:
         const Py_ssize_t *column
         const double *entry
 
+    double row_times(const SparseRows *J, Py_ssize_t i, const double *x)
     void rows_times(const SparseRows *J, const double *x, const double *b, double *y)
     void add_rows(const SparseRows *J, const double *a, double *y)
 

@@ -367,9 +367,11 @@ cdef class Iterate:
             memcpy(self.u, force, self.n * sizeof(double))
         add_rows(&self.rows, self.weight, self.u)
         self.kkt.solve(self.u)
-        rows_times(&self.rows, self.u, NULL, self.gap_u)
         for i in range(self.m):
-            self.weight[i] = -(self.gap[i] + self.gap_u[i]) * self.stiffness if self.status[i] == ON else 0.0
+            self.gap_u[i] = self.weight[i] = 0.0     # of rows that are not on, both are of no use
+            if self.status[i] == ON:
+                self.gap_u[i] = row_times(&self.rows, i, self.u)
+                self.weight[i] = -(self.gap[i] + self.gap_u[i]) * self.stiffness
 
     cdef double compute_residual(self) noexcept nogil:
         """Return the largest violation of any condition; compute force = g + J^T lambda - H v."""
