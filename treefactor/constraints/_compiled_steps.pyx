@@ -493,12 +493,14 @@ cdef class CompiledSteps:
 
     cdef int remove_overlaps(self, const double *q, const double *v, const double *H) except -1 nogil:
         """Solve for the velocity that, added to that after the step, removes overlaps."""
+        cdef Py_ssize_t k
         self.removal.combine(&self.near, q, v, self.pressed, &self.removing)
         keep_open(&self.removing, self.solver.solver.v, self.removing.d)
-        self.solve_h(self.still, self.free)
+        for k in range(self.removing.row):
+            self.impulse[k], self.on[k] = 0.0, self.removing.d[k] >= 0.0
         self.remover.fit(&self.removing)
-        return self.remover.solve(H, self.still, self.free, &self.removing, NULL, NULL, self.target,
-                                  self.limit)
+        return self.remover.solve(H, self.still, self.still, &self.removing, self.impulse, self.on,
+                                  self.target, self.limit)
 
     cdef bint compute_momentum(self, const double *q, const double *v, const double *tau) noexcept nogil:
         """Compute the momentum after the step without impulses; return whether it is finite."""

@@ -456,7 +456,8 @@ class Stepper(Sealed):
         d = bounds_of_removal(*rows.D[:3], rows.d, rows.gap, v_new)
         rest, c = np.zeros(self.model.nv), None if C is None else np.zeros(len(C.start) - 1)
         problem = mlcp.Problem(H, self.model.tree, rest, C, c, rows.D, d, layout="packed")
-        solution = mlcp.solve(problem)
+        on = np.concatenate([np.ones(len(problem.c), bool), d >= 0.0])
+        solution = solve_from(problem, (np.zeros(len(on)), on))
         return (rows, solution) if solution.status is mlcp.Status.SOLVED else None
 
     def _free(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -22,6 +22,8 @@ cdef class Fronts:
     cdef Py_ssize_t *entry       # entries of that constraint in the order of its front, from 0
     cdef Py_ssize_t *local       # places of these entries in their front
     cdef Py_ssize_t *home        # front of every constraint, -1 for a row of zeros
+    cdef Py_ssize_t most_rows    # constraints and entries of these that there is memory for
+    cdef Py_ssize_t most_entries
     cdef Py_ssize_t *tree_start
     cdef Py_ssize_t *tree_column
     cdef Py_ssize_t *first       # column e of L has its entries in pool[first[e]:first[e] + length[e]]

@@ -98,7 +98,7 @@ cdef class Fronts:
         self.fit(start.shape[0] - 1, &start[0], &column[0] if column.shape[0] else NULL)
 
     cdef Py_ssize_t *integers(self, str name, Py_ssize_t size) except NULL:
-        """Return memory for integers, which this object keeps under a name replaced if it is too small."""
+        """Return memory for integers, kept under a name, and replaced where it is too small."""
         made = self.memory.get(name)
         if made is None or len(made) < size:
             most = size if made is None else max(size, 3 * len(made) // 2)
@@ -126,12 +126,17 @@ cdef class Fronts:
 
     cdef take_rows(self, Py_ssize_t m, const Py_ssize_t *start, const Py_ssize_t *column):
         """Copy the supports of the constraints."""
-        cdef Py_ssize_t entries = start[m]
+        cdef Py_ssize_t entries = start[m], most
         self.m = m
-        self.start, self.column = self.integers("start", m + 1), self.integers("column", entries)
-        self.home, self.row = self.integers("home", m), self.integers("row", m)
-        self.row_after, self.listed = self.integers("row after", m), self.integers("listed", m)
-        self.entry, self.local = self.integers("entry", entries), self.integers("local", entries)
+        if m > self.most_rows or self.start == NULL:
+            self.most_rows = most = max(m, 3 * self.most_rows // 2)
+            self.start = self.integers("start", most + 1)
+            self.home, self.row = self.integers("home", most), self.integers("row", most)
+            self.row_after, self.listed = self.integers("row after", most), self.integers("listed", most)
+        if entries > self.most_entries or self.column == NULL:
+            self.most_entries = most = max(entries, 3 * self.most_entries // 2)
+            self.column = self.integers("column", most)
+            self.entry, self.local = self.integers("entry", most), self.integers("local", most)
         memcpy(self.start, start, (m + 1) * sizeof(Py_ssize_t))
         memcpy(self.column, column, entries * sizeof(Py_ssize_t))
 
