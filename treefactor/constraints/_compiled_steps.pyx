@@ -1,7 +1,7 @@
 """Take time steps of one world in compiled code, without the GIL."""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, fmin
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy, memset
 
@@ -488,7 +488,7 @@ cdef class CompiledSteps:
         cdef Py_ssize_t k
         cdef double least = 0.0
         for k in range(self.results.row):
-            least = fmin(least, self.results.gap[k])
+            least = min(least, self.results.gap[k])
         return least < -self.touching
 
     cdef int remove_overlaps(self, const double *q, const double *v, const double *H) except -1 nogil:

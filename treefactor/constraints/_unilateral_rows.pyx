@@ -212,7 +212,7 @@ cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along
     for k in range(near):
         largest = 0.0
         for e in range(start[k], start[k + 1]):
-            largest = fmax(largest, fabs(g[column[e]]))
+            largest = max(largest, fabs(g[column[e]]))
         if not normal[k] > noise * largest:
             normal[k] = 0.0
 

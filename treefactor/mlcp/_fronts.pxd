@@ -22,6 +22,9 @@ cdef class Fronts:
     cdef Py_ssize_t *entry       # entries of that constraint in the order of its front, from 0
     cdef Py_ssize_t *local       # places of these entries in their front
     cdef Py_ssize_t *home        # front of every constraint, -1 for a row of zeros
+    cdef Py_ssize_t supports     # number of distinct supports, -1 if these are not known
+    cdef Py_ssize_t *support     # their columns
+    cdef Py_ssize_t *support_end     # where each ends
     cdef Py_ssize_t most_rows    # constraints and entries of these that there is memory for
     cdef Py_ssize_t most_entries
     cdef Py_ssize_t *tree_start
@@ -44,6 +47,7 @@ cdef class Fronts:
     cdef fit(self, Py_ssize_t m, const Py_ssize_t *start, const Py_ssize_t *column)
     cdef take_rows(self, Py_ssize_t m, const Py_ssize_t *start, const Py_ssize_t *column)
     cdef void list_rows(self) noexcept nogil
+    cdef bint supports_stay(self) noexcept nogil
     cdef find_columns(self)
     cdef enlarge_pool(self, Py_ssize_t used, Py_ssize_t size)
     cdef void split(self) noexcept nogil

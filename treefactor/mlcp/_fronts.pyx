@@ -115,10 +115,11 @@ cdef class Fronts:
         cdef Py_ssize_t e
         self.take_rows(m, start, column)
         self.list_rows()
-        self.find_columns()
-        self.split()
-        self.list_freedoms()
-        self.place_entries()
+        if not self.supports_stay():
+            self.find_columns()
+            self.split()
+            self.list_freedoms()
+            self.place_entries()
         self.place_rows()
         self.nnz = self.n + self.start[m] + m
         for e in range(self.n):
@@ -133,10 +134,12 @@ cdef class Fronts:
             self.start = self.integers("start", most + 1)
             self.home, self.row = self.integers("home", most), self.integers("row", most)
             self.row_after, self.listed = self.integers("row after", most), self.integers("listed", most)
+            self.support_end, self.supports = self.integers("support end", most), -1
         if entries > self.most_entries or self.column == NULL:
             self.most_entries = most = max(entries, 3 * self.most_entries // 2)
             self.column = self.integers("column", most)
             self.entry, self.local = self.integers("entry", most), self.integers("local", most)
+            self.support, self.supports = self.integers("support", most), -1
         memcpy(self.start, start, (m + 1) * sizeof(Py_ssize_t))
         memcpy(self.column, column, entries * sizeof(Py_ssize_t))
 
@@ -154,6 +157,26 @@ cdef class Fronts:
                 e = min(e, self.position[self.column[p]])
             self.home[r] = e
             self.row_after[r], self.row_head[e] = self.row_head[e], r
+
+    cdef bint supports_stay(self) noexcept nogil:
+        """Return whether the distinct supports, which are kept, are those of the last constraints."""
+        cdef Py_ssize_t r, size, count = 0, used = 0
+        cdef bint stay = True
+        cdef const Py_ssize_t *column
+        for r in range(self.m):
+            if self.listed[r] != self.start[r]:
+                continue
+            column, size = self.column + self.start[r], self.start[r + 1] - self.start[r]
+            stay = (stay and count < self.supports and self.support_end[count] == used + size
+                    and memcmp(self.support + used, column, size * sizeof(Py_ssize_t)) == 0)
+            if not stay:
+                memcpy(self.support + used, column, size * sizeof(Py_ssize_t))
+            used += size
+            self.support_end[count] = used
+            count += 1
+        stay = stay and count == self.supports
+        self.supports = count
+        return stay
 
     cdef find_columns(self):
         """Find the places, ascending, of the entries below the diagonal in the columns of L.
