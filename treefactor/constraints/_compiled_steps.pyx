@@ -1,7 +1,7 @@
 """Take time steps of one world in compiled code, without the GIL."""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, fmin
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy, memset
 
@@ -22,61 +22,75 @@ from ._unilateral_rows cimport Near, RowResults, UnilateralRows, keep_open, matc
 import numpy as np
 
 from .._util.validation import aligned
+from ..mlcp._fronts import Fronts
+from ..mlcp._kkt import Kkt
 from ..mlcp._stacked_rows import vector
-from ..mlcp.symbolic_kkt import analyse
+from ..mlcp.symbolic_kkt import analyse, positions
 from ._step_records import SOLUTIONS, LastStep
 
 cnp.import_array()
 
 cdef int MOST_SOLUTIONS = SOLUTIONS
+NO_SUPPORTS = np.zeros(1, np.intp), np.zeros(0, np.intp)  # start and column of no rows
 
 
 cdef class RowSolver:
-    """Solver for the pattern of the present rows, which is replaced where that changes.
+    """Solver for the supports of the present rows; where these change, it is fitted or replaced.
+
+    The order of elimination of a forest depends on the rows: there solvers of past ones are kept and taken
+    again. That of one tree is fixed, and one solver is fitted to all rows.
 
     Parameters
     ----------
     tree : Tree
-    symbolic : SymbolicKkt or None
-        Probably fits the first rows.
     """
 
     cdef object tree, symbolic, workspace
     cdef ActiveSetSolver solver
-    cdef Py_ssize_t m            # rows of the pattern, -1 before the first one
+    cdef Py_ssize_t m            # rows of the solver, -1 before the first one
+    cdef bint is_forest
 
     def __cinit__(self, tree not None):
         self.tree, self.m = tree, -1
+        self.is_forest = np.count_nonzero(tree.parent < 0) > 1
+        if not self.is_forest:
+            fronts = Fronts(positions(tree, *NO_SUPPORTS), tree, *NO_SUPPORTS)
+            self.solver = ActiveSetSolver(Kkt(fronts), tree.pattern)
 
-    cdef void begin(self, symbolic):
+    cdef begin(self, symbolic):
         """Begin with an analysis, or None, that probably fits."""
         self.symbolic = symbolic
 
-    cdef void end(self):
+    cdef end(self):
         """Leave the workspace to others."""
         if self.workspace is not None:
             self.symbolic.idle.append(self.workspace)
         self.workspace, self.m = None, -1
 
     cdef int fit(self, const RowResults *r) except -1 nogil:
-        """Take a solver for the pattern of these rows, unless it is the present one's."""
+        """Fit the solver to the supports of these rows, unless they are the present ones."""
         cdef size_t width = sizeof(Py_ssize_t)
         if (r.row == self.m and memcmp(r.start, self.solver.rows.start, (r.row + 1) * width) == 0
                 and memcmp(r.column, self.solver.rows.column, r.entry * width) == 0):
             return 0
+        self.m = -1
         with gil:
-            self.replace(r)
+            if self.is_forest:
+                self.replace(r)
+            else:
+                self.solver.fit(r.row, r.start, r.column)
+            self.m = r.row
         return 0
 
     cdef replace(self, const RowResults *r):
-        """Take a solver for the pattern of these rows."""
+        """Take a solver for the supports of these rows."""
         cdef cnp.ndarray start = np.empty(r.row + 1, np.intp), column = np.empty(r.entry, np.intp)
         memcpy(start.data, r.start, (r.row + 1) * sizeof(Py_ssize_t))
         memcpy(column.data, r.column, r.entry * sizeof(Py_ssize_t))
         self.end()
         self.symbolic = analyse(self.tree, start, column, self.symbolic)
         self.workspace = self.symbolic.workspace(self.tree)
-        self.solver, self.m = self.workspace[1], r.row
+        self.solver = self.workspace[1]
 
     cdef bint solve(self, const double *H, const double *g, const double *free, const RowResults *r,
                     const double *gamma, const unsigned char *on, double target,
@@ -157,13 +171,15 @@ cdef class CompiledSteps:
     cdef double *still           # zeros
     cdef double *impulse         # first guess, and which rows are on
     cdef unsigned char *on
-    cdef double *pressed         # of this step
+    cdef double *pressed         # normal impulses, of this step's near contacts in the last step
     cdef int64_t *identity
     cdef Py_ssize_t known        # rows of the last step, -1 before the first one
     cdef Py_ssize_t *last_key
     cdef double *last_gamma
     cdef unsigned char *last_active
-    cdef double *last_pressed
+    cdef double *last_pressed    # by slots
+    cdef Py_ssize_t pressing     # slots of which it may not be zero
+    cdef Py_ssize_t *presses
     cdef int64_t *last_identity
     cdef dict kept
 
@@ -208,6 +224,7 @@ cdef class CompiledSteps:
         self.places = self.doubles("places", 8 * self.contacts.points)
         self.pressed = self.doubles("pressed", slots)
         self.last_pressed = self.doubles("last pressed", slots)
+        self.presses = self.integers("presses", slots)
         self.near.number, self.near.gap, self.near.start = self.number, self.gap, self.start
         if self.shapes is None:
             return
@@ -326,6 +343,9 @@ cdef class CompiledSteps:
             self.kept["last active"][:m] = last.active
             identities = last.identities
         self.kept["last pressed"][:] = pressed
+        nonzero = np.flatnonzero(pressed)
+        self.pressing = len(nonzero)
+        self.kept["presses"][: self.pressing] = nonzero
         if self.shapes is not None:
             memcpy(self.last_identity, identities.data, self.pairs * sizeof(int64_t))
 
@@ -420,7 +440,7 @@ cdef class CompiledSteps:
     cdef int find_rows(self, const double *q, const double *v) except -1 nogil:
         """Find near contacts, and compute the rows of these and of limits."""
         cdef Py_ssize_t size, alone = self.find_near()
-        self.rows.measure(&self.near, &size)
+        self.rows.measure(&self.near, self.pressed, &size)
         if size > self.entries or self.near.size > self.near_entries or self.data == NULL:
             with gil:
                 self.allocate_entries(self.near.size, size)
@@ -447,7 +467,8 @@ cdef class CompiledSteps:
                                                     self.axes, self.point)
         self.near.count, self.start[0] = near, 0
         self.near.size = self.contacts.list_columns(near, self.number, self.start, NULL)
-        memcpy(self.pressed, self.last_pressed, self.slots * sizeof(double))
+        for k in range(near):
+            self.pressed[k] = self.last_pressed[self.number[k]]
         if self.shapes is None:
             return near
         to.slot, to.gap, to.axes = self.number + near, self.gap + near, self.axes + 9 * near
@@ -456,8 +477,8 @@ cdef class CompiledSteps:
                                  self.added, self.carried, self.placed, &self.nearby, to)
         for k in range(count):
             to.slot[k] += self.contacts.count
-            if to.is_new[k]:
-                self.pressed[to.slot[k]] = 0.0   # new points have no friction if it is a box
+            # new points have no friction if it is a box
+            self.pressed[near + k] = 0.0 if to.is_new[k] else self.last_pressed[to.slot[k]]
         self.near.count = self.near.count + count
         self.near.size = self.shapes.rows.list_columns(count, to.pair, self.start + near, NULL)
         return near
@@ -467,17 +488,19 @@ cdef class CompiledSteps:
         cdef Py_ssize_t k
         cdef double least = 0.0
         for k in range(self.results.row):
-            least = fmin(least, self.results.gap[k])
+            least = min(least, self.results.gap[k])
         return least < -self.touching
 
     cdef int remove_overlaps(self, const double *q, const double *v, const double *H) except -1 nogil:
         """Solve for the velocity that, added to that after the step, removes overlaps."""
+        cdef Py_ssize_t k
         self.removal.combine(&self.near, q, v, self.pressed, &self.removing)
         keep_open(&self.removing, self.solver.solver.v, self.removing.d)
-        self.solve_h(self.still, self.free)
+        for k in range(self.removing.row):
+            self.impulse[k], self.on[k] = 0.0, self.removing.d[k] >= 0.0
         self.remover.fit(&self.removing)
-        return self.remover.solve(H, self.still, self.free, &self.removing, NULL, NULL, self.target,
-                                  self.limit)
+        return self.remover.solve(H, self.still, self.still, &self.removing, self.impulse, self.on,
+                                  self.target, self.limit)
 
     cdef bint compute_momentum(self, const double *q, const double *v, const double *tau) noexcept nogil:
         """Compute the momentum after the step without impulses; return whether it is finite."""
@@ -535,7 +558,7 @@ cdef class CompiledSteps:
         cdef Py_ssize_t i
         self.known = r.row
         memcpy(self.last_key, r.key, r.row * sizeof(Py_ssize_t))
-        memcpy(self.last_identity, self.identity, self.pairs * sizeof(int64_t))
+        self.identity, self.last_identity = self.last_identity, self.identity
         for i in range(r.row):
             self.last_gamma[i] = self.solver.solver.impulse[i] * self.solver.solver.scale[i]
             if r.upper != NULL and (self.solver.solver.status[i] == FULL or self.last_gamma[i] > r.upper[i]):
@@ -543,7 +566,11 @@ cdef class CompiledSteps:
             self.last_active[i] = self.solver.solver.status[i] == ON
         if r.upper == NULL:
             return
-        memset(self.last_pressed, 0, self.slots * sizeof(double))
+        for i in range(self.pressing):
+            self.last_pressed[self.presses[i]] = 0.0
         sum_normals(r.row - self.rows.limited.shape[0], r.of, r.along, self.last_gamma, self.near.count,
-                    self.near.number, self.near.start, self.near.column, self.momentum, self.rows.noise,
-                    self.last_pressed)
+                    self.near.start, self.near.column, self.momentum, self.rows.noise, self.pressed)
+        self.pressing = self.near.count
+        for i in range(self.pressing):
+            self.presses[i] = self.number[i]
+            self.last_pressed[self.number[i]] = self.pressed[i]

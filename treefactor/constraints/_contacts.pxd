@@ -43,5 +43,7 @@ cdef class ContactKernel:
                        double *rows, Py_ssize_t size) noexcept nogil
     cdef double locate(self, const double *frames, double *places) noexcept nogil
     cdef double measure(self, const Contact *c, const double *frames, double *n, double *point) noexcept nogil
+    cdef double farthest_axis(self, const Contact *c, const double *frames,
+                              const double *point) noexcept nogil
     cdef void fill(self, const Contact *c, const double *frames, const double *axes, const double *point,
-                   double *gap, double *rows, Py_ssize_t size) noexcept nogil
+                   double far, double *gap, double *rows, Py_ssize_t size) noexcept nogil

@@ -192,9 +192,12 @@ cdef class ContactKernel:
                        double *rows, Py_ssize_t size) noexcept nogil:
         """Complete the axes of near contacts; write their rows and rounding errors, `size` apart."""
         cdef Py_ssize_t i
+        cdef double far = 0.0
         for i in range(near):
             add_tangents(axes + 9 * i)
-            self.fill(self.contact + number[i], frames, axes + 9 * i, points + 10 * i, gap + i,
+            if i == 0 or number[i] != number[i - 1]:
+                far = self.farthest_axis(self.contact + number[i], frames, points + 10 * i)
+            self.fill(self.contact + number[i], frames, axes + 9 * i, points + 10 * i, far, gap + i,
                       rows + start[i], size)
 
     cdef double locate(self, const double *frames, double *places) noexcept nogil:
@@ -258,8 +261,22 @@ cdef class ContactKernel:
             point[r] = point[3 + r] + (b.root[r] - a.root[r])
         return length - c.reach
 
+    cdef double farthest_axis(self, const Contact *c, const double *frames,
+                              const double *point) noexcept nogil:
+        """Return the largest distance from the root body of an axis about which a contact's bodies turn."""
+        cdef const double *S
+        cdef double x, far = 0.0
+        cdef Py_ssize_t i
+        if point[9] > 0.0:                       # some body is not at the origin of its root body
+            for i in range(c.entry, c.stop):
+                S = frames + UNIT_MOTION(self.joints, self.entry[i].freedom)
+                x = absolute_sum(S)
+                if x > far and absolute_sum(S + 3) > 0.0:
+                    far = x
+        return far
+
     cdef void fill(self, const Contact *c, const double *frames, const double *axes, const double *point,
-                   double *gap, double *rows, Py_ssize_t size) noexcept nogil:
+                   double far, double *gap, double *rows, Py_ssize_t size) noexcept nogil:
         """Write three rows, `size` apart: velocity of the point relative to the other body, along the axes.
 
         Their rounding errors follow, and entries within these become zero: where a motion does not change
@@ -273,16 +290,10 @@ cdef class ContactKernel:
         cdef double u[3]
         cdef double moving[3]
         cdef double reach[2]
-        cdef double sign, x, error = 0.0, far = 0.0
+        cdef double sign, x, error = 0.0
         cdef bint opens = False
         cdef Py_ssize_t i, joints = self.joints
         cdef int axis
-        if point[9] > 0.0:                       # some body is not at the origin of its root body
-            for i in range(c.entry, c.stop):
-                S = frames + UNIT_MOTION(joints, entry[i].freedom)
-                x = absolute_sum(S)
-                if x > far and absolute_sum(S + 3) > 0.0:
-                    far = x                      # distance of an axis from the root body
         reach[0], reach[1] = far + point[6], far + point[7]
         moving[0] = moving[1] = moving[2] = 0.0
         for i in range(c.entry, c.stop):

@@ -70,7 +70,7 @@ class MechanismKkt(Sealed):
         number[at[0], (np.cumsum(active, axis=1) - 1)[at]] = at[1]
         self._keep(rows=(self.layout.joint, number[self.layout.joint, self.layout.within]))
         self._keep(E=E[self.rows])
-        self._keep(fronts=Fronts(np.arange(self.layout.size), self.layout, *NO_ROWS, NO_ROWS))
+        self._keep(fronts=Fronts(np.arange(self.layout.size), self.layout, *NO_ROWS))
         self._keep(kernel=Kkt(self.fronts, True))
         closing = np.isin(at[0], self.loops)
         self._keep(corner=(at[0][closing], at[1][closing]))

@@ -29,11 +29,11 @@ cdef class UnilateralRows:
     cdef double h, stabilization, noise, slow
     cdef object kept
 
-    cdef Py_ssize_t measure(self, const Near *x, Py_ssize_t *size) noexcept nogil
+    cdef Py_ssize_t measure(self, const Near *x, const double *pressed, Py_ssize_t *size) noexcept nogil
     cdef void combine(self, const Near *x, const double *q, const double *v, const double *pressed,
                       RowResults *r) noexcept nogil
     cdef double rebound(self, const Near *x, Py_ssize_t k, const double *v) noexcept nogil
-    cdef Py_ssize_t forms_of(self, Py_ssize_t contact) noexcept nogil
+    cdef Py_ssize_t forms_of(self, Py_ssize_t contact, double pressed) noexcept nogil
     cdef void add_contact(self, RowResults *r, Py_ssize_t k, Py_ssize_t contact, double gap, Py_ssize_t size,
                           double pressed, const Py_ssize_t *column, const double *data,
                           Py_ssize_t apart, const double *errors) noexcept nogil
@@ -41,8 +41,8 @@ cdef class UnilateralRows:
     cdef void finish(self, RowResults *r, Py_ssize_t size, double gap, double upper) noexcept nogil
 
 cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along, const double *gamma,
-                      Py_ssize_t near, const Py_ssize_t *which, const Py_ssize_t *start,
-                      const Py_ssize_t *column, const double *g, double noise, double *normal) noexcept nogil
+                      Py_ssize_t near, const Py_ssize_t *start, const Py_ssize_t *column, const double *g,
+                      double noise, double *normal) noexcept nogil
 
 cdef void keep_open(const RowResults *rows, const double *v, double *d) noexcept nogil
 

@@ -25,7 +25,7 @@ cdef class UnilateralRows:
         Coefficients of friction.
     forms : ndarray, shape (forms, 3)
         Coefficients of normal and tangents in the rows of one contact, without mu. Contacts without friction
-        have the first row only.
+        have the first row only, and so have those whose bounds of friction are zero.
     boxed : bool
         Rows without normal have bounds, mu times the normal impulse of the last step; otherwise tangents are
         multiplied by mu.
@@ -65,7 +65,7 @@ cdef class UnilateralRows:
         which, near, start, column, data, errors
             Numbers, gaps and rows of the contacts, from `ContactKernel.near`.
         q, v : (nq,), (nv,)
-        pressed : (contacts,)
+        pressed : (near contacts,)
             Normal impulses of the last step.
 
         Returns
@@ -91,7 +91,7 @@ cdef class UnilateralRows:
         x.count, x.size, x.number, x.gap = which.shape[0], data.shape[1], numbers(which), doubles(near)
         x.start, x.column, x.data = numbers(start), numbers(column), doubles(data)
         x.errors = doubles(errors)
-        count = self.measure(&x, &size)
+        count = self.measure(&x, normal, &size)
         rows = count - self.limited.shape[0]
         starts, columns, entries = np.empty(count + 1, np.intp), np.empty(size, np.intp), np.empty(size)
         d, upper, gap = np.empty(count), np.empty(count) if self.boxed else None, np.empty(count)
@@ -103,12 +103,12 @@ cdef class UnilateralRows:
             self.combine(&x, configuration, velocity, normal, &r)
         return starts, columns, entries, d, upper, key, of, along, gap
 
-    cdef Py_ssize_t measure(self, const Near *x, Py_ssize_t *size) noexcept nogil:
+    cdef Py_ssize_t measure(self, const Near *x, const double *pressed, Py_ssize_t *size) noexcept nogil:
         """Return the number of rows; size <- their entries."""
         cdef Py_ssize_t k, forms, rows = self.limited.shape[0]
         size[0] = rows
         for k in range(x.count):
-            forms = self.forms_of(x.number[k])
+            forms = self.forms_of(x.number[k], pressed[k])
             rows += forms
             size[0] += forms * (x.start[k + 1] - x.start[k])
         return rows
@@ -120,7 +120,7 @@ cdef class UnilateralRows:
         cdef double speed
         r.row = r.entry = r.start[0] = 0
         for k in range(x.count):
-            self.add_contact(r, k, x.number[k], x.gap[k], x.start[k + 1] - x.start[k], pressed[x.number[k]],
+            self.add_contact(r, k, x.number[k], x.gap[k], x.start[k + 1] - x.start[k], pressed[k],
                              x.column + x.start[k], x.data + x.start[k], x.size, x.errors + x.start[k])
         for k in range(self.limited.shape[0]):
             self.add_limit(r, k, q[self.limited[k]])
@@ -128,7 +128,7 @@ cdef class UnilateralRows:
             r.d[k] = -(1.0 if r.gap[k] > 0.0 else self.stabilization) / self.h * r.gap[k]
         for k in range(x.count):
             speed = self.rebound(x, k, v) if self.restitution[x.number[k]] > 0.0 else 0.0
-            for i in range(self.forms_of(x.number[k])):
+            for i in range(self.forms_of(x.number[k], pressed[k])):
                 if speed > 0.0 and self.forms[i, 0] > 0.0:
                     r.d[row] = fmax(r.d[row], speed)
                 row += 1
@@ -155,7 +155,7 @@ cdef class UnilateralRows:
         cdef double mu = self.mu[contact], scale = 1.0 if self.boxed else mu, a, b, c, x, terms
         cdef double *along
         cdef double *to
-        for i in range(self.forms_of(contact)):
+        for i in range(self.forms_of(contact, pressed)):
             a, b, c = self.forms[i, 0], scale * self.forms[i, 1], scale * self.forms[i, 2]
             along = r.along + 3 * r.row
             along[0], along[1], along[2] = a, b, c
@@ -182,37 +182,39 @@ cdef class UnilateralRows:
         r.entry += size
         r.start[r.row] = r.entry
 
-    cdef Py_ssize_t forms_of(self, Py_ssize_t contact) noexcept nogil:
+    cdef Py_ssize_t forms_of(self, Py_ssize_t contact, double pressed) noexcept nogil:
         """Return the number of rows of a contact."""
-        return self.forms.shape[0] if self.mu[contact] > 0.0 else 1
+        return self.forms.shape[0] if self.mu[contact] > 0.0 and not (self.boxed and pressed == 0.0) else 1
 
-    def normal_impulses(self, const Py_ssize_t[::1] which not None, const Py_ssize_t[::1] start not None,
-                        const Py_ssize_t[::1] column not None, const Py_ssize_t[::1] of not None,
-                        const double[:, ::1] along not None, const double[::1] gamma not None,
-                        const double[::1] g not None):
-        """Sum the normal impulses of all contacts; zero where they are rounding errors of the momenta g."""
-        normals = np.zeros(self.mu.shape[0])
+    def normal_impulses(self, const Py_ssize_t[::1] start not None, const Py_ssize_t[::1] column not None,
+                        const Py_ssize_t[::1] of not None, const double[:, ::1] along not None,
+                        const double[::1] gamma not None, const double[::1] g not None):
+        """Sum the normal impulses of near contacts; zero where they are rounding errors of the momenta g."""
+        cdef Py_ssize_t near = start.shape[0] - 1
+        normals = np.zeros(near)
         cdef double[::1] normal = normals
-        if which.shape[0]:
-            sum_normals(of.shape[0], &of[0], &along[0, 0], &gamma[0], which.shape[0], &which[0], &start[0],
-                        &column[0], &g[0], self.noise, &normal[0])
+        if near:
+            sum_normals(of.shape[0], &of[0], &along[0, 0], &gamma[0], near, &start[0], &column[0], &g[0],
+                        self.noise, &normal[0])
         return normals
 
 
 cdef void sum_normals(Py_ssize_t rows, const Py_ssize_t *of, const double *along, const double *gamma,
-                      Py_ssize_t near, const Py_ssize_t *which, const Py_ssize_t *start,
-                      const Py_ssize_t *column, const double *g, double noise, double *normal) noexcept nogil:
-    """Add the result of `normal_impulses` to zeros."""
+                      Py_ssize_t near, const Py_ssize_t *start, const Py_ssize_t *column, const double *g,
+                      double noise, double *normal) noexcept nogil:
+    """Compute the result of `normal_impulses`."""
     cdef Py_ssize_t row, k, e
     cdef double largest
+    for k in range(near):
+        normal[k] = 0.0
     for row in range(rows):
-        normal[which[of[row]]] += gamma[row] * along[3 * row]
+        normal[of[row]] += gamma[row] * along[3 * row]
     for k in range(near):
         largest = 0.0
         for e in range(start[k], start[k + 1]):
-            largest = fmax(largest, fabs(g[column[e]]))
-        if not normal[which[k]] > noise * largest:
-            normal[which[k]] = 0.0
+            largest = max(largest, fabs(g[column[e]]))
+        if not normal[k] > noise * largest:
+            normal[k] = 0.0
 
 
 def impulses_of(const double[:, :, ::1] axes not None, const Py_ssize_t[::1] of not None,

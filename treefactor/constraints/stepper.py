@@ -246,8 +246,10 @@ class Stepper(Sealed):
         symbolic, impulses = solution.problem._symbolic, (solution.gamma_c, solution.gamma)
         own["_last"] = LastStep(touch.identities, rows.key, *impulses, solution.active, symbolic)
         if self.friction == "box":
-            near, made_of = (touch.which, touch.start, touch.column), (rows.of, rows.along)
-            own["_pressed"] = self._rows.normal_impulses(*near, *made_of, solution.gamma, solution.problem.g)
+            near, made_of = (touch.start, touch.column), (rows.of, rows.along)
+            normal = self._rows.normal_impulses(*near, *made_of, solution.gamma, solution.problem.g)
+            own["_pressed"] = pressed = np.zeros_like(self._pressed)
+            pressed[touch.which] = normal
         contacts, bilateral = self._contacts, solution.gamma_c
         impulses = impulses_of(touch.axes, rows.of, rows.along, solution.gamma)
         gap, impulse = by_contacts(len(contacts.structs), contacts.owner, touch.which, touch.gap, impulses)
@@ -454,7 +456,8 @@ class Stepper(Sealed):
         d = bounds_of_removal(*rows.D[:3], rows.d, rows.gap, v_new)
         rest, c = np.zeros(self.model.nv), None if C is None else np.zeros(len(C.start) - 1)
         problem = mlcp.Problem(H, self.model.tree, rest, C, c, rows.D, d, layout="packed")
-        solution = mlcp.solve(problem)
+        on = np.concatenate([np.ones(len(problem.c), bool), d >= 0.0])
+        solution = solve_from(problem, (np.zeros(len(on)), on))
         return (rows, solution) if solution.status is mlcp.Status.SOLVED else None
 
     def _free(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -487,10 +490,9 @@ class Stepper(Sealed):
 
     def _unilateral(self, q, v, touch: Touch, rows: UnilateralRows) -> Unilateral:
         """Compute the rows of near contacts, then of limits; new points have no friction if it is a box."""
-        pressed = self._pressed
+        pressed = self._pressed[touch.which]
         if touch.identities is not None:
-            pressed = pressed.copy()
-            pressed[touch.which[len(touch.which) - len(touch.is_new) :][touch.is_new]] = 0.0
+            pressed[len(pressed) - len(touch.is_new) :][touch.is_new] = 0.0
         start, column, entries, d, upper, key, of, along, gap = rows.rows(
             *(touch.which, touch.gap, touch.start, touch.column, touch.data, touch.errors),
             *(q, v, pressed),

@@ -10,6 +10,7 @@ cdef extern from "kernels/linalg/rows.h" nogil:
         const Py_ssize_t *column
         const double *entry
 
+    double row_times(const SparseRows *J, Py_ssize_t i, const double *x)
     void rows_times(const SparseRows *J, const double *x, const double *b, double *y)
     void add_rows(const SparseRows *J, const double *a, double *y)
 
@@ -69,8 +70,15 @@ cdef class Iterate:
     cdef double *upper           # upper bounds of lambda, infinity without one
     cdef double *finite_upper    # upper of a row with leverage and a finite bound, otherwise 0
     cdef unsigned char *status   # OFF, ON or FULL
-    cdef tuple kept, loaded
+    cdef Py_ssize_t capacity     # rows that there is memory for
+    cdef Py_ssize_t J_capacity   # entries of these
+    cdef object kept             # owner of H
+    cdef tuple loaded
     cdef dict vectors
+
+    cdef fit(self, Py_ssize_t m, const Py_ssize_t *start, const Py_ssize_t *column)
+    cdef take_rows(self)
+    cdef double *vector(self, str name) except NULL
 
     cdef void load_values(self, const double *H, const double *g, const double *free, const double *J,
                           const double *b, const double *upper, Py_ssize_t equal) noexcept nogil

@@ -28,6 +28,7 @@ cnp.import_array()
 
 cdef enum:
     REFINEMENTS = 8              # most refinement steps with one factor
+    LANES = 8                    # most numbers in a register
 
 cdef double NOISE = 1e-12        # violation of lambda, relative to the data, up to which no row is switched
 cdef double ROUNDING = 1e-15     # rounding error of a gap, relative to the data
@@ -55,32 +56,52 @@ cdef class Iterate:
     """
 
     def __cinit__(self, Kkt kkt not None, Pattern pattern not None):
-        cdef Py_ssize_t n = kkt.symbolic.n, m = kkt.symbolic.m
-        self.kkt, self.pattern = kkt, pattern
-        self.n, self.m = n, m
-        workspace = aligned((len(FIELDS) * padded(n) + len(ROWS) * padded(m),))
-        arrays, at = {}, 0
-        for name in FIELDS + ROWS:
-            size = n if name in FIELDS else m
-            arrays[name] = workspace[at : at + size]
-            at += padded(size)
+        cdef Py_ssize_t n = kkt.symbolic.n
+        self.kkt, self.pattern, self.n = kkt, pattern, n
         cdef cnp.ndarray factor = aligned((workspace_size(&pattern.shape),))
         cdef Workspace w = carve_workspace(&pattern.shape, <double *> factor.data)
-        J, status = aligned((kkt.symbolic.start[m],)), np.zeros(m, dtype=np.uint8)
-        self.H, self.path, self.J = w.X, w.path, doubles(J)
-        self.rows = SparseRows(m, kkt.symbolic.start, kkt.symbolic.column, self.J)
-        self.v, self.Hv, self.u = doubles(arrays["v"]), doubles(arrays["Hv"]), doubles(arrays["u"])
-        self.step, self.force = doubles(arrays["step"]), doubles(arrays["force"])
-        self.root, self.v_free = doubles(arrays["root"]), doubles(arrays["v_free"])
-        self.b, self.impulse = doubles(arrays["b"]), doubles(arrays["impulse"])
-        self.gap, self.gap_u = doubles(arrays["gap"]), doubles(arrays["gap_u"])
-        self.weight, self.change = doubles(arrays["weight"]), doubles(arrays["change"])
-        self.scale, self.upper = doubles(arrays["scale"]), doubles(arrays["upper"])
-        self.finite_upper = doubles(arrays["finite_upper"])
+        self.H, self.path, self.kept = w.X, w.path, factor
+        self.vectors = carve_vectors(FIELDS, n)
+        self.v, self.Hv, self.u = self.vector("v"), self.vector("Hv"), self.vector("u")
+        self.step, self.force = self.vector("step"), self.vector("force")
+        self.root, self.v_free = self.vector("root"), self.vector("v_free")
+        self.capacity = self.J_capacity = 0
         self.refined = False
-        self.status = <unsigned char *> (<cnp.ndarray> status).data
-        self.vectors = arrays | {"status": status, "J": J}
-        self.kept = (factor, J, status, workspace)
+        self.take_rows()
+
+    cdef fit(self, Py_ssize_t m, const Py_ssize_t *start, const Py_ssize_t *column):
+        """Change to problems with other supports; only for the owner of the symbolic analysis."""
+        self.kkt.symbolic.fit(m, start, column)
+        self.kkt.fit()
+        self.take_rows()
+
+    cdef take_rows(self):
+        """Make room for the rows of the symbolic analysis."""
+        cdef Py_ssize_t m = self.kkt.symbolic.m, entries = self.kkt.symbolic.start[m]
+        self.m = m
+        if m > self.capacity or not self.capacity:
+            self.capacity = max(m, 3 * self.capacity // 2)
+            self.vectors |= carve_vectors(ROWS, self.capacity)
+            self.vectors["status"] = status = np.zeros(self.capacity, dtype=np.uint8)
+            self.status = <unsigned char *> (<cnp.ndarray> status).data
+            self.b, self.impulse = self.vector("b"), self.vector("impulse")
+            self.gap, self.gap_u = self.vector("gap"), self.vector("gap_u")
+            self.weight, self.change = self.vector("weight"), self.vector("change")
+            self.scale, self.upper = self.vector("scale"), self.vector("upper")
+            self.finite_upper = self.vector("finite_upper")
+        if entries > self.J_capacity or not self.J_capacity:
+            self.J_capacity = max(entries, 3 * self.J_capacity // 2)
+            self.vectors["J"] = aligned((self.J_capacity,))
+            self.J = self.vector("J")
+        clear_padding(self.gap + m)
+        clear_padding(self.gap_u + m)
+        clear_padding(self.impulse + m)
+        clear_padding(self.upper + m)
+        self.rows = SparseRows(m, self.kkt.symbolic.start, self.kkt.symbolic.column, self.J)
+
+    cdef double *vector(self, str name) except NULL:
+        """Return the memory of a vector."""
+        return doubles(self.vectors[name])
 
     def load(self, cnp.ndarray H not None, cnp.ndarray g not None, cnp.ndarray free not None,
              cnp.ndarray J not None, cnp.ndarray b not None, cnp.ndarray upper, Py_ssize_t equal):
@@ -166,16 +187,17 @@ cdef class Iterate:
 
     def results(self):
         """Return v, lambda and its change in the units of the rows, rows that are on or at bounds."""
-        vectors, status = self.vectors, self.vectors["status"]
-        scale = vectors["scale"]
-        return (vectors["v"].copy(), vectors["impulse"] * scale, vectors["change"] * scale, status == ON,
-                status == FULL)
+        vectors, m = self.vectors, self.m
+        status, scale = vectors["status"][:m], vectors["scale"][:m]
+        return (vectors["v"].copy(), vectors["impulse"][:m] * scale, vectors["change"][:m] * scale,
+                status == ON, status == FULL)
 
     def scaled(self):
         """Copy the entries of J, b (-inf for rows that never act), the bounds and the scales."""
-        vectors = self.vectors
-        b = np.where(vectors["b"] <= NEVER, -np.inf, vectors["b"])
-        return vectors["J"].copy(), b, vectors["upper"].copy(), vectors["scale"].copy()
+        vectors, m = self.vectors, self.m
+        b = np.where(vectors["b"][:m] <= NEVER, -np.inf, vectors["b"][:m])
+        J = vectors["J"][: self.rows.start[m]]
+        return J.copy(), b, vectors["upper"][:m].copy(), vectors["scale"][:m].copy()
 
     # ------------------------------------------------------------------------------------- products
 
@@ -345,9 +367,11 @@ cdef class Iterate:
             memcpy(self.u, force, self.n * sizeof(double))
         add_rows(&self.rows, self.weight, self.u)
         self.kkt.solve(self.u)
-        rows_times(&self.rows, self.u, NULL, self.gap_u)
         for i in range(self.m):
-            self.weight[i] = -(self.gap[i] + self.gap_u[i]) * self.stiffness if self.status[i] == ON else 0.0
+            self.gap_u[i] = self.weight[i] = 0.0     # of rows that are not on, both are of no use
+            if self.status[i] == ON:
+                self.gap_u[i] = row_times(&self.rows, i, self.u)
+                self.weight[i] = -(self.gap[i] + self.gap_u[i]) * self.stiffness
 
     cdef double compute_residual(self) noexcept nogil:
         """Return the largest violation of any condition; compute force = g + J^T lambda - H v."""
@@ -386,6 +410,17 @@ cdef inline unsigned char target_status(Iterate self, Py_ssize_t i, const double
 
 cdef inline double *doubles(cnp.ndarray a):
     return <double *> a.data
+
+
+cdef dict carve_vectors(tuple names, Py_ssize_t size):
+    """Allocate vectors by name."""
+    workspace = aligned((len(names) * padded(size),))
+    return {name: workspace[k * padded(size) :][:size] for k, name in enumerate(names)}
+
+
+cdef inline void clear_padding(double *end) noexcept nogil:
+    """Set what the line search reads behind a vector to zeros."""
+    memset(end, 0, LANES * sizeof(double))
 
 
 cdef inline Py_ssize_t padded(Py_ssize_t size):

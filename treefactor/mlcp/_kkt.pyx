@@ -38,20 +38,23 @@ cdef class Kkt:
     def __cinit__(self, Fronts symbolic not None, bint indefinite=False):
         self.symbolic = symbolic
         self.eliminate = active.fronts.eliminate_indefinite if indefinite else active.fronts.eliminate
-        values, inverse = aligned((symbolic.size,)), aligned((symbolic.n,))
-        J = aligned((symbolic.start[symbolic.m],))
-        dirty = np.ones(symbolic.count, dtype=np.uint8)
-        self.values, self.inverse = doubles(values), doubles(inverse)
-        self.J = doubles(J)
+        dirty = np.ones(symbolic.n, dtype=np.uint8)
+        self.memory = {"inverse": aligned((symbolic.n,)), "z": aligned((symbolic.n,)), "dirty": dirty}
+        self.inverse, self.z = doubles(self.memory["inverse"]), doubles(self.memory["z"])
         self.dirty = <unsigned char *> (<cnp.ndarray> dirty).data
-        self.kept = (values, inverse, J, dirty)
+        self.fit()
+
+    cdef fit(self):
+        """Make room for the fronts; what was loaded is of no use if these changed."""
+        values = self.memory.get("values")
+        if values is None or len(values) < self.symbolic.size:
+            most = self.symbolic.size if values is None else max(self.symbolic.size, 3 * len(values) // 2)
+            self.memory["values"] = values = aligned((most,))
+        self.values = doubles(values)
 
     cdef void load(self, const double *H, const double *J) noexcept nogil:
-        """Load packed rows of H, by reference, and a copy of the constraints' entries."""
-        cdef Py_ssize_t p
-        self.H = H
-        for p in range(self.symbolic.start[self.symbolic.m]):
-            self.J[p] = J[self.symbolic.entry[p]]
+        """Load packed rows of H and the entries of the constraints, by reference."""
+        self.H, self.J = H, J
         self.mark_all_dirty()
 
     cdef void mark_all_dirty(self) noexcept nogil:
@@ -88,15 +91,21 @@ cdef class Kkt:
         cdef const Front *front = self.symbolic.front
         cdef const Py_ssize_t *start = self.symbolic.start
         cdef double *F = self.values + f.at
-        cdef Py_ssize_t p, r
+        cdef Py_ssize_t p, r, e, size
+        cdef const Py_ssize_t *entry
+        cdef const double *J
         memset(F, 0, f.size * f.stride * sizeof(double))
         for p in range(f.entries, (f + 1).entries):
             F[self.symbolic.target[p]] = self.H[self.symbolic.source[p]]
         for p in range(f.rows, (f + 1).rows):
             r = self.symbolic.row[p]
             if on[r] == 1:
-                active.fronts.rank_one_update(f, F, start[r + 1] - start[r], self.symbolic.local + start[r],
-                                              self.J + start[r], weight)
+                J, size = self.J + start[r], start[r + 1] - start[r]
+                entry = self.symbolic.entry + self.symbolic.listed[r]
+                for e in range(size):
+                    self.z[e] = J[entry[e]]
+                active.fronts.rank_one_update(f, F, size, self.symbolic.local + self.symbolic.listed[r],
+                                              self.z, weight)
         while below >= 0:
             active.fronts.extend_add(front + below, self.values + front[below].at,
                                      self.symbolic.relative + front[below].index, f, F)
@@ -111,7 +120,7 @@ cdef class Kkt:
 
     def take(self, cnp.ndarray H not None, cnp.ndarray J not None):
         """Load packed rows of H and the entries of the constraints, both contiguous float64."""
-        self.source = H
+        self.source = H, J
         self.load(<const double *> H.data, <const double *> J.data)
 
     def factor(self, cnp.ndarray on not None, double weight):
@@ -128,14 +137,14 @@ cdef class Kkt:
 
     def inverse_pivots(self):
         """Return the reciprocal pivots by position in the order of elimination, a copy."""
-        return self.kept[1].copy()
+        return self.memory["inverse"].copy()
 
     def dense(self):
         """Return dense L and D in the order of elimination, and the position of every freedom in it."""
         cdef Fronts t = self.symbolic
         cdef Py_ssize_t s, k, a
         cdef const Front *f
-        values, inverse = self.kept[0], self.kept[1]
+        values, inverse = self.memory["values"], self.memory["inverse"]
         L = np.eye(t.n)
         for s in range(t.count):
             f = t.front + s

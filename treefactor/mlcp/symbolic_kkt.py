@@ -106,7 +106,7 @@ def analyse(
     if at >= 0:
         return known[at]
     once = distinct_supports(start, column)
-    fresh = SymbolicKkt(Fronts(positions(tree, *once), tree, start, column, once))
+    fresh = SymbolicKkt(Fronts(positions(tree, *once), tree, start, column))
     _recent.insert(0, fresh)
     del _recent[REMEMBERED:]
     return fresh

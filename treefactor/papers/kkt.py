@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from .._util.validation import Sealed, as_count, as_number, as_vector, shape_of
 from ..exceptions import NotPositiveDefiniteError
 from ..linalg.factorization import factor
-from ..mlcp._fronts import Fronts, column_structure
+from ..mlcp._fronts import Fronts
 from ..mlcp._kkt import Kkt
 from ..mlcp._stacked_rows import rows
 from ..mlcp.symbolic_kkt import REMEMBERED, analyse, positions
@@ -202,8 +203,6 @@ def _ancestry(tree: Tree, J):
 def _corner_nnz(coupled) -> int:
     """Count the entries of the last block's L: every freedom couples the rows that it carries."""
     m, freedoms = coupled.shape[0], coupled.T.tocsr()
-    rows = np.arange(m)
-    _, length, _ = column_structure(
-        rows, np.arange(m + 1), rows, freedoms.indptr.astype(np.intp), freedoms.indices.astype(np.intp)
-    )
-    return m + int(length.sum())
+    diagonal = SimpleNamespace(row_start=np.arange(m + 1), columns=np.arange(m))
+    start, column = freedoms.indptr.astype(np.intp), freedoms.indices.astype(np.intp)
+    return Fronts(np.arange(m), diagonal, start, column).nnz - len(column) - freedoms.shape[0]

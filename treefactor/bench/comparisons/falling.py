@@ -113,9 +113,12 @@ class Fall:
 
     def control(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the torques of dampers in the joints."""
-        tau = -DAMPING * v
-        tau[:FREE] = 0.0
-        return tau
+        return self.damping * v
+
+    @cached_property
+    def damping(self) -> np.ndarray:
+        """Torques of the dampers over velocities."""
+        return -DAMPING * (np.arange(self.loaded[0].nv) >= FREE)
 
     @cached_property
     def placed(self) -> list[tuple[int, object, np.ndarray, np.ndarray]]:

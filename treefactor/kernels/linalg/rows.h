@@ -13,6 +13,13 @@ typedef struct {
     const double *entry;
 } SparseRows;
 
+/* Return row i of J times x. */
+static inline double row_times(const SparseRows *J, ptrdiff_t i, const double *x) {
+    double sum = 0;
+    for (ptrdiff_t p = J->start[i]; p < J->start[i + 1]; p++) sum += J->entry[p] * x[J->column[p]];
+    return sum;
+}
+
 /* Compute y = J x - b, or J x where b is NULL. */
 static inline void rows_times(const SparseRows *J, const double *x, const double *b, double *restrict y) {
     const ptrdiff_t *start = J->start, *column = J->column;
