@@ -27,8 +27,8 @@ def commands() -> dict[str, list[str]]:
     """Return a script and its arguments by the names of pictures."""
     gallery = (DOCS / "gallery.md").read_text(encoding="utf-8")
     tutorials = (DOCS / "tutorials" / "index.md").read_text(encoding="utf-8")
-    found = {picture: [str(EXAMPLES / f"{script}.py")] for script, picture in COMMAND.findall(gallery)}
-    return found | {f"cards/{name}.png": [str(CARDS), name] for name in CARD.findall(tutorials)}
+    scripts = {picture: [str(EXAMPLES / f"{script}.py")] for script, picture in COMMAND.findall(gallery)}
+    return scripts | {f"cards/{name}.png": [str(CARDS), name] for name in CARD.findall(tutorials)}
 
 
 def sources(script: Path) -> set[Path]:
