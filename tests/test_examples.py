@@ -238,11 +238,11 @@ def test_the_flexible_arm_prints_and_draws(example, monkeypatch, capsys, tmp_pat
 def test_the_gradient_of_a_cost_of_trajectories_is_its_derivative(example):
     script = example("trajectory_gradient")
     _, model, (q0, v0, tau, goal) = script.problem(3, 6)
-    _, found = script.gradient(model, q0, v0, tau, goal)
+    _, gradient = script.gradient(model, q0, v0, tau, goal)
     direction = np.random.default_rng(1).normal(size=tau.shape)
     moved = [script.gradient(model, q0, v0, tau + step * direction, goal)[0] for step in (1e-4, -1e-4)]
     expected = (moved[0] - moved[1]) / 2e-4
-    np.testing.assert_allclose((found * direction).sum(axis=(1, 2)), expected, rtol=1e-6)
+    np.testing.assert_allclose((gradient * direction).sum(axis=(1, 2)), expected, rtol=1e-6)
 
 
 def test_the_gradient_is_that_of_a_loop_over_pinocchio(example, monkeypatch, capsys):
