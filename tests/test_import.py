@@ -127,8 +127,8 @@ from concurrent.futures import ThreadPoolExecutor
 import treefactor as tf
 names = [name for name in tf.__all__ for _ in range(3)]
 with ThreadPoolExecutor(8) as pool:
-    found = list(pool.map(lambda name: getattr(tf, name), names))
-print(all(one is getattr(tf, name) for one, name in zip(found, names)))
+    things = list(pool.map(lambda name: getattr(tf, name), names))
+print(all(one is getattr(tf, name) for one, name in zip(things, names)))
 """
     assert printed(code) == "True\n"
     with ThreadPoolExecutor(4) as pool:
