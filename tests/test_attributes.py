@@ -65,7 +65,7 @@ def parts(thing, seen):
 
 def changed(thing, attribute) -> list[str]:
     """Return the ways in which an attribute can be changed, and restore it."""
-    before, found = inspect.getattr_static(thing, attribute, None), []
+    before, ways = inspect.getattr_static(thing, attribute, None), []
     own = attribute in getattr(thing, "__dict__", {})
     for way, change in (
         ("set", lambda: setattr(thing, attribute, before)),
@@ -75,10 +75,10 @@ def changed(thing, attribute) -> list[str]:
             change()
         except (AttributeError, TypeError):
             continue
-        found.append(f"{type(thing).__name__}.{attribute} can be {way}")
+        ways.append(f"{type(thing).__name__}.{attribute} can be {way}")
         if own:
             vars(thing)[attribute] = before
-    return found
+    return ways
 
 
 @pytest.mark.parametrize("name", [*OBJECTS, *MADE])
@@ -86,12 +86,12 @@ def test_attributes_cannot_be_set_or_deleted(name):
     thing = (OBJECTS | MADE)[name]
     work = WORK.get(name, lambda thing, k: [])
     before = work(fresh(thing) if name == "constraints.Stepper" else thing, 1)
-    found = []
+    ways = []
     for part in parts(thing, {}):
         names = {*dir(part), *getattr(part, "__dict__", ()), "of_no_object"} - {"__doc__"}
         for attribute in sorted(names):
-            found += changed(part, attribute)
-    assert found == []
+            ways += changed(part, attribute)
+    assert ways == []
     for own, expected in zip(work(thing, 1), before, strict=True):
         np.testing.assert_array_equal(own, expected)
 

@@ -103,9 +103,9 @@ def parts(result):
     return tuple(map(np.asarray, result)) if isinstance(result, tuple) else (np.asarray(result),)
 
 
-def assert_same(found, expected, exact, name):
+def assert_same(result, expected, exact, name):
     """Assert that results are equal, to the last bit or within rounding."""
-    for own, other in zip(parts(found), parts(expected), strict=True):
+    for own, other in zip(parts(result), parts(expected), strict=True):
         if exact:
             np.testing.assert_array_equal(own, other, err_msg=name)
         else:
@@ -145,12 +145,12 @@ def test_results_are_those_of_a_model_built_with_these_inertias(key, size):
     changed = model.with_parameters(built.parameters, built.armature)
     exact = {name: name not in ("joints",) and "generate" not in name for name in before}
     expected = results(built, size)
-    for found in (results(changed, size), results(pickle.loads(pickle.dumps(changed)), size)):
+    for after in (results(changed, size), results(pickle.loads(pickle.dumps(changed)), size)):
         for name in before:
-            assert_same(found[name], expected[name], exact[name], name)
+            assert_same(after[name], expected[name], exact[name], name)
     assert not np.allclose(before["crba--dense"], expected["crba--dense"])
-    for name, found in results(model, size).items():  # nothing of the changed model stays in the first one
-        assert_same(found, before[name], True, name)
+    for name, result in results(model, size).items():  # nothing of the changed model stays in the first one
+        assert_same(result, before[name], True, name)
 
 
 @pytest.mark.parametrize("name", CONSTRAINED)
@@ -247,9 +247,9 @@ def test_parameters_of_no_body_are_kept_and_named():
     pi, reasons = unphysical(model)
     changed = model.with_parameters(pi)
     for one in (changed, pickle.loads(pickle.dumps(changed))):
-        found = one.faults()
-        assert found.keys() == reasons.keys()
-        assert all(reason in found[joint] for joint, reason in reasons.items())
+        faults = one.faults()
+        assert faults.keys() == reasons.keys()
+        assert all(reason in faults[joint] for joint, reason in reasons.items())
         assert one.joints[0].inertia.mass == pi[0, 0]
         assert np.isnan(one.joints[1].inertia.com).all()
     q, v, a, f = arguments(model)

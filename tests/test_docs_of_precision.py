@@ -88,11 +88,11 @@ def test_figures_are_measured(monkeypatch):
     two = [one for one in robots.default_robots() if one.name in ("ur5_robot", "double_pendulum")]
     monkeypatch.setattr(measure.robots, "default_robots", lambda: two)
     peers = {peer: {"ur5_robot": 1} for peer in measure.LOADED}
-    found = measure.measured({"peers": peers}, **measure.SMALL)
-    assert found["peers"] == peers
-    assert list(found["errors"]) == ["double_pendulum", "ur5_robot"]
-    errors = found["errors"]["ur5_robot"]
+    figures = measure.measured({"peers": peers}, **measure.SMALL)
+    assert figures["peers"] == peers
+    assert list(figures["errors"]) == ["double_pendulum", "ur5_robot"]
+    errors = figures["errors"]["ur5_robot"]
     assert 1e-9 < errors["masses"][0] < 1e-8
     assert 1e-9 < errors["backward"][0] < errors["backward"][2] < 2e-7
-    assert min(found["rates"]["ur5_robot"].values()) > 0
+    assert min(figures["rates"]["ur5_robot"].values()) > 0
     assert "precision" in importlib.import_module("measure").NAMES

@@ -133,15 +133,15 @@ def test_the_humanoid_stands(example):
 @pytest.mark.parametrize("iterations", [1, 3])
 def test_poles_swing_up_and_stand_after_a_push(example, iterations):
     carts = example("mpc_cart_pole")
-    found = carts.run(count=3, iterations=iterations)
-    assert found.u.shape == (200, 3)  # nu = 1 of nv = 2
-    assert np.abs(found.u).max() == 12.0  # the limit of the URDF
-    assert np.abs(found.q[..., 0]).max() < 2.0
-    leaning = np.abs(found.angle).max(axis=1)
+    motions = carts.run(count=3, iterations=iterations)
+    assert motions.u.shape == (200, 3)  # nu = 1 of nv = 2
+    assert np.abs(motions.u).max() == 12.0  # the limit of the URDF
+    assert np.abs(motions.q[..., 0]).max() < 2.0
+    leaning = np.abs(motions.angle).max(axis=1)
     assert leaning[carts.PUSHED - 20 : carts.PUSHED].max() < 0.05
     assert leaning[carts.PUSHED : carts.PUSHED + 20].max() > 0.1
     assert leaning[-20:].max() < 0.05
-    assert np.ptp(found.u, axis=1).max() > 0.1  # the poles differ
+    assert np.ptp(motions.u, axis=1).max() > 0.1  # the poles differ
 
 
 def test_the_script_of_poles_prints_what_it_takes(example, monkeypatch, capsys, tmp_path):
@@ -238,11 +238,11 @@ def test_the_flexible_arm_prints_and_draws(example, monkeypatch, capsys, tmp_pat
 def test_the_gradient_of_a_cost_of_trajectories_is_its_derivative(example):
     script = example("trajectory_gradient")
     _, model, (q0, v0, tau, goal) = script.problem(3, 6)
-    _, found = script.gradient(model, q0, v0, tau, goal)
+    _, gradient = script.gradient(model, q0, v0, tau, goal)
     direction = np.random.default_rng(1).normal(size=tau.shape)
     moved = [script.gradient(model, q0, v0, tau + step * direction, goal)[0] for step in (1e-4, -1e-4)]
     expected = (moved[0] - moved[1]) / 2e-4
-    np.testing.assert_allclose((found * direction).sum(axis=(1, 2)), expected, rtol=1e-6)
+    np.testing.assert_allclose((gradient * direction).sum(axis=(1, 2)), expected, rtol=1e-6)
 
 
 def test_the_gradient_is_that_of_a_loop_over_pinocchio(example, monkeypatch, capsys):

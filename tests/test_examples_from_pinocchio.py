@@ -37,37 +37,37 @@ def script(monkeypatch):
 
 
 def test_the_hand_reaches_its_target(script):
-    found = script("inverse_kinematics")
-    theirs, ours = found.models()
-    q, count = found.with_treefactor(ours)
-    other, same = found.with_pinocchio(theirs, theirs.createData())
+    example = script("inverse_kinematics")
+    theirs, ours = example.models()
+    q, count = example.with_treefactor(ours)
+    other, same = example.with_pinocchio(theirs, theirs.createData())
     assert count == same
     np.testing.assert_allclose(q, other, rtol=0, atol=1e-7)  # the wrist is straight: two axes are one
     data = theirs.createData()
     pin.forwardKinematics(theirs, data, q)
-    assert np.linalg.norm(pin.log(data.oMi[found.JOINT].actInv(found.TARGET)).vector) < found.CLOSE
+    assert np.linalg.norm(pin.log(data.oMi[example.JOINT].actInv(example.TARGET)).vector) < example.CLOSE
 
 
 def test_the_simulated_motions_agree(script):
-    found = script("simulation")
-    theirs, q, v = found.pendulum(), np.full(found.LINKS, 0.1), np.zeros(found.LINKS)
+    example = script("simulation")
+    theirs, q, v = example.pendulum(), np.full(example.LINKS, 0.1), np.zeros(example.LINKS)
     ours = pinocchio_.model(theirs)
-    motions = found.with_treefactor(ours, q, v), found.with_pinocchio(theirs, theirs.createData(), q, v)
+    motions = example.with_treefactor(ours, q, v), example.with_pinocchio(theirs, theirs.createData(), q, v)
     np.testing.assert_allclose(*motions, rtol=0, atol=1e-6)
     arm = pin.buildSampleModelManipulator()
     ends = pin.neutral(arm), np.full(arm.nq, 0.5)
-    held = found.held_with_treefactor(pinocchio_.model(arm), *ends)
+    held = example.held_with_treefactor(pinocchio_.model(arm), *ends)
     np.testing.assert_allclose(
-        held, found.held_with_pinocchio(arm, arm.createData(), *ends), rtol=0, atol=1e-9
+        held, example.held_with_pinocchio(arm, arm.createData(), *ends), rtol=0, atol=1e-9
     )
 
 
 def test_the_hand_follows_its_circle(script):
-    found = script("operational_space")
+    example = script("operational_space")
     theirs = pinocchio_.load(robots.find("panda").path)
-    path = found.with_treefactor(pinocchio_.model(theirs))
-    np.testing.assert_allclose(path, found.with_pinocchio(theirs, theirs.createData()), rtol=0, atol=1e-9)
-    course = path[0] + np.array([found.circle(step * found.H)[0] for step in range(found.STEPS)])
+    path = example.with_treefactor(pinocchio_.model(theirs))
+    np.testing.assert_allclose(path, example.with_pinocchio(theirs, theirs.createData()), rtol=0, atol=1e-9)
+    course = path[0] + np.array([example.circle(step * example.H)[0] for step in range(example.STEPS)])
     assert np.abs(path - course).max() < 0.01
 
 

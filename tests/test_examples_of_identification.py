@@ -44,9 +44,9 @@ def test_an_arm_is_identified(arm, data):
     assert estimate.rank == len(fit.names) == 61
     limits = {"measured": (0.065, 0.075), "simulated": (0.015, 0.02)}[data]
     assert arm.shares_of_model(given.model, samples)[-1] > 3 * limits[1]
-    for found in (estimate, bodies):
-        assert arm.shares(found.residuals)[-1] < limits[0]
-        assert arm.shares(unseen.residuals(found))[-1] < limits[1]
+    for solution in (estimate, bodies):
+        assert arm.shares(solution.residuals)[-1] < limits[0]
+        assert arm.shares(unseen.residuals(solution))[-1] < limits[1]
     assert not bodies.model.faults()
     values = estimate.values[: fit.base.count]
     near = arm.nearest(given.model, fit.base, values)
@@ -59,8 +59,8 @@ def test_a_simulated_arm_has_the_friction_that_was_put_in(arm):
     samples = arm.prepared(given)
     estimate = arm.identifications(given.model, samples, np.zeros(len(samples.q), dtype=bool))[0].solve()
     for kind, expected in (("viscous friction", 2.0), ("dry friction", 1.0)):
-        found = [estimate.value_of(f"{kind} of joint_{k}") for k in range(1, 7)]
-        np.testing.assert_allclose(found, expected, rtol=0.05)
+        friction = [estimate.value_of(f"{kind} of joint_{k}") for k in range(1, 7)]
+        np.testing.assert_allclose(friction, expected, rtol=0.05)
     np.testing.assert_allclose(estimate.values[-3:], [0.05, 0.5, 0.3], rtol=0.05)
 
 
@@ -80,18 +80,18 @@ def test_the_identification_of_an_arm_prints_and_draws(arm, data, monkeypatch, c
 
 
 def test_a_payload_is_found_within_two_seconds(payload):
-    found = payload.run(seed=1)
-    last = found.payloads[-1]
+    history = payload.run(seed=1)
+    last = history.payloads[-1]
     true = payload.CARRIED.parameters
-    assert found.t[len(found.payloads) * payload.BLOCK - 1] < 2.0
+    assert history.t[len(history.payloads) * payload.BLOCK - 1] < 2.0
     assert last.rank == 10
     assert (np.abs(last.parameters - true) < 5 * last.standard_deviations).all()
     assert abs(last.parameters[0] / true[0] - 1) < 0.01
     assert np.abs(last.inertia.com - payload.CARRIED.com).max() < 2e-3
-    sizes = np.array([one.standard_deviations.max() for one in found.payloads])
+    sizes = np.array([one.standard_deviations.max() for one in history.payloads])
     assert sizes[-1] < 0.01 * sizes[0]
     before, after = (
-        np.sqrt(np.mean(found.errors[side] ** 2, axis=0)) for side in (found.t < 2, found.t >= 2)
+        np.sqrt(np.mean(history.errors[side] ** 2, axis=0)) for side in (history.t < 2, history.t >= 2)
     )
     assert before[[1, 3]].min() > 5.0
     assert after.max() < 3 * payload.TORQUE_NOISE

@@ -56,8 +56,8 @@ def gradient(framework, reach, x):
     script = import_module(f"trajectory_in_{framework}")
     rollout, tool = script.functions(reach.model, reach.frame)
     if framework == "jax":
-        found = script.value_and_gradient(rollout, tool, reach.arrays)(x)
-        return np.asarray(found[0]), np.asarray(found[1])
+        pair = script.value_and_gradient(rollout, tool, reach.arrays)(x)
+        return np.asarray(pair[0]), np.asarray(pair[1])
     import torch
 
     x = torch.tensor(x, requires_grad=True)
@@ -75,10 +75,10 @@ def test_the_gradient_is_the_derivative_of_the_cost(framework):
     reach = problem(framework, 3, 6)
     rng = np.random.default_rng(0)
     x, direction = rng.normal(size=(2, *reach.arrays["x"].shape))
-    costs, found = gradient(framework, reach, x)
+    costs, slopes = gradient(framework, reach, x)
     np.testing.assert_allclose(costs, costs_of(reach, x), rtol=1e-12)
     expected = (costs_of(reach, x + STEP * direction) - costs_of(reach, x - STEP * direction)) / (2 * STEP)
-    np.testing.assert_allclose((found * direction).sum((1, 2)), expected, rtol=1e-5)
+    np.testing.assert_allclose((slopes * direction).sum((1, 2)), expected, rtol=1e-5)
 
 
 def test_the_example_descends_prints_and_draws(framework, monkeypatch, capsys, tmp_path):

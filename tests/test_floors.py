@@ -86,10 +86,10 @@ def targets(name, path):
 @cache
 def graph():
     """Return the modules that each module imports."""
-    found: dict[str, set[str]] = {}
+    imported: dict[str, set[str]] = {}
     for name, path in files():
-        found.setdefault(name.removesuffix(".__init__"), set()).update(targets(name, path))
-    return {name: others - {name} for name, others in found.items()}
+        imported.setdefault(name.removesuffix(".__init__"), set()).update(targets(name, path))
+    return {name: others - {name} for name, others in imported.items()}
 
 
 def floor(name):

@@ -57,11 +57,11 @@ TRACER = imitation("jax._src.core", "Tracer", TypeError("The numpy.ndarray conve
 REQUIRES_GRAD = imitation("torch", "Tensor", RuntimeError("Can't call numpy()"), requires_grad=True)
 
 
-def same(found, expected):
+def same(result, expected):
     """Compare results, which are arrays or tuples of them."""
     if isinstance(expected, tuple):
-        return all(same(a, b) for a, b in zip(found, expected, strict=True))
-    return found is None or not isinstance(expected, np.ndarray) or np.array_equal(found, expected)
+        return all(same(a, b) for a, b in zip(result, expected, strict=True))
+    return result is None or not isinstance(expected, np.ndarray) or np.array_equal(result, expected)
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if not any(part in name for part in NO_ARRAYS_HERE)])
@@ -236,7 +236,7 @@ def test_pairs_of_results_are_validated_before_one_is_written(function, lead):
                 function(ARM, *arguments, out=out)
             assert (good == 7.0).all()
     strided = np.empty((*shape, 2))[..., 0]
-    for found, expected in zip(
+    for array, expected in zip(
         function(ARM, *arguments, out=(np.empty(shape), strided)), function(ARM, *arguments), strict=True
     ):
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(array, expected)

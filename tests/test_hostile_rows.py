@@ -110,19 +110,19 @@ def test_hostile_rows_are_nan_and_change_no_other_bit(case, which):
             assert np.all([np.isnan(x[bad].reshape(len(bad), -1)).any(axis=1) for x in results if x[0].size])
 
 
-def lengths_are_one_or_nan(model, q, found):
+def lengths_are_one_or_nan(model, q, normalized):
     """Assert that rotations of any length but zero are normalized, and rows with others are NaN."""
     invalid = ~np.isfinite(q).all(axis=1)
     for kind, turned in ROTATIONS.items():
         for at in model.entries[kind][0][:, turned] if kind in model.entries else ():
             invalid |= ~q[:, at].any(axis=1)
-    assert np.isnan(found[invalid]).all()
-    q, found = q[~invalid], found[~invalid]
+    assert np.isnan(normalized[invalid]).all()
+    q, normalized = q[~invalid], normalized[~invalid]
     for kind, turned in ROTATIONS.items():
         for at in model.entries[kind][0][:, turned] if kind in model.entries else ():
             scaled = q[:, at] / np.abs(q[:, at]).max(axis=1, keepdims=True)
             expected = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
-            np.testing.assert_allclose(found[:, at], expected, rtol=0, atol=1e-15)
+            np.testing.assert_allclose(normalized[:, at], expected, rtol=0, atol=1e-15)
 
 
 @every_case
@@ -169,9 +169,9 @@ def test_a_quaternion_of_length_zero_is_nan_in_its_row():
     q = np.random.default_rng(0).normal(size=(11, 4))
     expected = so3.from_quaternion(q)
     q[3] = 0.0
-    found = so3.from_quaternion(q)
-    np.testing.assert_array_equal(np.delete(found, 3, 0), np.delete(expected, 3, 0))
-    assert np.isnan(found[3]).all()
+    R = so3.from_quaternion(q)
+    np.testing.assert_array_equal(np.delete(R, 3, 0), np.delete(expected, 3, 0))
+    assert np.isnan(R[3]).all()
     for function, x in ((so3.from_quaternion, np.zeros(4)), (se3.from_xyzquat, np.zeros(7))):
         for given in (x, x.tolist(), x[::-1]):
             with pytest.raises(tf.ConfigurationError, match=r"length 0.*\(0, 0, 0, 1\) is the identity"):

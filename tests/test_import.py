@@ -110,9 +110,9 @@ def test_no_name_is_that_of_a_module_beside_it():
 
 def test_names_are_pickled_and_copied():
     for name in set(REACHABLE) - {"__version__"}:
-        found = getattr(tf, name)
-        assert pickle.loads(pickle.dumps(found)) is found
-        assert copy.copy(found) is found
+        thing = getattr(tf, name)
+        assert pickle.loads(pickle.dumps(thing)) is thing
+        assert copy.copy(thing) is thing
 
 
 def test_a_star_imports_the_public_names():
@@ -127,8 +127,8 @@ from concurrent.futures import ThreadPoolExecutor
 import treefactor as tf
 names = [name for name in tf.__all__ for _ in range(3)]
 with ThreadPoolExecutor(8) as pool:
-    found = list(pool.map(lambda name: getattr(tf, name), names))
-print(all(one is getattr(tf, name) for one, name in zip(found, names)))
+    things = list(pool.map(lambda name: getattr(tf, name), names))
+print(all(one is getattr(tf, name) for one, name in zip(things, names)))
 """
     assert printed(code) == "True\n"
     with ThreadPoolExecutor(4) as pool:
@@ -177,10 +177,10 @@ except TypeError as error:
 
 def test_every_compiled_function_explains_its_calls():
     for name in REACHABLE:
-        found = getattr(tf, name)
-        if type(found).__name__ == "cython_function_or_method":
+        function = getattr(tf, name)
+        if type(function).__name__ == "cython_function_or_method":
             with pytest.raises(TypeError, match=f"^{name} has no argument 'turns'"):
-                found(turns=1)
+                function(turns=1)
 
 
 def test_a_model_alone_compiles_its_bodies():

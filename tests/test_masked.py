@@ -189,9 +189,9 @@ NO_ARRAYS = {  # public functions
 
 def masked(values):
     """Return the same array with its first entry masked."""
-    found = np.ma.array(values, copy=True)
-    found[(0,) * found.ndim] = np.ma.masked
-    return found
+    array = np.ma.array(values, copy=True)
+    array[(0,) * array.ndim] = np.ma.masked
+    return array
 
 
 def test_every_function_that_takes_arrays_is_tried():

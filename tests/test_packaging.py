@@ -315,10 +315,10 @@ def test_generated_code_without_a_compiler_is_interpreted(site, tmp_path):
         "print(kernels.backend, kernels.crba([0.0]), *(warning.message for warning in told), sep='|')",
         tmp_path,
     )
-    found = done.stdout.strip().split("|")
-    assert found[:2] == ["interp", "[[2.]]"], done.stderr
-    assert len(found) == 3
-    assert found[2].startswith("no C compiler cc, gcc or clang found; the interpreter")
+    printed = done.stdout.strip().split("|")
+    assert printed[:2] == ["interp", "[[2.]]"], done.stderr
+    assert len(printed) == 3
+    assert printed[2].startswith("no C compiler cc, gcc or clang found; the interpreter")
 
 
 USER = """
@@ -415,7 +415,12 @@ def declared(extras, metadata):
     for extra in extras:
         lines += project["optional-dependencies"][extra]
     requirements = [Requirement(line) for line in lines]
-    inner = {extra for found in requirements if found.name == "treefactor" for extra in found.extras}
+    inner = {
+        extra
+        for requirement in requirements
+        if requirement.name == "treefactor"
+        for extra in requirement.extras
+    }
     return declared(sorted({*extras, *inner}), metadata) if inner - {*extras} else requirements
 
 

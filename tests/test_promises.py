@@ -51,7 +51,7 @@ def test_every_promise_names_tests_that_exist():
 def test_every_promise_names_a_page_and_every_page_is_named():
     made = [re.findall(r"\]\(([\w/-]+\.md)\)|(README)", where) for _, where, _ in rows()]
     assert all(made)
-    pages = {DOCS / page for found in made for page, _ in found if page}
+    pages = {DOCS / page for links in made for page, _ in links if page}
     assert {page for page in pages if not page.is_file()} == set()
     assert set(DOCS.rglob("*.md")) - pages - MADE_NOWHERE == set()
 
@@ -117,9 +117,9 @@ def test_robots_that_are_checked_without_names():
     pytest.importorskip("pybullet_data", reason="some robots come with PyBullet")
     if "panda" not in robots.bundled():
         pytest.skip("example-robot-data is not installed")
-    found = len(robots.default_robots())
+    count = len(robots.default_robots())
     text = (DOCS / "commands.md").read_text(encoding="utf-8")
-    assert f"Without names it checks {found} robots" in text
+    assert f"Without names it checks {count} robots" in text
 
 
 def test_installed_engines_are_the_default(monkeypatch):
@@ -175,9 +175,9 @@ def test_what_the_page_calls_not_offered_is_not_offered():
     text = " ".join((DOCS / "commands.md").read_text(encoding="utf-8").split())
     listed = re.search(r"offer all of them: (.+?) have no energies", text).group(1)
     offered = {name: functions_of(engine) for name, engine in check.ENGINES.items()}
-    without = {name for name, found in offered.items() if "potential_energy" not in found}
+    without = {name for name, functions in offered.items() if "potential_energy" not in functions}
     assert {TITLES.get(name, name) for name in without} == set(re.split(", | and ", listed))
-    with_derivatives = {name for name, found in offered.items() if "rnea_derivatives" in found}
+    with_derivatives = {name for name, functions in offered.items() if "rnea_derivatives" in functions}
     assert with_derivatives == {"pinocchio", "treefactor"}
     rtb = (ROOT / "adapters" / "rtb_.py").read_text(encoding="utf-8")
     assert re.search("^FLOATS = False", rtb, re.MULTILINE)

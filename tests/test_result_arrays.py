@@ -163,16 +163,16 @@ class Results(RuleBasedStateMachine):
         """Writing into one result changes no other."""
         if self.kept:
             read, expected = self.kept[data.draw(st.integers(0, len(self.kept) - 1))]
-            found = read()
-            if found is not None and found.flags.writeable and found.flags.owndata and found.strides[-1]:
-                found[...] = expected[...] = 7
+            result = read()
+            if result is not None and result.flags.writeable and result.flags.owndata and result.strides[-1]:
+                result[...] = expected[...] = 7
 
     @invariant()
     def nothing_kept_has_changed(self):
         for read, expected in self.kept:
-            found = read()
-            if found is not None:
-                np.testing.assert_array_equal(np.asarray(found).reshape(expected.shape), expected)
+            result = read()
+            if result is not None:
+                np.testing.assert_array_equal(np.asarray(result).reshape(expected.shape), expected)
 
 
 TestResults = Results.TestCase
@@ -187,10 +187,10 @@ def test_what_refers_to_a_result_keeps_its_entries(name, how):
     read = KEEPERS[how](CALLS[name](x))
     for k in range(9):
         CALLS[name](x + k)
-    found = read()
-    assert found is None if how == "weak reference" else found is not None
-    if found is not None:
-        np.testing.assert_array_equal(np.asarray(found).reshape(expected.shape), expected)
+    result = read()
+    assert result is None if how == "weak reference" else result is not None
+    if result is not None:
+        np.testing.assert_array_equal(np.asarray(result).reshape(expected.shape), expected)
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -245,7 +245,7 @@ def test_threads_do_not_see_each_others_results():
             kept.append((CALLS[name](x), CALLS[name](x, out=np.empty(N))))
             if len(kept) > 6:
                 del kept[rng.integers(len(kept))]
-            wrong.extend(found for found, expected in kept if not np.array_equal(found, expected))
+            wrong.extend(result for result, expected in kept if not np.array_equal(result, expected))
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
     for thread in threads:

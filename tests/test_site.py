@@ -28,7 +28,7 @@ def public_names():
             module = importlib.import_module(place)
         except treefactor.AdapterError:
             continue  # its engine is not installed
-        own = [name for name, found in vars(module).items() if getattr(found, "__module__", "") == place]
+        own = [name for name, thing in vars(module).items() if getattr(thing, "__module__", "") == place]
         for name in getattr(module, "__all__", [name for name in own if name[0] != "_"]):
             if callable(getattr(module, name)):
                 yield f"{place}.{name}"

@@ -28,10 +28,10 @@ EXPECTED = KERNELS.rnea(Q, V, A)
 
 @pytest.mark.parametrize("rows", [1, 7, 64, ROWS, 1000])
 def test_blocks_change_no_bit(tmp_path, rows):
-    found = tf.stream(tmp_path / "tau.npy", KERNELS.rnea, Q, V, A, rows=rows)
-    assert isinstance(found, np.memmap)
-    assert not found.flags.writeable
-    np.testing.assert_array_equal(found, EXPECTED)
+    tau = tf.stream(tmp_path / "tau.npy", KERNELS.rnea, Q, V, A, rows=rows)
+    assert isinstance(tau, np.memmap)
+    assert not tau.flags.writeable
+    np.testing.assert_array_equal(tau, EXPECTED)
     np.testing.assert_array_equal(np.load(tmp_path / "tau.npy"), EXPECTED)
     assert os.listdir(tmp_path) == ["tau.npy"]
 
@@ -46,12 +46,12 @@ def test_rollouts_and_steps_take_two_files(tmp_path):
     tau = 0.1 * np.stack([A, -A, A], axis=1)
     expected = tf.rollout(MODEL, Q, V, tau, 0.01)
     for pool in (None, ThreadPoolExecutor(2)):
-        found = tf.stream(files, partial(tf.rollout, MODEL, h=0.01), Q, V, tau, rows=16, executor=pool)
-        for own, wanted in zip(found, expected, strict=True):
+        motion = tf.stream(files, partial(tf.rollout, MODEL, h=0.01), Q, V, tau, rows=16, executor=pool)
+        for own, wanted in zip(motion, expected, strict=True):
             np.testing.assert_array_equal(own, wanted)
     kernels = tf.compile(MODEL, ["forward_dynamics"])
-    found = tf.stream(files, partial(kernels.step, h=0.01), Q, V, A, rows=16)
-    for own, wanted in zip(found, kernels.step(Q, V, A, 0.01), strict=True):
+    states = tf.stream(files, partial(kernels.step, h=0.01), Q, V, A, rows=16)
+    for own, wanted in zip(states, kernels.step(Q, V, A, 0.01), strict=True):
         np.testing.assert_array_equal(own, wanted)
     assert sorted(os.listdir(tmp_path)) == ["q.npy", "v.npy"]
 
@@ -63,13 +63,13 @@ def test_kinematics_take_their_frames_by_name(tmp_path, workers):
     request = tf.Kinematics(MODEL, velocities=["j6"], center_of_mass=True)
     with workers(2) if workers else nullcontext() as pool:
         for function, arrays in ((jacobian, (Q,)), (velocity, (Q, V))):
-            found = tf.stream(tmp_path / "x.npy", function, *arrays, rows=40, executor=pool)
-            np.testing.assert_array_equal(found, function(*arrays))
+            streamed = tf.stream(tmp_path / "x.npy", function, *arrays, rows=40, executor=pool)
+            np.testing.assert_array_equal(streamed, function(*arrays))
         for many in (request, partial(tf.all_terms, MODEL)):
             expected = many(Q, V)
             files = tuple(tmp_path / f"{k}.npy" for k in range(len(expected)))
-            found = tf.stream(files, many, Q, V, rows=40, executor=pool)
-            for own, wanted in zip(found, expected, strict=True):
+            streamed = tf.stream(files, many, Q, V, rows=40, executor=pool)
+            for own, wanted in zip(streamed, expected, strict=True):
                 np.testing.assert_array_equal(own, wanted)
 
 
@@ -88,10 +88,8 @@ def test_inertias_are_passed_block_by_block(tmp_path, workers):
         for inertias in forms:
             expected = tf.aba(MODEL, Q, V, A, inertias=inertias)
             function = partial(tf.aba, MODEL)
-            found = tf.stream(
-                tmp_path / "a.npy", function, Q, V, A, rows=12, executor=pool, inertias=inertias
-            )
-            np.testing.assert_array_equal(found, expected)
+            qdd = tf.stream(tmp_path / "a.npy", function, Q, V, A, rows=12, executor=pool, inertias=inertias)
+            np.testing.assert_array_equal(qdd, expected)
 
 
 def test_inertias_of_other_lengths_are_refused(tmp_path):
@@ -116,8 +114,8 @@ def test_numbers_of_files(tmp_path):
 
 
 def test_no_rows(tmp_path):
-    found = tf.stream(tmp_path / "tau.npy", KERNELS.rnea, Q[:0], V[:0], A[:0])
-    assert found.shape == (0, MODEL.nv)
+    tau = tf.stream(tmp_path / "tau.npy", KERNELS.rnea, Q[:0], V[:0], A[:0])
+    assert tau.shape == (0, MODEL.nv)
 
 
 def test_arguments_may_be_files(tmp_path):
@@ -130,8 +128,8 @@ def test_arguments_may_be_files(tmp_path):
 def test_executors(tmp_path):
     for pool in (ThreadPoolExecutor(3), ProcessPoolExecutor(2, mp_context=get_context("spawn"))):
         with pool:
-            found = tf.stream(tmp_path / "tau.npy", KERNELS.rnea, Q, V, A, rows=10, executor=pool)
-        np.testing.assert_array_equal(found, EXPECTED)
+            tau = tf.stream(tmp_path / "tau.npy", KERNELS.rnea, Q, V, A, rows=10, executor=pool)
+        np.testing.assert_array_equal(tau, EXPECTED)
 
 
 def test_no_more_blocks_are_under_way_than_are_needed(tmp_path):
@@ -297,8 +295,8 @@ def test_two_processes_at_once_leave_one_whole_file(tmp_path):
                 seen |= set(np.unique(np.load(path)).tolist())
             time.sleep(0.01)
     assert (one.returncode, other.returncode) == (0, 0)
-    found = np.load(path)
-    assert found.shape == (100, 10)
-    assert np.unique(found).tolist() in ([1.0], [2.0])
+    content = np.load(path)
+    assert content.shape == (100, 10)
+    assert np.unique(content).tolist() in ([1.0], [2.0])
     assert seen <= {1.0, 2.0}
     assert os.listdir(tmp_path) == ["x.npy"]

@@ -133,8 +133,8 @@ def test_hundreds_of_threads_share_it(name):
     thing, work, count = SHARED[name]
     alone = [work(thing, k) for k in range(5)]
     shared = fresh(thing)
-    for k, found in enumerate(at_once(lambda k: work(shared, k), count)):
-        for own, expected in zip(found, alone[k % 5], strict=True):
+    for k, results in enumerate(at_once(lambda k: work(shared, k), count)):
+        for own, expected in zip(results, alone[k % 5], strict=True):
             np.testing.assert_array_equal(own, expected)
 
 
@@ -157,15 +157,15 @@ def test_a_factor_for_every_thread():
         return f.inverse()
 
     alone = [work(k) for k in range(5)]
-    for k, found in enumerate(at_once(work)):
-        np.testing.assert_array_equal(found, alone[k % 5])
+    for k, inverse in enumerate(at_once(work)):
+        np.testing.assert_array_equal(inverse, alone[k % 5])
 
 
 def test_one_factor_is_read_by_hundreds_of_threads():
     f = tf.factor(spd_matrix(TREE, 1), TREE)
     b = np.random.default_rng(0).normal(size=(THREADS, TREE.n))
-    for k, found in enumerate(at_once(lambda k: f.solve(b[k]))):
-        np.testing.assert_array_equal(found, f.solve(b[k]))
+    for k, x in enumerate(at_once(lambda k: f.solve(b[k]))):
+        np.testing.assert_array_equal(x, f.solve(b[k]))
 
 
 @pytest.mark.parametrize("backend", ["cc", "llvm"])
@@ -184,8 +184,8 @@ def test_threads_compile_at_once(backend, monkeypatch, tmp_path):
 
 def test_a_stepper_for_every_thread():
     alone = [of_stepper(standing(), k) for k in range(5)]
-    for k, found in enumerate(at_once(lambda k: of_stepper(standing(), k))):
-        for own, expected in zip(found, alone[k % 5], strict=True):
+    for k, results in enumerate(at_once(lambda k: of_stepper(standing(), k))):
+        for own, expected in zip(results, alone[k % 5], strict=True):
             np.testing.assert_array_equal(own, expected)
 
 
@@ -200,8 +200,8 @@ def test_threads_warm_start_their_own_problems():
         return np.concatenate([last.v, last.gamma])
 
     alone = [work(k) for k in range(5)]
-    for k, found in enumerate(at_once(work)):
-        np.testing.assert_array_equal(found, alone[k % 5])
+    for k, solution in enumerate(at_once(work)):
+        np.testing.assert_array_equal(solution, alone[k % 5])
 
 
 # --------------------------------------------------------------------------------- used as it should not be

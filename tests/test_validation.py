@@ -287,9 +287,9 @@ def test_a_warm_start_of_impulses_too_large_to_compute_with():
     cold = mlcp.solve(problem)
     for much in (1e9, 1e300, np.inf):
         guess = replace(cold, gamma_c=np.array([much, -much]))
-        found = mlcp.solve(problem, warm_start=guess)
-        np.testing.assert_allclose(found.gamma_c, [1.0, 1.0], atol=1e-9)
-        assert found.residual() < 1e-10
+        solution = mlcp.solve(problem, warm_start=guess)
+        np.testing.assert_allclose(solution.gamma_c, [1.0, 1.0], atol=1e-9)
+        assert solution.residual() < 1e-10
 
 
 @pytest.mark.parametrize("name", ["gamma", "gamma_c", "active"])

@@ -59,8 +59,8 @@ if __name__ == "__main__":
         sys.exit()
     if shutil.which("valgrind") is None:
         sys.exit("valgrind is not installed")
-    found = [(name, *error) for name in sys.argv[1:] or SETS for error in check(name)]
-    for name, kind, functions in found:
+    reported = [(name, *error) for name in sys.argv[1:] or SETS for error in check(name)]
+    for name, kind, functions in reported:
         print(name, kind, *functions, sep="\n  ")
-    print(f"{len(found)} errors")
-    sys.exit(bool(found))
+    print(f"{len(reported)} errors")
+    sys.exit(bool(reported))

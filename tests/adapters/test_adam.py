@@ -68,8 +68,8 @@ def test_causes_of_what_differs_or_is_refused(write_text, trap, floating):
 
 def test_axes_are_not_scaled(write_text):
     """Assert that an axis of length two makes H three times too large, without another."""
-    found = wrong(adam_, write_text(TRAPS["axis that is not of length one"]))
-    assert found["H"] == pytest.approx(3.0)
+    errors = wrong(adam_, write_text(TRAPS["axis that is not of length one"]))
+    assert errors["H"] == pytest.approx(3.0)
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_nothing_repairs_prismatic_joints(write_text):
 def test_gravity_is_an_argument(write_text, floating):
     path = write_text(TRAPS["plain"])
     q = np.concatenate([[0.1, 0.2, 0.3], [0.5, 0.5, 0.5, 0.5], [0.7, -0.4]])
-    found = adam_.gravity_forces(adam_.load(path, floating, GRAVITY), q)
-    np.testing.assert_allclose(found[:3], -3.0 * GRAVITY, rtol=1e-14)
+    tau = adam_.gravity_forces(adam_.load(path, floating, GRAVITY), q)
+    np.testing.assert_allclose(tau[:3], -3.0 * GRAVITY, rtol=1e-14)
     own = computations(str(path), ["j", "k"]).gravity_term(np.eye(4), q[7:])
     assert own[2] == pytest.approx(3.0 * 9.80665, rel=1e-7)
     assert own[2] != 3.0 * 9.80665  # its default is of single precision

@@ -38,10 +38,10 @@ PLAIN = [one.name for one in PRODUCTS if not one.derivative.options]
 
 
 def run(function, kind, *arrays):
-    found = function.map(kind)
-    assert [x.shape[1:] for x in arrays] == list(found.inputs)
-    outputs = [np.full((BATCH, *shape), 7.0) for shape in found.outputs]
-    found.run(arrays, outputs)
+    mapped = function.map(kind)
+    assert [x.shape[1:] for x in arrays] == list(mapped.inputs)
+    outputs = [np.full((BATCH, *shape), 7.0) for shape in mapped.outputs]
+    mapped.run(arrays, outputs)
     return outputs
 
 
@@ -80,9 +80,9 @@ def test_products_are_those_of_differences(robot, name, options):
     x, dx, w = draw(function, rng)
     at = lambda h: run(function, "value", *moved(function, x, dx, h))  # noqa: E731
     dy = run(function, "jvp", *x, *dx)
-    for found, above, below in zip(dy, at(1e-6), at(-1e-6), strict=True):
+    for change, above, below in zip(dy, at(1e-6), at(-1e-6), strict=True):
         expected = (above - below) / 2e-6
-        np.testing.assert_allclose(found, expected, atol=1e-6 * (1 + abs(expected).max()))
+        np.testing.assert_allclose(change, expected, atol=1e-6 * (1 + abs(expected).max()))
     g = run(function, "vjp", *x, *w)
     scale = np.sqrt(inner(g, g) * inner(dx, dx)) + 1e-12
     assert abs(inner(dy, w) - inner(g, dx)).max() < 1e-11 * scale.max()
@@ -120,9 +120,9 @@ def test_a_bad_state_gives_nan_in_its_element(name):
     x, _, w = draw(function, np.random.default_rng(2))
     good = run(function, "vjp", *x, *w)
     x[0][1] = np.nan
-    for found, expected in zip(run(function, "vjp", *x, *w), good, strict=True):
-        assert np.isnan(found[1]).any(), "every result of an element with a bad state has NaN"
-        np.testing.assert_array_equal(found[::2], expected[::2])
+    for gradient, expected in zip(run(function, "vjp", *x, *w), good, strict=True):
+        assert np.isnan(gradient[1]).any(), "every result of an element with a bad state has NaN"
+        np.testing.assert_array_equal(gradient[::2], expected[::2])
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -135,9 +135,9 @@ def test_bad_inertias_give_nan_in_their_element(name, bad):
     x[-1][1] = bad
     for kind, more in maps.items():
         results = run(function, kind, *x, *more)
-        assert not all(np.isfinite(found[1]).all() for found in results)
-        for found, expected in zip(results, good[kind], strict=True):
-            np.testing.assert_array_equal(found[::2], expected[::2])
+        assert not all(np.isfinite(result[1]).all() for result in results)
+        for result, expected in zip(results, good[kind], strict=True):
+            np.testing.assert_array_equal(result[::2], expected[::2])
 
 
 def kinds():
@@ -165,9 +165,9 @@ def test_one_rotation_without_unit_length_is_nan_and_changes_no_other_bit(name):
             changed, row = [each.copy() for each in x], rng.integers(batch)
             changed[which][row, model.entries[kind][0][0, -1]] += 0.5
             changed[which][row - 1, 0] = np.nan
-            found = np.empty((batch, *function.outputs[0]))
-            function.run(changed, [found])
+            result = np.empty((batch, *function.outputs[0]))
+            function.run(changed, [result])
             others = np.delete(np.arange(batch), [row - 1, row])
-            assert np.isnan(found[row]).all()
-            assert np.isnan(found[row - 1]).any()
-            np.testing.assert_array_equal(found[others], wanted[others])
+            assert np.isnan(result[row]).all()
+            assert np.isnan(result[row - 1]).any()
+            np.testing.assert_array_equal(result[others], wanted[others])

@@ -48,8 +48,8 @@ def test_every_quantity_of_real_robots_is_pinocchios(name, floating):
 
 @pytest.mark.parametrize(("name", "floating", "expected"), EXPLAINED)
 def test_causes_on_real_robots(name, floating, expected):
-    found = causes(dart_, bundled_robot(name), floating)
-    assert found.keys() == expected
+    explained = causes(dart_, bundled_robot(name), floating)
+    assert explained.keys() == expected
 
 
 def test_everything_is_offered(write_text):
@@ -103,11 +103,11 @@ def test_damping_is_implicit_over_one_time_step(write_text):
 def test_commands_are_clipped_and_forces_are_not(write_text):
     path = write_text(arm().replace(WIDE, NARROW))
     q, v, tau = np.zeros(2), np.zeros(2), np.array([7.0, 0.0])
-    found = [dart_.acceleration(dart_.load(path, options=o), q, v, tau) for o in ((), {"setForces"})]
+    qdd = [dart_.acceleration(dart_.load(path, options=o), q, v, tau) for o in ((), {"setForces"})]
     body = dart_.load(path)
     H, b = dart_.mass_matrix(body, q), dart_.bias(body, q, v)
-    np.testing.assert_allclose(H @ found[0] + b, [1.0, 0.0], atol=1e-13)
-    np.testing.assert_allclose(H @ found[1] + b, tau, atol=1e-13)
+    np.testing.assert_allclose(H @ qdd[0] + b, [1.0, 0.0], atol=1e-13)
+    np.testing.assert_allclose(H @ qdd[1] + b, tau, atol=1e-13)
 
 
 def test_a_missing_mesh_is_refused(write_text):
@@ -140,9 +140,9 @@ def test_a_relative_path(write_text, monkeypatch):
 
 def test_meshes_are_found_in_packages_and_read_once(monkeypatch):
     monkeypatch.setattr(dart_, "MESHES", set())
-    for found in (True, False):
+    for readable in (True, False):
         body = dart_.load(bundled_robot("panda"))
-        assert (body.nodes["panda_link0"][1].getNumShapeNodes() > 0) == found
+        assert (body.nodes["panda_link0"][1].getNumShapeNodes() > 0) == readable
 
 
 @BOTH
@@ -226,8 +226,8 @@ MJCF = """<mujoco><option gravity="0 1 -9"/><worldbody><body name="a" pos="1 2 3
 def test_mjcf_of_two_trees(write_text):
     """Assert that every body has moments of 1 kg m^2, and without geoms 1 kg, whatever its ``<inertial>``."""
     body = dart_.load(write_text(MJCF, "robot.xml"), gravity=None)
-    found = [(joint.name, joint.kind, joint.parent, joint.body) for joint in dart_.joints(body)]
-    assert found == [
+    joints = [(joint.name, joint.kind, joint.parent, joint.body) for joint in dart_.joints(body)]
+    assert joints == [
         *(("x", "prismatic", -1, "a"), ("z", "prismatic", 0, "a")),
         *(("k", "revolute", 1, "b"), ("l", "revolute", -1, "c")),
     ]
@@ -261,9 +261,9 @@ def test_unknown_link_and_wrong_lengths(write_text):
 def test_a_joint_that_moves_no_mass_has_no_acceleration(write_text):
     empty = '<link name="b"><inertial><mass value="0"/></inertial></link>'
     body = dart_.load(write_text(TRAPS["plain"].replace(link("b"), empty)))
-    found = dart_.acceleration(body, *np.zeros((3, 2)))
-    assert found[0] != 0.0
-    assert found[1] == 0.0 or np.isnan(found[1])
+    qdd = dart_.acceleration(body, *np.zeros((3, 2)))
+    assert qdd[0] != 0.0
+    assert qdd[1] == 0.0 or np.isnan(qdd[1])
 
 
 def test_the_limit_of_effort_is_one_cause_whether_file_or_option_removes_it():

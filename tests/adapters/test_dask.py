@@ -28,11 +28,11 @@ def chunked(*arrays, chunks=((4, 2), (20, 1, 14))):
 
 @pytest.mark.parametrize("given", [MODEL, PROGRAM], ids=["model", "program"])
 def test_it_equals_the_local_call(given):
-    found = map_dynamics(given, *chunked(Q, V, A))
-    assert (found.shape, found.dtype) == (EXPECTED.shape, EXPECTED.dtype)
-    assert found.chunks == ((4, 2), (20, 1, 14), (MODEL.nv,))
+    lazy = map_dynamics(given, *chunked(Q, V, A))
+    assert (lazy.shape, lazy.dtype) == (EXPECTED.shape, EXPECTED.dtype)
+    assert lazy.chunks == ((4, 2), (20, 1, 14), (MODEL.nv,))
     expected = tf.compile(given, ["forward_dynamics"]).forward_dynamics(Q, V, A)
-    np.testing.assert_array_equal(found.compute(scheduler="threads"), expected)
+    np.testing.assert_array_equal(lazy.compute(scheduler="threads"), expected)
 
 
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4"])
@@ -47,10 +47,10 @@ def test_motions_equal_the_local_call(method):
             kernels.rollout(Q, V, tau, 0.01, method=method),
         ),
     ):
-        for found, wanted in zip(lazy, expected, strict=True):
-            assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
-            assert found.chunks[:2] == ((4, 2), (20, 1, 14))
-            np.testing.assert_array_equal(found.compute(scheduler="sync"), wanted)
+        for array, wanted in zip(lazy, expected, strict=True):
+            assert (array.shape, array.dtype) == (wanted.shape, wanted.dtype)
+            assert array.chunks[:2] == ((4, 2), (20, 1, 14))
+            np.testing.assert_array_equal(array.compute(scheduler="sync"), wanted)
 
 
 @pytest.mark.parametrize(
@@ -66,10 +66,10 @@ def test_motions_equal_the_local_call(method):
 )
 def test_functions_equal_the_local_call(function, arrays, options):
     expected = function(MODEL, *(Q, V, A)[:arrays], **options)
-    found = map_function(function, MODEL, *chunked(Q, V, A)[:arrays], **options)
-    assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
-    assert found.chunks[:2] == ((4, 2), (20, 1, 14))
-    np.testing.assert_array_equal(found.compute(scheduler="threads"), expected)
+    lazy = map_function(function, MODEL, *chunked(Q, V, A)[:arrays], **options)
+    assert (lazy.shape, lazy.dtype) == (expected.shape, expected.dtype)
+    assert lazy.chunks[:2] == ((4, 2), (20, 1, 14))
+    np.testing.assert_array_equal(lazy.compute(scheduler="threads"), expected)
 
 
 def different(model, shape, armature=True):
@@ -93,11 +93,11 @@ def inertias_of_every_form():
 def test_inertias_are_chunked_with_the_states(inertias):
     for function, arrays in ((tf.crba, (Q,)), (tf.bias, (Q, V)), (tf.forward_dynamics, (Q, V, A))):
         expected = function(MODEL, *arrays, inertias=inertias)
-        found = map_function(function, MODEL, *chunked(*arrays), inertias=inertias)
-        assert found.chunks[:2] == ((4, 2), (20, 1, 14))
-        np.testing.assert_array_equal(found.compute(scheduler="threads"), expected)
-    found = map_dynamics(MODEL, *chunked(Q, V, A), inertias=inertias).compute(scheduler="sync")
-    np.testing.assert_array_equal(found, expected)
+        array = map_function(function, MODEL, *chunked(*arrays), inertias=inertias)
+        assert array.chunks[:2] == ((4, 2), (20, 1, 14))
+        np.testing.assert_array_equal(array.compute(scheduler="threads"), expected)
+    qdd = map_dynamics(MODEL, *chunked(Q, V, A), inertias=inertias).compute(scheduler="sync")
+    np.testing.assert_array_equal(qdd, expected)
     tau = 0.1 * np.stack([A, -A], axis=2)
     for lazy, wanted in (
         (
@@ -115,8 +115,8 @@ def test_inertias_are_chunked_with_the_states(inertias):
 
 def test_inertias_may_be_a_dask_array():
     pi = different(MODEL, Q.shape[:2]).parameters
-    found = map_function(tf.crba, MODEL, *chunked(Q), inertias=da.from_array(pi, chunks=(3, 35, 1, 5)))
-    np.testing.assert_array_equal(found.compute(scheduler="sync"), tf.crba(MODEL, Q, inertias=pi))
+    lazy = map_function(tf.crba, MODEL, *chunked(Q), inertias=da.from_array(pi, chunks=(3, 35, 1, 5)))
+    np.testing.assert_array_equal(lazy.compute(scheduler="sync"), tf.crba(MODEL, Q, inertias=pi))
 
 
 def test_inertias_that_do_not_fit_are_refused():
@@ -165,9 +165,9 @@ def test_a_configuration_without_solution_is_nan():
     Q_bad = Q.copy()
     Q_bad[0, 3, 6] = 9.0  # no unit quaternion
     kernels = tf.compile(MODEL, ["forward_dynamics"])
-    found = map_dynamics(MODEL, *chunked(Q_bad, V, A)).compute(scheduler="sync")
-    np.testing.assert_array_equal(found, kernels.forward_dynamics(Q_bad, V, A))
-    assert np.isnan(found[0, 3]).all()
+    qdd = map_dynamics(MODEL, *chunked(Q_bad, V, A)).compute(scheduler="sync")
+    np.testing.assert_array_equal(qdd, kernels.forward_dynamics(Q_bad, V, A))
+    assert np.isnan(qdd[0, 3]).all()
 
 
 @pytest.mark.parametrize(
@@ -216,9 +216,9 @@ def test_nothing_is_lost_with_a_worker(tmp_path):
             victims = {int(name.partition("-")[0]) for name in os.listdir(tmp_path)}
             time.sleep(0.01)
         os.kill(min(victims), signal.SIGKILL)
-        found = future.result(timeout=60)
-    np.testing.assert_array_equal(found, EXPECTED)
-    assert found.shape == EXPECTED.shape
+        result = future.result(timeout=60)
+    np.testing.assert_array_equal(result, EXPECTED)
+    assert result.shape == EXPECTED.shape
     assert min(victims) in {int(name.partition("-")[0]) for name in os.listdir(tmp_path)}
 
 

@@ -237,8 +237,8 @@ def unlimited(text):
 
 def acting(path, floating=False):
     """Return the settings that act, and where."""
-    found = drake_.settings(path, floating, GRAVITY, np.random.default_rng(0))
-    return {name: where for name, _, where in found}
+    settings = drake_.settings(path, floating, GRAVITY, np.random.default_rng(0))
+    return {name: where for name, _, where in settings}
 
 
 def test_nothing_acts_without_settings(write_text):

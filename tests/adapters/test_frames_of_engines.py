@@ -176,8 +176,8 @@ def assert_as_in_mujoco(mj_model, seed=0):
         )
         assert_placed(some, q, [*zip(R.reshape(-1, 3, 3), p, strict=True)])
     given = [mj_model.body(k).name for k in range(mj_model.nbody)]
-    found = [frame.name for frame in model.frames if frame.type == "body"]
-    assert all(own in ("", name) for own, name in zip(given, found, strict=True))
+    names = [frame.name for frame in model.frames if frame.type == "body"]
+    assert all(own in ("", name) for own, name in zip(given, names, strict=True))
     assert {frame.name for frame in model.frames if frame.type == "joint"} == {j.name for j in model.joints}
     return model
 

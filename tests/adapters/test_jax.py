@@ -22,8 +22,8 @@ def _float64():
         yield
 
 
-def equal(found, wanted):
-    pairs = list(zip(as_tuple(found), as_tuple(wanted), strict=True))
+def equal(results, wanted):
+    pairs = list(zip(as_tuple(results), as_tuple(wanted), strict=True))
     return all(isinstance(mine, jax.Array) and np.array_equal(mine, theirs) for mine, theirs in pairs)
 
 
@@ -65,8 +65,8 @@ def test_elements_under_vmap_have_the_bits_of_a_batch(name):
     arguments = calls(model, (3,))[name]
     arrays = [x for x in arguments if isinstance(x, np.ndarray)]
     fixed = arguments[len(arrays) :]
-    found = jax.vmap(lambda *x: getattr(jax_, name)(model, *x, *fixed))(*arrays)
-    assert equal(found, getattr(tf, name)(model, *arguments))
+    results = jax.vmap(lambda *x: getattr(jax_, name)(model, *x, *fixed))(*arrays)
+    assert equal(results, getattr(tf, name)(model, *arguments))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -102,15 +102,15 @@ def test_float32_stays_float32(name):
 def test_empty_batches(name):
     arguments = [x[:0] if isinstance(x, np.ndarray) else x for x in calls(TURNING, (2,))[name]]
     wanted = as_tuple(getattr(tf, name)(TURNING, *arguments))
-    found = as_tuple(getattr(jax_, name)(TURNING, *arguments))
-    assert [x.shape for x in found] == [x.shape for x in wanted]
+    results = as_tuple(getattr(jax_, name)(TURNING, *arguments))
+    assert [x.shape for x in results] == [x.shape for x in wanted]
 
 
 def test_leading_axes_broadcast():
     q, v, tau = calls(TURNING, (2, 3))["forward_dynamics"]
-    found = jax_.forward_dynamics(TURNING, q[0, 0], v[:, :1], tau[1])
+    qdd = jax_.forward_dynamics(TURNING, q[0, 0], v[:, :1], tau[1])
     wanted = [[tf.forward_dynamics(TURNING, q[0, 0], v[i, 0], tau[1, j]) for j in range(3)] for i in range(2)]
-    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    np.testing.assert_allclose(qdd, wanted, rtol=1e-12)
 
 
 def test_frames_are_not_given_by_number():
@@ -137,9 +137,9 @@ def test_lists_may_hold_tracers():
 def test_numbers_of_python_and_whole_numbers():
     joints = [tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0, [0, 0, -0.5], np.eye(3)))]
     model = tf.Model(joints)
-    found = jax_.forward_dynamics(model, [0], np.zeros(1, int), [1.0])
-    assert found.dtype == np.float64
-    assert found == pytest.approx(tf.forward_dynamics(model, [0.0], [0.0], [1.0]), rel=1e-15)
+    qdd = jax_.forward_dynamics(model, [0], np.zeros(1, int), [1.0])
+    assert qdd.dtype == np.float64
+    assert qdd == pytest.approx(tf.forward_dynamics(model, [0.0], [0.0], [1.0]), rel=1e-15)
 
 
 def test_bad_states_are_nan_and_leave_the_others_alone():
@@ -147,9 +147,9 @@ def test_bad_states_are_nan_and_leave_the_others_alone():
     wanted = tf.forward_dynamics(TURNING, q, v, tau)
     q[1] *= 1.1  # a quaternion without unit length
     v[2, 0] = np.nan
-    found = np.asarray(jax_.forward_dynamics(TURNING, q, v, tau))
-    assert np.isnan(found[1:3]).all()
-    assert np.array_equal(found[[0, 3]], wanted[[0, 3]])
+    qdd = np.asarray(jax_.forward_dynamics(TURNING, q, v, tau))
+    assert np.isnan(qdd[1:3]).all()
+    assert np.array_equal(qdd[[0, 3]], wanted[[0, 3]])
     assert np.isnan(jax_.forward_dynamics(TURNING, q[1], v[1], tau[1])).all()
     turned = np.asarray(jax_.integrate(TURNING, q, v))
     assert np.isnan(turned[1]).all()
@@ -160,8 +160,8 @@ def test_rollouts_with_the_same_forces_in_all_steps():
     q, v, _, tau, fext = random_case(TURNING, 1, (3,))
     for forces, external in ((tau, None), (None, None), (tau[0], fext)):
         wanted = tf.rollout(TURNING, q, v, forces, 0.01, steps=5, fext=external)
-        found = jax_.rollout(TURNING, q, v, forces, 0.01, steps=5, fext=external)
-        assert equal(found, wanted)
+        motion = jax_.rollout(TURNING, q, v, forces, 0.01, steps=5, fext=external)
+        assert equal(motion, wanted)
 
 
 WRONG = {
@@ -297,13 +297,13 @@ def test_callbacks_take_the_place_of_the_handler(monkeypatch):
     arguments = calls(model, (3,))["forward_dynamics"]
     try:
         with pytest.warns(RuntimeWarning, match=r"unsupported version.*jax.pure_callback") as noted:
-            found = jax_.forward_dynamics(model, *arguments)
+            qdd = jax_.forward_dynamics(model, *arguments)
         assert len(noted) == 1
         gradient = jax.grad(lambda q: jax_.forward_dynamics(model, q, *arguments[1:]).sum())(arguments[0])
         single = jax_.forward_dynamics(model, *(x[1] for x in arguments))
     finally:
         _jax_calls._handler.cache_clear()
-    assert equal(found, tf.forward_dynamics(model, *arguments))
+    assert equal(qdd, tf.forward_dynamics(model, *arguments))
     assert np.isfinite(gradient).all()
     assert equal(single, tf.forward_dynamics(model, *(x[1:2] for x in arguments))[0])
 

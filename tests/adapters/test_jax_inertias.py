@@ -41,13 +41,13 @@ def test_gradients_are_differences_of_pinocchio(name, robot):
         result = getattr(jax_, name)(model, *x, inertias=pi)
         return (w * result).sum(), result
 
-    (_, result), found = jax.jit(jax.value_and_grad(function, has_aux=True))(pi)
+    (_, result), by_inertias = jax.jit(jax.value_and_grad(function, has_aux=True))(pi)
     wanted = value(name, robot, x, pi)
     np.testing.assert_allclose(result, wanted, rtol=0, atol=1e-9 * np.abs(wanted).max())
     wanted = gradient(name, robot, x, pi, w)
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6 * np.abs(wanted).max())
+    np.testing.assert_allclose(by_inertias, wanted, rtol=0, atol=1e-6 * np.abs(wanted).max())
     along = jax.jvp(lambda pi: function(pi)[0], (pi,), (change,))[1]
-    np.testing.assert_allclose(along, (found * change).sum(), rtol=1e-9)
+    np.testing.assert_allclose(along, (by_inertias * change).sum(), rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)
@@ -57,8 +57,8 @@ def test_a_mapped_axis_of_inertias_is_a_batch(name):
     x, pi = state(model, name, rng), bodies(model, rng, (5,))
     own, plain = getattr(jax_, name), getattr(tf, name)
     wanted = plain(model, *(np.stack([each] * 5) for each in x), inertias=pi)
-    found = jax.jit(jax.vmap(lambda pi: own(model, *x, inertias=pi)))(pi)
-    assert np.array_equal(found, wanted)
+    result = jax.jit(jax.vmap(lambda pi: own(model, *x, inertias=pi)))(pi)
+    assert np.array_equal(result, wanted)
     assert np.array_equal(own(model, *x, inertias=pi), wanted)
     shared = plain(model, *(np.stack([each] * 2) for each in x), inertias=pi[0])
     assert np.array_equal(own(model, *(np.stack([each] * 2) for each in x), inertias=pi[0]), shared)
@@ -69,9 +69,9 @@ def test_gradients_under_vmap_are_those_of_each_element():
     rng = np.random.default_rng(3)
     x, pi = state(model, "forward_dynamics", rng, (4,)), bodies(model, rng, (3,))
     each = jax.grad(lambda pi, *x: (jax_.forward_dynamics(model, *x, inertias=pi) ** 2).sum())
-    found = jax.jit(jax.vmap(jax.vmap(each, (None, 0, 0, 0)), (0, None, None, None)))(pi, *x)
+    gradients = jax.jit(jax.vmap(jax.vmap(each, (None, 0, 0, 0)), (0, None, None, None)))(pi, *x)
     wanted = np.array([[each(one, *(a[k] for a in x)) for k in range(4)] for one in pi])
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10 * np.abs(wanted).max())
+    np.testing.assert_allclose(gradients, wanted, rtol=0, atol=1e-10 * np.abs(wanted).max())
     total = jax.grad(lambda pi: (jax_.forward_dynamics(model, *x, inertias=pi) ** 2).sum())(pi[0])
     np.testing.assert_allclose(total, wanted[0].sum(0), rtol=0, atol=1e-10 * np.abs(wanted).max())
 
@@ -104,21 +104,21 @@ def test_derivatives_by_all_arguments(name):
 def test_motions_have_the_bits_of_treefactor(method):
     q, v, _, tau, _ = random_case(TURNING, 5, (3,))
     pi = scaled(TURNING, np.random.default_rng(5), (3,))
-    found = jax_.rollout(TURNING, q, v, tau, H, 4, method, inertias=pi)
+    states = jax_.rollout(TURNING, q, v, tau, H, 4, method, inertias=pi)
     wanted = tf.rollout(TURNING, q, v, tau, H, 4, method, inertias=pi)
-    assert all(map(np.array_equal, found, wanted))
-    found = jax_.step(TURNING, q, v, tau, H, method, inertias=pi)
-    assert all(map(np.array_equal, found, tf.step(TURNING, q, v, tau, H, method, inertias=pi)))
+    assert all(map(np.array_equal, states, wanted))
+    next_state = jax_.step(TURNING, q, v, tau, H, method, inertias=pi)
+    assert all(map(np.array_equal, next_state, tf.step(TURNING, q, v, tau, H, method, inertias=pi)))
 
 
 def test_float32_stays_float32():
     q, v, _, tau, _ = random_case(ARM, 6, (3,))
     pi = scaled(ARM, np.random.default_rng(6))
     short = [x.astype(np.float32) for x in (q, v, tau, pi)]
-    found = jax.grad(lambda pi: jax_.forward_dynamics(ARM, *short[:3], inertias=pi).sum())(short[3])
+    by_inertias = jax.grad(lambda pi: jax_.forward_dynamics(ARM, *short[:3], inertias=pi).sum())(short[3])
     wanted = jax.grad(lambda pi: jax_.forward_dynamics(ARM, q, v, tau, inertias=pi).sum())(pi)
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, wanted, atol=1e-4 * np.abs(wanted).max())
+    assert by_inertias.dtype == np.float32
+    np.testing.assert_allclose(by_inertias, wanted, atol=1e-4 * np.abs(wanted).max())
     with pytest.raises(tf.DtypeError, match="expected arrays of one type"):
         jax_.forward_dynamics(ARM, *short[:3], inertias=pi)
 
@@ -128,9 +128,9 @@ def test_impossible_inertias_are_nan_in_their_element():
     pi = scaled(ARM, np.random.default_rng(7), (3,))
     wanted = tf.forward_dynamics(ARM, q, v, tau, inertias=pi)
     pi[1, -1, 0] = np.nan
-    found = np.asarray(jax_.forward_dynamics(ARM, q, v, tau, inertias=pi))
-    assert np.isnan(found[1]).all()
-    assert np.array_equal(found[::2], wanted[::2])
+    qdd = np.asarray(jax_.forward_dynamics(ARM, q, v, tau, inertias=pi))
+    assert np.isnan(qdd[1]).all()
+    assert np.array_equal(qdd[::2], wanted[::2])
 
 
 def test_errors():
@@ -157,9 +157,9 @@ def test_errors():
 def test_log_cholesky_coordinates():
     theta = np.random.default_rng(9).normal(size=(4, 3, 10))
     wanted = parameters.from_log_cholesky(theta)
-    found = jax.jit(jax.vmap(jax_.from_log_cholesky))(theta)
+    pi = jax.jit(jax.vmap(jax_.from_log_cholesky))(theta)
     scale = np.abs(wanted).max(-1, keepdims=True)
-    assert (np.abs(found - wanted) <= 1e-15 * scale).all()
+    assert (np.abs(pi - wanted) <= 1e-15 * scale).all()
     jacobians = jax.vmap(jax.jacrev(jax_.from_log_cholesky))(theta[0])
     np.testing.assert_allclose(jacobians, parameters.log_cholesky_jacobian(theta[0]), rtol=1e-14, atol=1e-14)
     check_grads(jax_.from_log_cholesky, (theta[0, 0],), 2, modes=("rev",), atol=1e-5, rtol=1e-5)

@@ -51,9 +51,9 @@ def test_single_states_have_the_bits_of_single_states_and_bad_ones_are_nan():
         pytest.skip("the handler is not there: single states are batches of one")
     *state, w = (x[3] for x in states())
     np.testing.assert_array_equal(jax_.forward_dynamics(KERNELS, *state), KERNELS.forward_dynamics(*state))
-    found, wanted = gradients(KERNELS, *state, w), KERNELS.forward_dynamics_vjp(*state, w)
-    np.testing.assert_array_equal(found[1], wanted[1])
-    np.testing.assert_array_equal(found[2], wanted[2])
+    result, wanted = gradients(KERNELS, *state, w), KERNELS.forward_dynamics_vjp(*state, w)
+    np.testing.assert_array_equal(result[1], wanted[1])
+    np.testing.assert_array_equal(result[2], wanted[2])
     state[0][3:7] *= 1.01
     assert np.isnan(jax_.forward_dynamics(KERNELS, *state)).all()
     assert np.isnan(gradients(KERNELS, *state, w)[2]).all()

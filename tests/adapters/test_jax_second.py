@@ -29,8 +29,8 @@ def _float64():
         yield
 
 
-def close(found, wanted, tolerance=1e-11):
-    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=tolerance * max(1.0, np.abs(wanted).max()))
+def close(result, wanted, tolerance=1e-11):
+    np.testing.assert_allclose(result, wanted, rtol=0.0, atol=tolerance * max(1.0, np.abs(wanted).max()))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -42,14 +42,14 @@ def test_hessians_of_all_modes_are_those_of_treefactor(mode):
     def function(x):
         return w @ jax_.forward_dynamics(ARM, *jnp.split(x, 3))
 
-    found = np.asarray(jax.jit(MODES[mode](function))(np.concatenate([q, v, tau])))
+    hessian = np.asarray(jax.jit(MODES[mode](function))(np.concatenate([q, v, tau])))
     n = ARM.nv
-    close(found[:n, :n], wanted.qq)
-    close(found[:n, n : 2 * n], wanted.qv)
-    close(found[n : 2 * n, n : 2 * n], wanted.vv)
-    close(found[:n, 2 * n :], wanted.qtau)
-    close(found[n:, 2 * n :], 0.0 * found[n:, 2 * n :], 1e-9)
-    close(found, found.T, 1e-9)
+    close(hessian[:n, :n], wanted.qq)
+    close(hessian[:n, n : 2 * n], wanted.qv)
+    close(hessian[n : 2 * n, n : 2 * n], wanted.vv)
+    close(hessian[:n, 2 * n :], wanted.qtau)
+    close(hessian[n:, 2 * n :], 0.0 * hessian[n:, 2 * n :], 1e-9)
+    close(hessian, hessian.T, 1e-9)
 
 
 @pytest.mark.parametrize("mode", ["forward over reverse", slow("forward over forward")])
@@ -71,9 +71,9 @@ def test_hessians_by_entries_are_symmetric_and_agree_in_all_modes():
     def function(q):
         return (jax_.forward_dynamics(TURNING, jax_.normalize(TURNING, q), v, tau) ** 2).sum()
 
-    found = [np.asarray(jax.jit(mode(function))(1.2 * q)) for mode in MODES.values()]
-    for each in found:
-        close(each, found[0])
+    hessians = [np.asarray(jax.jit(mode(function))(1.2 * q)) for mode in MODES.values()]
+    for each in hessians:
+        close(each, hessians[0])
         close(each, each.T)
 
 
@@ -105,10 +105,10 @@ def test_hessians_of_rollouts():
 def test_mapped_hessians_are_those_of_each_state():
     q, v, _, tau, _ = random_case(ARM, 5, (3,))
     hessian = jax.hessian(lambda q, v, tau: (jax_.forward_dynamics(ARM, q, v, tau) ** 2).sum(), (0, 2))
-    found, alone = jax.jit(jax.vmap(hessian, (0, None, 0)))(q, v[0], tau), jax.jit(hessian)
+    together, alone = jax.jit(jax.vmap(hessian, (0, None, 0)))(q, v[0], tau), jax.jit(hessian)
     for k in range(3):
         wanted = alone(q[k], v[0], tau[k])
-        jax.tree.map(lambda x, y, k=k: close(x[k], y), found, wanted)
+        jax.tree.map(lambda x, y, k=k: close(x[k], y), together, wanted)
 
 
 def test_third_derivatives_are_an_error_that_says_so():

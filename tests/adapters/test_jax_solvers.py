@@ -26,10 +26,10 @@ def test_values_are_those_of_treefactor_bit_for_bit(panda):
     q = tf.random_configuration(panda, 0, size=(2, 6))
     targets, q0 = tf.frame_placement(panda, q, TOOL), 0.5 * (q + q[:1, :1])
     wanted = control.inverse_kinematics(panda, targets, TOOL, q0=q0, starts=2)
-    found = jax_.inverse_kinematics(panda, targets, TOOL, q0, starts=2)
-    assert found.status.dtype == np.int8
-    assert (found.q == wanted.q).all()
-    assert (found.status == wanted.status).all()
+    solution = jax_.inverse_kinematics(panda, targets, TOOL, q0, starts=2)
+    assert solution.status.dtype == np.int8
+    assert (solution.q == wanted.q).all()
+    assert (solution.status == wanted.status).all()
     wide = np.concatenate([targets, np.broadcast_to([0.0, 0.0, 0.0, 1.0], (2, 6, 1, 4))], axis=2)
     solve = jax.jit(jax.vmap(lambda target, q0: jax_.inverse_kinematics(panda, target, TOOL, q0, starts=2)))
     assert (solve(wide, q0).q == wanted.q).all()
@@ -56,17 +56,17 @@ def test_statuses_and_gradients(panda):
         return jax.numpy.where(status == 0, squares, 0.0).sum() if masked else squares.sum(), status
 
     gradient = jax.jit(jax.grad(loss, has_aux=True), static_argnums=1)
-    found, status = gradient(targets, True)
+    slopes, status = gradient(targets, True)
     assert status.tolist() == [0, 3, 4, 4, 0, 4]
     good = np.array([0, 4])
-    assert (found[good] != 0.0).any(axis=(1, 2)).all()
-    assert not found[1].any()
+    assert (slopes[good] != 0.0).any(axis=(1, 2)).all()
+    assert not slopes[1].any()
     alone = gradient(targets, False)[0]
-    np.testing.assert_array_equal(alone[good], found[np.array(good)])
+    np.testing.assert_array_equal(alone[good], slopes[np.array(good)])
     assert np.isnan(alone[1]).all()
     push = jax.jit(lambda x, dx: jax.jvp(lambda x: loss(x, True)[0], (x,), (dx,))[1])
     along = push(targets[good], np.ones((2, 3, 4)))
-    np.testing.assert_allclose(along, np.asarray(found)[good].sum(), rtol=1e-9)
+    np.testing.assert_allclose(along, np.asarray(slopes)[good].sum(), rtol=1e-9)
     by_start = jax.jit(jax.grad(lambda q0: jax_.inverse_kinematics(panda, targets[0], TOOL, q0).q.sum()))
     assert not by_start(np.zeros(panda.nq)).any()
     with pytest.raises(NotImplementedError, match="second derivatives of inverse_kinematics"):
@@ -75,10 +75,10 @@ def test_statuses_and_gradients(panda):
 
 def test_float32(panda):
     targets = tf.frame_placement(panda, tf.random_configuration(panda, 0, size=20), TOOL)
-    found = jax_.inverse_kinematics(panda, targets.astype(np.float32), TOOL)
-    assert found.q.dtype == np.float32
-    assert not found.status.any()
-    apart = tf.frame_placement(panda, np.asarray(found.q, float), TOOL)[..., 3] - targets[..., 3]
+    solution = jax_.inverse_kinematics(panda, targets.astype(np.float32), TOOL)
+    assert solution.q.dtype == np.float32
+    assert not solution.status.any()
+    apart = tf.frame_placement(panda, np.asarray(solution.q, float), TOOL)[..., 3] - targets[..., 3]
     assert np.linalg.norm(apart, axis=1).max() < 1.02e-4
 
 
@@ -104,9 +104,9 @@ def test_motions_of_least_cost():
     q0, v0, u = np.array([[0.0], [0.3]]), np.zeros(1), np.zeros((20, 1))
     wanted = control.ilqr(model, q0, v0, u, cost, 0.02)
     solve = jax.jit(jax.vmap(lambda q0: jax_.ilqr(model, q0, v0, u, cost, 0.02)))
-    found = solve(q0)
+    motion = solve(q0)
     for name in ("q", "v", "u", "cost", "status"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
+        np.testing.assert_array_equal(getattr(motion, name), getattr(wanted, name))
     again = jax_.ilqr(model, q0, v0, u, [control.StateCost([1.0], at="final"), cost[1]], 0.02)
     np.testing.assert_array_equal(again.u, wanted.u)
     options = {"method": "multiple", "second_order": True, "control_limits": (-1.0, 1.0)}
@@ -123,7 +123,7 @@ def test_motions_of_least_cost():
 
     h = 1e-3
     ends = [control.ilqr(model, q0[1] + step, v0, u, cost, 0.02, tolerance=1e-14) for step in (h, -h)]
-    slope = jax.jit(jax.grad(of_rollout))(q0[1], found.u[1])[0]
+    slope = jax.jit(jax.grad(of_rollout))(q0[1], motion.u[1])[0]
     np.testing.assert_allclose(slope, (ends[0].cost - ends[1].cost) / (2 * h), rtol=1e-4)
     with pytest.raises(NotImplementedError, match="derivatives of ilqr are not available"):
         jax.grad(lambda q0: jax_.ilqr(model, q0, v0, u, cost, 0.02).cost)(q0[0])

@@ -37,8 +37,8 @@ def _float64():
         yield
 
 
-def close(found, wanted, tolerance=1e-12):
-    for mine, theirs in zip(as_tuple(found), as_tuple(wanted), strict=True):
+def close(results, wanted, tolerance=1e-12):
+    for mine, theirs in zip(as_tuple(results), as_tuple(wanted), strict=True):
         assert np.shape(mine) == np.shape(theirs)
         np.testing.assert_allclose(mine, theirs, rtol=0.0, atol=tolerance * max(1.0, np.abs(theirs).max()))
 
@@ -83,9 +83,9 @@ def test_gradients_are_those_of_the_products(robot):
     model = MODELS[robot]
     q, v, _, tau, _ = random_case(model, 2, (4,))
     w, dv, dtau = np.random.default_rng(0).normal(size=(3, 4, model.nv))
-    found, pull = jax.vjp(lambda v, tau: jax_.forward_dynamics(model, q, v, tau), v, tau)
+    qdd, pull = jax.vjp(lambda v, tau: jax_.forward_dynamics(model, q, v, tau), v, tau)
     wanted = tf.forward_dynamics_vjp(model, q, v, tau, w)
-    assert np.array_equal(found, tf.forward_dynamics(model, q, v, tau))
+    assert np.array_equal(qdd, tf.forward_dynamics(model, q, v, tau))
     assert all(map(np.array_equal, pull(w), (wanted.v, wanted.tau)))
     _, change = jax.jvp(lambda *x: jax_.forward_dynamics(model, q, *x), (v, tau), (dv, dtau))
     assert np.array_equal(change, tf.forward_dynamics_jvp(model, q, v, tau, None, dv, dtau))
@@ -102,17 +102,17 @@ def test_jacobians_of_both_modes_are_the_matrices_of_derivatives(fext):
 
     for mode in (jax.jacfwd, jax.jacrev):
         jacobians = jax.jit(mode(function, tuple(range(3 + fext))))
-        found = jacobians(np.zeros(TURNING.nv), v, a, *extra)
-        close(found[:3], (wanted.dtau_dq, wanted.dtau_dv, wanted.dtau_da), 1e-12)
+        blocks = jacobians(np.zeros(TURNING.nv), v, a, *extra)
+        close(blocks[:3], (wanted.dtau_dq, wanted.dtau_dv, wanted.dtau_da), 1e-12)
 
 
 def test_linearize_and_its_transpose():
     q, v, tau = calls(TURNING)["forward_dynamics"]
-    found, linear = jax.linearize(lambda tau: jax_.forward_dynamics(TURNING, q, v, tau), tau)
+    qdd, linear = jax.linearize(lambda tau: jax_.forward_dynamics(TURNING, q, v, tau), tau)
     inverse = tf.inverse_inertia(TURNING, q)
     close(linear(np.arange(6.0)), inverse @ np.arange(6.0))
     close(jax.linear_transpose(linear, tau)(np.arange(6.0)), (inverse.T @ np.arange(6.0),))
-    close(found, tf.forward_dynamics(TURNING, q, v, tau))
+    close(qdd, tf.forward_dynamics(TURNING, q, v, tau))
 
 
 def test_vmap_with_mixed_and_nested_axes():
@@ -158,8 +158,8 @@ def test_gradients_of_rollouts_are_those_of_scans_of_steps(method, model):
     forces = np.stack([fext] * 2, axis=-3)
 
     def whole(q, v, series, forces):
-        found = jax_.rollout(model, q, v, series, H, method=method, fext=forces)
-        return sum((x[:, -1] ** 2).sum() for x in found)
+        states = jax_.rollout(model, q, v, series, H, method=method, fext=forces)
+        return sum((x[:, -1] ** 2).sum() for x in states)
 
     def stepwise(q, v, series, forces):
         for k in range(2):
@@ -167,14 +167,14 @@ def test_gradients_of_rollouts_are_those_of_scans_of_steps(method, model):
         return (q**2).sum() + (v**2).sum()
 
     arguments = (q, v, series, forces)
-    (value, found), (wanted, gradient) = (
+    (value, slopes), (wanted, gradient) = (
         jax.jit(jax.value_and_grad(function, (0, 1, 2, 3)))(*arguments) for function in (whole, stepwise)
     )
     close(value, wanted)
-    close(found, gradient, 1e-11)
+    close(slopes, gradient, 1e-11)
     directions = [np.ones_like(x) for x in arguments]
     slope = jax.jit(lambda *x: jax.jvp(whole, x, tuple(directions))[1])(*arguments)
-    close(slope, sum(float((g * d).sum()) for g, d in zip(found, directions, strict=True)), 1e-11)
+    close(slope, sum(float((g * d).sum()) for g, d in zip(slopes, directions, strict=True)), 1e-11)
 
 
 def test_checkpoint_donation_and_shapes():
@@ -196,11 +196,11 @@ def test_float32_gradients_without_x64():
     q, v, tau = calls(TURNING, (3,))["forward_dynamics"]
     wanted = tf.forward_dynamics_vjp(TURNING, q, v, tau, np.ones_like(v))
     with precision(False):
-        found = jax.grad(lambda *x: jax_.forward_dynamics(TURNING, *x).sum(), (1, 2))(
+        gradients = jax.grad(lambda *x: jax_.forward_dynamics(TURNING, *x).sum(), (1, 2))(
             *(jnp.asarray(x) for x in (q, v, tau))
         )
-        assert {x.dtype for x in found} == {np.dtype(np.float32)}
-        close(found, (wanted.v, wanted.tau), 1e-4)
+        assert {x.dtype for x in gradients} == {np.dtype(np.float32)}
+        close(gradients, (wanted.v, wanted.tau), 1e-4)
 
 
 def test_derivatives_that_do_not_exist_name_the_function():
@@ -214,8 +214,8 @@ def test_threads_call_one_compiled_function():
     wanted = tf.forward_dynamics(TURNING, q, v, tau)
     compiled = jax.jit(lambda *x: jax_.forward_dynamics(TURNING, *x))
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: np.asarray(compiled(q, v, tau)), range(200)))
-    assert all(np.array_equal(each, wanted) for each in found)
+        results = list(pool.map(lambda _: np.asarray(compiled(q, v, tau)), range(200)))
+    assert all(np.array_equal(each, wanted) for each in results)
 
 
 def test_gradients_of_bad_states_are_nan_in_their_rows():
@@ -249,8 +249,8 @@ def total(q, v, tau):
 def sharded(function, *specs):
     return jax.jit(jax.shard_map(function, mesh=mesh, in_specs=specs, out_specs=rows))
 
-def compare(found, wanted):
-    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-9), found, wanted)
+def compare(results, wanted):
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-9), results, wanted)
 
 wanted = tf.forward_dynamics(model, q, v, tau)
 assert np.array_equal(sharded(value, rows, rows, rows)(q, v, tau), wanted)

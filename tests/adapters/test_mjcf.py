@@ -34,16 +34,16 @@ def cells(tmp_path):
     def compared(text, engine):
         path = tmp_path / "robot.xml"
         path.write_text(text)
-        (found,) = check([robots.find(str(path))], [engine])
-        return {cell.quantity: cell for cell in found}
+        (row,) = check([robots.find(str(path))], [engine])
+        return {cell.quantity: cell for cell in row}
 
     return compared
 
 
-def causes(found):
+def causes(judged):
     """Return the causes of all cells, with the joints."""
-    assert {cell.state for cell in found.values()} <= {"agrees", "explained", "excluded", "not offered"}
-    return {(cause.text, cause.where) for cell in found.values() for cause in cell.causes}
+    assert {cell.state for cell in judged.values()} <= {"agrees", "explained", "excluded", "not offered"}
+    return {(cause.text, cause.where) for cell in judged.values() for cause in cell.causes}
 
 
 @pytest.mark.parametrize("engine", ["pinocchio", "mujoco"])
@@ -53,9 +53,9 @@ def test_armature_agrees(cells, text, engine):
 
 
 def test_damping_acts_in_simulations_only(cells):
-    found = cells(SWING.format(joint='damping="2"', rest=""), "mujoco")
-    assert causes(found) == {("joint damping of the file acts", ("j",))}
-    assert found["simulation"].state == "explained"
+    judged = cells(SWING.format(joint='damping="2"', rest=""), "mujoco")
+    assert causes(judged) == {("joint damping of the file acts", ("j",))}
+    assert judged["simulation"].state == "explained"
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,9 @@ def test_another_gravity_is_named(cells, option):
 @pytest.mark.skipif(not hasattr(mujoco.MjModel, "actuator_armature"), reason="actuators have no armature")
 def test_armature_of_an_actuator_is_found(cells):
     text = SWING.format(joint="", rest=SERVO)
-    found = cells(text, "pinocchio")
-    assert found["H"].state == "explained"
-    assert found["placements"].state == "agrees"
+    judged = cells(text, "pinocchio")
+    assert judged["H"].state == "explained"
+    assert judged["placements"].state == "agrees"
     assert causes(cells(text, "mujoco")) == {("actuators act, their controls zero", ("actuator 0",))}
 
 
@@ -85,10 +85,10 @@ def test_a_position_that_a_default_class_gives_is_named(cells, joints):
 
 def test_a_first_body_that_is_turned_is_named(cells):
     text = TWO.format(first=FIXED, last="</body>", rest="")
-    found = cells(text, "pinocchio")
-    assert ("puts the first body at the world's origin if no joint moves it", ()) in causes(found)
-    assert found["placements"].state == "explained"
-    assert found["H"].state == "agrees"
+    judged = cells(text, "pinocchio")
+    assert ("puts the first body at the world's origin if no joint moves it", ()) in causes(judged)
+    assert judged["placements"].state == "explained"
+    assert judged["H"].state == "agrees"
     assert causes(cells(text, "mujoco")) == set()
 
 
@@ -100,14 +100,14 @@ def test_armature_of_tendons_is_named(cells):
 
 @pytest.mark.parametrize("size", [0.02, 3.0])
 def test_axes_of_the_armature_of_a_free_joint_are_named(cells, size):
-    found = cells(FREE.format(size), "pinocchio")
+    judged = cells(FREE.format(size), "pinocchio")
     text = "lets the armature of free joints act along the axes of the body, not of the world"
-    assert causes(found) == {(text, ("base",))}
-    assert found["bias"].state == "explained"
+    assert causes(judged) == {(text, ("base",))}
+    assert judged["bias"].state == "explained"
     assert causes(cells(FREE.format(size), "mujoco")) == set()
 
 
 def test_a_broken_file_has_no_reference(cells):
-    found = cells("<mujoco><worldbody>", "mujoco")
-    assert {cell.state for cell in found.values()} == {"refused"}
-    assert all("no reference: treefactor: " in cell.reason for cell in found.values())
+    judged = cells("<mujoco><worldbody>", "mujoco")
+    assert {cell.state for cell in judged.values()} == {"refused"}
+    assert all("no reference: treefactor: " in cell.reason for cell in judged.values())

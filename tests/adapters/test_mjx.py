@@ -61,7 +61,7 @@ def test_every_kind_of_joint_is_mujocos(write_text):
         H, J = np.zeros((model.nv, model.nv)), np.zeros((6, model.nv))
         mujoco.mj_fullM(model, H, data.qM) if hasattr(data, "qM") else mujoco.mj_fullM(model, data, H)
         mujoco.mj_jacSite(model, data, J[:3], J[3:], 0)
-        found = {
+        pairs = {
             "H": (mjx_.mass_matrix(body, q), H),
             "bias": (mjx_.bias(body, q, v), data.qfrc_bias),
             "inverse": (mjx_.inverse_dynamics(body, q, v, a), H @ a + data.qfrc_bias),
@@ -70,7 +70,7 @@ def test_every_kind_of_joint_is_mujocos(write_text):
             "com": (mjx_.com(body, q), data.subtree_com[0]),
             "momentum": (mjx_.momentum(body, q, v)[3:], data.subtree_angmom[0]),
         }
-        for name, (value, expected) in found.items():
+        for name, (value, expected) in pairs.items():
             np.testing.assert_allclose(value, expected, atol=1e-13, err_msg=name)
         qdd = mjx_.acceleration(body, q, v, tau)
         np.testing.assert_allclose(H @ qdd + data.qfrc_bias, tau, atol=1e-12)

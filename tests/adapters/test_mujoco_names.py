@@ -67,9 +67,9 @@ def assert_same(body, model, seed=0):
     np.testing.assert_allclose(T.T @ tf.crba(model, q) @ T, H, atol=1e-12)
     bias = mujoco_.bias(body, own_q, own_v)
     np.testing.assert_allclose(T.T @ tf.rnea(model, q, v, T @ np.zeros(body.nv) + c), bias, atol=1e-11)
-    found = tf.forward_dynamics(model, q, v, tau)
+    qdd = tf.forward_dynamics(model, q, v, tau)
     own = mujoco_.acceleration(body, own_q, own_v, T.T @ tau)
-    np.testing.assert_allclose(found, T @ own + c, rtol=1e-9, atol=1e-9 * np.abs(found).max(initial=1.0))
+    np.testing.assert_allclose(qdd, T @ own + c, rtol=1e-9, atol=1e-9 * np.abs(qdd).max(initial=1.0))
     torque = mujoco_.inverse_dynamics(body, own_q, own_v, T.T @ (a - c))
     np.testing.assert_allclose(T.T @ tf.rnea(model, q, v, a), torque, atol=1e-10)
 

@@ -31,9 +31,9 @@ TENDON = '<tendon><fixed name="t" {}><joint joint="i" coef="1"/><joint joint="k"
 
 
 def acting(path, floating=False, seed=0):
-    found = mujoco_.settings(path, floating, (0.0, 0.0, -9.81), np.random.default_rng(seed))
-    assert all(effect > 1e-6 for _, effect, _ in found)
-    return {name: where for name, _, where in found}
+    settings = mujoco_.settings(path, floating, (0.0, 0.0, -9.81), np.random.default_rng(seed))
+    assert all(effect > 1e-6 for _, effect, _ in settings)
+    return {name: where for name, _, where in settings}
 
 
 @pytest.fixture
@@ -99,8 +99,8 @@ def test_the_joints_of_a_file_without_names(write):
 
 
 def test_several_settings_are_distinguished(write):
-    found = acting(write(arm(joint=' damping="2" frictionloss="1"', geom='<geom size="0.5"/>')))
-    assert set(found) == {"joint damping of the file acts", "friction loss of the file acts", CONTACTS}
+    settings = acting(write(arm(joint=' damping="2" frictionloss="1"', geom='<geom size="0.5"/>')))
+    assert set(settings) == {"joint damping of the file acts", "friction loss of the file acts", CONTACTS}
 
 
 def test_a_robot_written_in_a_singular_configuration(write):
@@ -156,8 +156,8 @@ def test_contacts_between_the_links_of_a_urdf(write):
 def test_contacts_are_causes_of_the_simulation(write):
     path = write(star(BOX), "robot.urdf")
     (cells,) = check([robots.Robot("star", path)], ["mujoco"])
-    found = [(cell.quantity, cause.text, cause.where) for cell in cells for cause in cell.causes]
-    assert ("simulation", CONTACTS, ("a with b",)) in found
+    causes = [(cell.quantity, cause.text, cause.where) for cell in cells for cause in cell.causes]
+    assert ("simulation", CONTACTS, ("a with b",)) in causes
 
 
 def test_shapes_weigh_something_in_links_without_inertial(write):
@@ -172,5 +172,5 @@ def test_shapes_weigh_something_in_links_without_inertial(write):
 
 def test_mimic_joints_of_a_urdf(write):
     text = cases.TRAPS["mimic"].replace('type="revolute"', 'type="continuous"')
-    found = acting(write(text, "robot.urdf"))
-    assert found == {EQUALITY: ("k",), **limited("j", "k")}
+    settings = acting(write(text, "robot.urdf"))
+    assert settings == {EQUALITY: ("k",), **limited("j", "k")}

@@ -20,9 +20,9 @@ ROBOTS = [("panda", False), ("ur5_robot", False), ("solo12", True)]
 SLOW = [("baxter", False), ("icub", True), ("tiago_dual", False), ("g1_29dof_rev_1_0", True)]
 
 
-def assert_agrees(found, qdd=QDD):
+def assert_agrees(deviations, qdd=QDD):
     """Assert that all quantities have rounding errors only."""
-    for name, error in found.items():
+    for name, error in deviations.items():
         assert error <= (qdd if name == "acceleration" else ALLOWED), (name, error)
 
 
@@ -30,8 +30,8 @@ def assert_agrees(found, qdd=QDD):
     ("name", "floating"), [*ROBOTS, *(pytest.param(*one, marks=pytest.mark.slow) for one in SLOW)]
 )
 def test_robots_are_as_in_pinocchio(name, floating):
-    found = errors(newton_, robots.find(name).path, floating, KEEP)
-    assert_agrees(found, ICUB_QDD if name == "icub" else QDD)
+    deviations = errors(newton_, robots.find(name).path, floating, KEEP)
+    assert_agrees(deviations, ICUB_QDD if name == "icub" else QDD)
 
 
 def test_conventions_are_those_of_small_files(tmp_path):
@@ -64,9 +64,9 @@ BROKEN = {
 def test_impossible_inertias_are_replaced_unless_kept(tmp_path, kind):
     path = write(tmp_path, arm(tip=INERTIAL.replace(INERTIA, BROKEN[kind])))
     assert errors(newton_, path)["mass_matrix"] > 0.01
-    found = errors(newton_, path, options=KEEP)
-    found.pop("acceleration")  # H may be indefinite
-    assert_agrees(found)
+    deviations = errors(newton_, path, options=KEEP)
+    deviations.pop("acceleration")  # H may be indefinite
+    assert_agrees(deviations)
 
 
 def test_inertia_without_mass_is_dropped_unless_kept(tmp_path):
@@ -172,14 +172,14 @@ def test_joints_of_an_mjcf_body_are_separate(tmp_path):
     path = tmp_path / "walker.xml"
     path.write_text(MJCF)
     body = newton_.load(path, False, None)
-    found = [(one.name, one.kind, one.parent, one.v.start, one.body) for one in newton_.joints(body)]
-    assert found[:-1] == [
+    joints = [(one.name, one.kind, one.parent, one.v.start, one.body) for one in newton_.joints(body)]
+    assert joints[:-1] == [
         ("root_x", "prismatic", -1, 0, "torso-1"),
         ("root_y", "revolute", 0, 1, "torso-1"),
         ("torso-1Joint_2", "revolute", 1, 2, "torso-1"),
         ("hip", "revolute", 2, 3, "leg"),
     ]
-    assert found[-1][1:4] == ("free", -1, 4)
+    assert joints[-1][1:4] == ("free", -1, 4)
     assert newton_.frames(body) == ("torso-1", "leg", "ball")
 
 
@@ -199,12 +199,12 @@ def assert_as_in_mujoco(tmp_path, text, wrong=()):
     mujoco.mj_forward(model, data)
     H = np.zeros((model.nv, model.nv))
     mujoco.mj_fullM(model, data, H)
-    found = {
+    deviations = {
         "H": cases.deviation(newton_.mass_matrix(body, data.qpos), H),
         "bias": cases.deviation(newton_.bias(body, data.qpos, data.qvel), data.qfrc_bias),
         "placement": cases.deviation(newton_.placement(body, data.qpos, "leg")[:3, 3], data.body("leg").xpos),
     }
-    assert {name for name, error in found.items() if error > ALLOWED} == set(wrong), found
+    assert {name for name, error in deviations.items() if error > ALLOWED} == set(wrong), deviations
 
 
 def test_mjcf_of_slides_before_hinges_is_as_in_mujoco(tmp_path):
@@ -247,12 +247,12 @@ def test_empty_world_has_no_dynamics(tmp_path):
 def test_accelerations_do_not_lose_digits_far_from_the_origin(tmp_path):
     body = newton_.load(write(tmp_path, arm()), True, None)
     q, (v, tau) = np.zeros(9), np.random.default_rng(0).normal(size=(2, 8))
-    q[6], found = 1.0, []
+    q[6], accelerations = 1.0, []
     for x in (0.0, 1000.0):
         q[0] = x
-        found.append(newton_.acceleration(body, q, v, tau))
-    np.testing.assert_array_equal(*found)
+        accelerations.append(newton_.acceleration(body, q, v, tau))
+    np.testing.assert_array_equal(*accelerations)
     control, after = body.model.control(), body.model.state()
     control.joint_f = body.array(tau)
     body.solver.step(body.at(q, v), after, control, None, 1.0)  # where the body is
-    assert cases.deviation(after.joint_qd.numpy() - v, found[0]) > 0.1
+    assert cases.deviation(after.joint_qd.numpy() - v, accelerations[0]) > 0.1

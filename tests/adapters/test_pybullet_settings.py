@@ -36,7 +36,7 @@ def wrist(geometry=BOX, middle="continuous"):
     )
 
 
-def found(path, floating=False, seed=0):
+def acting(path, floating=False, seed=0):
     """Return the settings by name: effect and where."""
     rows = pybullet_.settings(path, floating, GRAVITY, np.random.default_rng(seed))
     return {name: (effect, where) for name, effect, where in rows}
@@ -44,7 +44,7 @@ def found(path, floating=False, seed=0):
 
 @pytest.mark.parametrize("floating", [False, True])
 def test_links_that_overlap_are_named(write, floating):
-    effect, where = found(write(wrist()), floating)[step.CONTACTS]
+    effect, where = acting(write(wrist()), floating)[step.CONTACTS]
     assert set(where) == {"a", "c"}
     assert effect > 1e-3
 
@@ -63,22 +63,22 @@ def test_every_kind_of_shape_touches(write, tmp_path, geometry):
     faces = ["1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4"]
     lines = [f"v {x} {y} {z}" for x, y, z in corners] + [f"f {face}" for face in faces]
     (tmp_path / "cube.obj").write_text("\n".join(lines) + "\n")
-    assert set(found(write(wrist(geometry)))[step.CONTACTS][1]) == {"a", "c"}
+    assert set(acting(write(wrist(geometry)))[step.CONTACTS][1]) == {"a", "c"}
 
 
 def test_a_link_on_a_fixed_joint_touches_its_carriers_parent(write):
-    assert set(found(write(wrist(middle="fixed")))[step.CONTACTS][1]) == {"a", "c"}
+    assert set(acting(write(wrist(middle="fixed")))[step.CONTACTS][1]) == {"a", "c"}
 
 
 def test_a_link_and_its_parent_do_not_touch(write):
     path = write(link("a", extra=shape(BOX)) + link("b", extra=shape(BOX)) + hinge("j", "a", "b"))
-    assert step.CONTACTS not in found(path)
+    assert step.CONTACTS not in acting(path)
 
 
 def test_where_meshes_are_missing_all_but_contacts_is_found(write):
     absent = shape("<mesh filename='package://nowhere/none.stl'/>")
     limited = ARM.replace("lower='-2' upper='2'", "lower='-.001' upper='.001'")
-    settings = found(write(limited.replace("</link>", f"{absent}</link>")))
+    settings = acting(write(limited.replace("</link>", f"{absent}</link>")))
     assert step.CONTACTS not in settings
     assert step.MOTORS in settings
     assert set(settings[step.LIMITS][1]) == {"shoulder", "elbow"}
@@ -89,11 +89,11 @@ def test_nothing_is_left_with_every_setting_off(write, floating):
     """Switch limits, damping, motors and overlapping boxes off for each other."""
     limits = "<limit lower='-.001' upper='.001'/><dynamics damping='3'/></joint>"
     path = write(wrist().replace("continuous", "revolute").replace("</joint>", limits))
-    assert set(found(path, floating)) == {*step.SETTINGS, step.CONTACTS}
+    assert set(acting(path, floating)) == {*step.SETTINGS, step.CONTACTS}
 
 
 def test_nothing_acts_on_a_robot_that_cannot_move(write):
-    assert found(write(link("alone", extra=shape(BOX)))) == {}
+    assert acting(write(link("alone", extra=shape(BOX)))) == {}
 
 
 def test_by_default_links_do_not_touch_each_other(write, client):

@@ -28,10 +28,12 @@ SLOW = [
 ]
 
 
-def assert_wrong(found, wrong):
+def assert_wrong(deviations, wrong):
     """Assert that some quantities are wrong, and that all others have rounding errors only."""
-    beyond = {name for name, error in found.items() if error > (QDD if name == "acceleration" else ALLOWED)}
-    assert beyond == set(wrong), found
+    beyond = {
+        name for name, error in deviations.items() if error > (QDD if name == "acceleration" else ALLOWED)
+    }
+    assert beyond == set(wrong), deviations
 
 
 def rewritten(tmp_path, path, steps):
@@ -82,9 +84,9 @@ def test_one_fixed_link_is_right(tmp_path):
 def test_two_fixed_links_of_one_parent_are_placed_in_a_row(tmp_path):
     more = "".join(link(name) + joint(f"to_{name}", "lower", name, "fixed") for name in ("hand", "eye"))
     path = write(tmp_path, arm(more=more))
-    found = errors(rtb_, path)
-    assert_wrong(found, DYNAMICS)
-    assert found["mass_matrix"] > 0.1
+    deviations = errors(rtb_, path)
+    assert_wrong(deviations, DYNAMICS)
+    assert deviations["mass_matrix"] > 0.1
     assert_wrong(errors(rtb_, rewritten(tmp_path, path, {5})), ())
 
 
@@ -92,16 +94,16 @@ def test_two_fixed_links_of_one_parent_are_placed_in_a_row(tmp_path):
 @pytest.mark.parametrize("kind", ["revolute", "prismatic"])
 def test_dynamics_of_negative_axes_have_the_opposite_sign(tmp_path, kind, axis):
     path = write(tmp_path, arm(joint("second", "upper", "lower", kind, axis)))
-    found = errors(rtb_, path)
-    assert_wrong(found, DYNAMICS)
+    deviations = errors(rtb_, path)
+    assert_wrong(deviations, DYNAMICS)
     assert_wrong(errors(rtb_, rewritten(tmp_path, path, {6})), ())
 
 
 def test_frames_of_oblique_axes_are_turned(tmp_path):
     path = write(tmp_path, arm(joint("second", "upper", "lower", axis="0.6 0 0.8")))
-    found = errors(rtb_, path)
-    assert found["placement"] > 0.1
-    assert found["mass_matrix"] > 0.01
+    deviations = errors(rtb_, path)
+    assert deviations["placement"] > 0.1
+    assert deviations["mass_matrix"] > 0.01
     assert_wrong(errors(rtb_, rewritten(tmp_path, path, {6})), ())
 
 
@@ -117,9 +119,9 @@ def test_joints_of_more_freedoms_are_lost(tmp_path, kind):
 
 def test_gravity_is_not_turned_by_fixed_joints_of_the_root(tmp_path):
     path = write(tmp_path, arm(more=link("world", "") + joint("mount", "world", "base", "fixed")))
-    found = errors(rtb_, path)
-    assert_wrong(found, set(DYNAMICS) - {"mass_matrix"})
-    assert found["bias"] > 0.1
+    deviations = errors(rtb_, path)
+    assert_wrong(deviations, set(DYNAMICS) - {"mass_matrix"})
+    assert deviations["bias"] > 0.1
     assert_wrong(errors(rtb_, rewritten(tmp_path, path, {5})), ())
 
 
@@ -146,16 +148,16 @@ def test_link_without_inertia_has_none(tmp_path):
 
 def test_impossible_inertias_are_kept(tmp_path):
     for old, new in (('izz="0.7"', 'izz="1.7"'), ('ixx="0.5"', 'ixx="-0.5"'), ('value="2"', 'value="0"')):
-        found = errors(rtb_, write(tmp_path, arm(tip=INERTIAL.replace(old, new))))
-        found.pop("acceleration")  # H may be indefinite
-        assert_wrong(found, ())
+        deviations = errors(rtb_, write(tmp_path, arm(tip=INERTIAL.replace(old, new))))
+        deviations.pop("acceleration")  # H may be indefinite
+        assert_wrong(deviations, ())
 
 
 def test_joints_are_depth_first_in_the_order_of_the_file(tmp_path):
     more = [link(name) for name in "mc"] + [joint("m", "base", "m"), joint("c", "upper", "c")]
     path = write(tmp_path, arm(more="".join(more)))
-    found = rtb_.joints(rtb_.load(path, False, None))
-    assert [(one.name, one.parent) for one in found] == [("first", -1), ("second", 0), ("c", 0), ("m", -1)]
+    joints = rtb_.joints(rtb_.load(path, False, None))
+    assert [(one.name, one.parent) for one in joints] == [("first", -1), ("second", 0), ("c", 0), ("m", -1)]
     assert_wrong(errors(rtb_, path), ())
 
 
@@ -194,7 +196,7 @@ def test_gravity_is_the_callers(tmp_path):
 def test_kept_forces_are_those_of_the_state(tmp_path):
     body, rng = rtb_.load(write(tmp_path, arm()), False, None), np.random.default_rng(0)
     states = rng.normal(size=(3 * rtb_.KEPT, 3, 2))
-    found = [rtb_.inverse_dynamics(body, *state) for state in states]
-    found[0][:] = np.nan
+    forces = [rtb_.inverse_dynamics(body, *state) for state in states]
+    forces[0][:] = np.nan
     again = [rtb_.inverse_dynamics(body, *state) for state in states[1:]]
-    np.testing.assert_array_equal(found[1:], again)
+    np.testing.assert_array_equal(forces[1:], again)

@@ -73,9 +73,9 @@ def test_solutions_of_six_joints_change_as_searches_do():
     solution = inverse_kinematics(model, targets, "tool0", q0=q0, tolerance=TIGHT)
     function = change_of(model, "tool0")
     for d in np.eye(6):
-        found = along(function, solution.q, targets, d)
+        changes = along(function, solution.q, targets, d)
         expected = differences(model, "tool0", q0, targets, d)
-        np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
+        np.testing.assert_allclose(changes, expected, atol=1e-6 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ def test_redundant_robots_change_as_searches_from_their_solution(name, frame, fl
     function = change_of(model, frame, point=point)
     d = rng.normal(size=6)
     expected = differences(model, frame, q, targets, d)
-    found = along(function, q, targets, d)
-    np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
+    changes = along(function, q, targets, d)
+    np.testing.assert_allclose(changes, expected, atol=1e-6 * np.abs(expected).max())
     weights = rng.normal(size=q.shape)
     gradient = run(function, "vjp", q, np.zeros((len(q), 1)), targets, weights)
     assert not gradient[0].any()
-    np.testing.assert_allclose((gradient[2] * rates(targets, d)).sum(), (weights * found).sum(), rtol=1e-8)
+    np.testing.assert_allclose((gradient[2] * rates(targets, d)).sum(), (weights * changes).sum(), rtol=1e-8)
 
 
 def test_changes_are_those_of_pinocchio():
@@ -105,11 +105,11 @@ def test_changes_are_those_of_pinocchio():
         load("panda", "panda_hand_tcp", 5),
     )
     data, number, d = theirs.createData(), theirs.getFrameId("panda_hand_tcp"), rng.normal(size=6)
-    found = along(change_of(model, "panda_hand_tcp"), q, targets, d)
+    changes = along(change_of(model, "panda_hand_tcp"), q, targets, d)
     some = ("panda_joint1", "panda_joint2", "panda_joint4", "panda_joint6")
     of_some = along(change_of(model, "panda_hand_tcp", joints=some), q, targets, d)
     own = [model.idx_v[model.numbers[joint]] for joint in some]
-    for one, few, x in zip(found, of_some, q, strict=True):
+    for one, few, x in zip(changes, of_some, q, strict=True):
         J = pin.computeFrameJacobian(theirs, data, x, number, pin.LOCAL)
         np.testing.assert_allclose(one, np.linalg.pinv(J) @ d, rtol=1e-5, atol=1e-8)
         np.testing.assert_allclose(few[own], np.linalg.pinv(J[:, own]) @ d, rtol=1e-5, atol=1e-8)
@@ -120,10 +120,10 @@ def test_joints_at_limits_are_held():
     model, q, _ = load("panda", "panda_hand_tcp", 4)
     q[:2, 1], q[2, 5] = model.upper[1], model.lower[5] + 1e-7
     targets, d = tf.frame_placement(model, q, "panda_hand_tcp"), rng.normal(size=6)
-    found = along(change_of(model, "panda_hand_tcp"), q, targets, d)
-    assert not found[:2, 1].any()
-    assert found[2, 5] == 0.0
-    for one, x in zip(found, q, strict=True):
+    changes = along(change_of(model, "panda_hand_tcp"), q, targets, d)
+    assert not changes[:2, 1].any()
+    assert changes[2, 5] == 0.0
+    for one, x in zip(changes, q, strict=True):
         J = tf.frame_jacobian(model, x, "panda_hand_tcp")
         free = (x > model.lower + 1e-6) & (x < model.upper - 1e-6)
         np.testing.assert_allclose(one[free], np.linalg.pinv(J[:, free]) @ d, rtol=1e-4, atol=1e-7)
@@ -134,9 +134,9 @@ def test_joints_at_limits_are_held():
     quadruped, q, targets = load("solo12", "FL_FOOT", 2, floating=True)
     ends = np.full(quadruped.nq, -99.0), np.full(quadruped.nq, 99.0)
     ends[1][8] = q[0, 8]
-    found = along(change_of(quadruped, "FL_FOOT", limits=hashable(ends)), q[:1], targets[:1], d)[0]
-    assert found[8] == 0.0
-    assert found[[7, 9]].all()
+    changes = along(change_of(quadruped, "FL_FOOT", limits=hashable(ends)), q[:1], targets[:1], d)[0]
+    assert changes[8] == 0.0
+    assert changes[[7, 9]].all()
 
 
 def test_lost_rank_and_lost_targets():
@@ -149,11 +149,11 @@ def test_lost_rank_and_lost_targets():
     q = np.array([[0.3, 0.8, -0.5], [0.3, 0.8, -0.5], [0.2, 0.0, 0.0]])
     targets, d = tf.frame_placement(model, q, "tip"), rng.normal(size=6)
     status = np.array([[Status.SOLVED], [Status.STALLED], [Status.SOLVED]], float)
-    found = along(change_of(model, "tip"), q, targets, d, status)
+    changes = along(change_of(model, "tip"), q, targets, d, status)
     for k in (0, 2):
         expected = np.linalg.pinv(tf.frame_jacobian(model, q[k], "tip")) @ d
-        np.testing.assert_allclose(found[k], expected, rtol=1e-5)
-    assert np.isnan(found[1]).all()
+        np.testing.assert_allclose(changes[k], expected, rtol=1e-5)
+    assert np.isnan(changes[1]).all()
     for weights, lost in ((np.ones((3, 3)), True), (np.array([[1.0], [0.0], [1.0]]) * np.ones(3), False)):
         gradient = run(change_of(model, "tip"), "vjp", q, status, targets, weights)[2]
         assert np.isnan(gradient[1]).all() == lost

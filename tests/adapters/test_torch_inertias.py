@@ -72,9 +72,9 @@ def test_gradients_under_vmap_are_those_of_each_element(name):
     q, v, tau, _ = tensors(TREE, (4,))
     pi = scaled(TREE, (4,))
     each = grad(lambda pi, *x: getattr(torch_, name)(TREE, *x, inertias=pi).square().sum())
-    found = vmap(each)(pi, q, v, tau)
+    gradients = vmap(each)(pi, q, v, tau)
     wanted = torch.stack([each(*one) for one in zip(pi, q, v, tau, strict=True)])
-    torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-8)
+    torch.testing.assert_close(gradients, wanted, rtol=1e-10, atol=1e-8)
     (given,) = recorded(pi)
     getattr(torch_, name)(TREE, q, v, tau, inertias=given).square().sum().backward()
     torch.testing.assert_close(given.grad, wanted, rtol=1e-10, atol=1e-8)
@@ -114,10 +114,10 @@ def test_gradients_of_rollouts_are_those_of_steps(external):
         return torch_.rollout(TREE, q, v, tau, 0.01, 3, fext=forces, inertias=pi)
 
     def steps(q, v, tau, pi, _):
-        found = [(torch_.normalize(TREE, q), v)]
+        states = [(torch_.normalize(TREE, q), v)]
         for _ in range(3):
-            found.append(torch_.step(TREE, *found[-1], tau, 0.01, fext=forces, inertias=pi))
-        return tuple(torch.stack(each, 1) for each in zip(*found, strict=True))
+            states.append(torch_.step(TREE, *states[-1], tau, 0.01, fext=forces, inertias=pi))
+        return tuple(torch.stack(each, 1) for each in zip(*states, strict=True))
 
     totals = [sum(x.square().sum() for x in f(*given)) for f in (rollout, steps)]
     leaves = given if external else given[:4]
@@ -159,9 +159,9 @@ def test_float32_stays_float32():
     q, v, tau, _ = tensors(FIXED, (3,))
     pi = scaled(FIXED)
     each = grad(lambda pi, *x: torch_.forward_dynamics(FIXED, *x, inertias=pi).sum())
-    found, wanted = each(*(x.float() for x in (pi, q, v, tau))), each(pi, q, v, tau)
-    assert found.dtype == torch.float32
-    torch.testing.assert_close(found.double(), wanted, rtol=0, atol=1e-4 * float(wanted.abs().max()))
+    single, wanted = each(*(x.float() for x in (pi, q, v, tau))), each(pi, q, v, tau)
+    assert single.dtype == torch.float32
+    torch.testing.assert_close(single.double(), wanted, rtol=0, atol=1e-4 * float(wanted.abs().max()))
     with pytest.raises(tf.DtypeError, match="inertias has dtype"):
         torch_.forward_dynamics(FIXED, q, v, tau, inertias=pi.float())
 
@@ -171,9 +171,9 @@ def test_impossible_inertias_are_nan_in_their_element():
     pi = scaled(FIXED, (3,))
     wanted = torch_.forward_dynamics(FIXED, q, v, tau, inertias=pi)
     pi[1, -1, 0] = np.nan
-    found = torch_.forward_dynamics(FIXED, q, v, tau, inertias=pi)
-    assert found[1].isnan().all()
-    assert torch.equal(found[::2], wanted[::2])
+    qdd = torch_.forward_dynamics(FIXED, q, v, tau, inertias=pi)
+    assert qdd[1].isnan().all()
+    assert torch.equal(qdd[::2], wanted[::2])
 
 
 def test_errors():
@@ -191,8 +191,8 @@ def test_log_cholesky_coordinates():
     theta = torch.from_numpy(np.random.default_rng(9).normal(size=(4, 3, 10)))
     wanted = parameters.from_log_cholesky(theta.numpy())
     scale = np.abs(wanted).max(-1, keepdims=True)
-    for found in (torch_.from_log_cholesky(theta), vmap(torch_.from_log_cholesky)(theta)):
-        assert (np.abs(found.numpy() - wanted) <= 1e-15 * scale).all()
+    for inertias in (torch_.from_log_cholesky(theta), vmap(torch_.from_log_cholesky)(theta)):
+        assert (np.abs(inertias.numpy() - wanted) <= 1e-15 * scale).all()
     jacobians = vmap(torch.func.jacfwd(torch_.from_log_cholesky))(theta[0])
     wanted = parameters.log_cholesky_jacobian(theta[0].numpy())
     np.testing.assert_allclose(jacobians, wanted, rtol=1e-14, atol=1e-14)

@@ -86,8 +86,8 @@ def test_trajectories_and_their_gradients_are_those_of_the_program():
     q, v, tau, _ = (x[:3] for x in states())
     controls = np.repeat(tau[:, None], 6, axis=1)
     expected = KERNELS.rollout(q, v, controls, 1e-3)
-    found = torch_.rollout(KERNELS, *map(torch.from_numpy, (q, v, controls)), 1e-3)
-    for own, wanted in zip(found, expected, strict=True):
+    motion = torch_.rollout(KERNELS, *map(torch.from_numpy, (q, v, controls)), 1e-3)
+    for own, wanted in zip(motion, expected, strict=True):
         np.testing.assert_array_equal(own, wanted)
 
     def gradient(kernels, create_graph):

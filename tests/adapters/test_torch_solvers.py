@@ -27,13 +27,13 @@ def problem():
 def test_values_and_transforms(problem):
     model, targets, q0 = problem
     wanted = control.inverse_kinematics(model, targets.numpy(), FOOT, q0=q0.numpy())
-    found = torch_.inverse_kinematics(model, targets, FOOT, q0)
-    assert found.status.dtype is torch.int8
-    assert found.status.tolist() == wanted.status.tolist() == [0] * 4
-    assert (found.q.numpy() == wanted.q).all()
+    solution = torch_.inverse_kinematics(model, targets, FOOT, q0)
+    assert solution.status.dtype is torch.int8
+    assert solution.status.tolist() == wanted.status.tolist() == [0] * 4
+    assert (solution.q.numpy() == wanted.q).all()
     solve = lambda target, start: torch_.inverse_kinematics(model, target, FOOT, start).q  # noqa: E731
-    assert torch.equal(vmap(solve)(targets, q0), found.q)
-    assert torch.equal(solve(targets[0], q0[0]), found.q[0])
+    assert torch.equal(vmap(solve)(targets, q0), solution.q)
+    assert torch.equal(solve(targets[0], q0[0]), solution.q[0])
     backward, forward = (vmap(mode(solve))(targets, q0) for mode in (jacrev, jacfwd))
     np.testing.assert_allclose(backward, forward, rtol=1e-9, atol=1e-9)
     leaf, start = targets.clone().requires_grad_(), q0.clone().requires_grad_()
@@ -67,10 +67,10 @@ def test_motions_of_least_cost():
     model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
     cost = [control.StateCost([1.0], at="final"), control.ControlCost(weight=1e-2)]
     q0, v0, u = torch.zeros(3, 1), torch.zeros(1), torch.zeros(20, 1)
-    found = torch_.ilqr(model, q0.double(), v0.double(), u.double(), cost, 0.02)
+    motion = torch_.ilqr(model, q0.double(), v0.double(), u.double(), cost, 0.02)
     wanted = control.ilqr(model, q0.numpy(), v0.numpy(), u.numpy(), cost, 0.02)
     for name in ("q", "v", "u", "cost", "status"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
+        np.testing.assert_array_equal(getattr(motion, name), getattr(wanted, name))
     assert torch_.ilqr(model, q0, v0, u, cost, 0.02).u.dtype is torch.float32
     with pytest.raises(NotImplementedError, match="no derivatives of ilqr"):
         torch_.ilqr(model, q0.requires_grad_(), v0, u, cost, 0.02).cost.sum().backward()

@@ -57,11 +57,11 @@ def cells_of(tmp_path_factory):
         if engines not in reports:
             chosen = [ChosenEngine(name) for name in engines if engine_version(name)]
             reports[engines] = compare(Matrix(robots, chosen, QUANTITIES, samples=1))
-        found = {robot.name: [] for robot in robots}
+        by_name = {robot.name: [] for robot in robots}
         for cell in reports[engines].cells:
             if cell.engine == engine:
-                found[cell.robot].append(cell)
-        return found
+                by_name[cell.robot].append(cell)
+        return by_name
 
     return compared
 
@@ -72,14 +72,14 @@ def cells_of(tmp_path_factory):
 def test_every_engine_gets_the_right_word(engine, cells_of):
     if not engine_version(engine):
         pytest.skip(f"{engine} is not installed")
-    found, wrong = cells_of(engine), {}
+    by_blemish, wrong = cells_of(engine), {}
     for blemish in BLEMISHES:
         expected = {CAUSES[engine][blemish.name]} if blemish.name in CAUSES[engine] else set()
-        word = _word(blemish, found[blemish.name])
+        word = _word(blemish, by_blemish[blemish.name])
         if word != ("refused" if blemish.refusal else expected):
             wrong[blemish.name] = word
     assert wrong == {}
-    assert _word(BLEMISHES[0], found["plain"]) == set()
+    assert _word(BLEMISHES[0], by_blemish["plain"]) == set()
 
 
 def _word(blemish, cells):

@@ -182,8 +182,8 @@ def test_a_joint_with_other_freedoms_or_without_a_convention_is_named():
 def test_a_free_root_is_matched_beside_another_free_joint():
     mine = [replace(FREE, name="floating_base"), replace(FREE, name="ball", q=slice(7, 14), v=slice(6, 12))]
     theirs = [replace(FREE, name="root_joint"), replace(FREE, name="ball", q=slice(7, 14), v=slice(6, 12))]
-    found = pairs(theirs, mine, Base())
-    assert [pair.joint.name for pair in found] == ["floating_base", "ball"]
+    matched = pairs(theirs, mine, Base())
+    assert [pair.joint.name for pair in matched] == ["floating_base", "ball"]
 
 
 def test_a_base_that_is_always_there_is_left_out():

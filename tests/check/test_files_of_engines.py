@@ -31,7 +31,7 @@ def robot(tmp_path):
     return Robot("arm", path)
 
 
-def found(path, name):
+def resolved(path, name):
     """Return the file of a name, looked up in the folders above the file."""
     if name.startswith("package://"):
         inside = name.removeprefix("package://")
@@ -53,7 +53,7 @@ def test_a_rewriting_finds_what_the_original_finds(robot, tmp_path):
     assert folder in path.parents
     for name in ("package://arm_description/meshes/box.stl", "../meshes/box.stl"):
         assert name in text
-        assert found(path, name).read_text() == BOX
+        assert resolved(path, name).read_text() == BOX
 
 
 def test_paths_are_absolute_if_that_is_chosen(robot, tmp_path):

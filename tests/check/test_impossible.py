@@ -42,12 +42,12 @@ KINDS = ("json", "html", "junit", "sarif", "markdown")
 
 @pytest.mark.parametrize("blemish", BLEMISHES, ids=lambda blemish: blemish.name)
 def test_files_with_one_blemish_have_a_fault_only_if_a_part_cannot_exist(blemish, tmp_path):
-    found = faults_of(Robot("arm", blemish.write(tmp_path)))
+    faults = faults_of(Robot("arm", blemish.write(tmp_path)))
     expected = [(blemish.part, blemish.line, IMPOSSIBLE)] if blemish.impossible else []
     if blemish.refusal:
         expected = [("", blemish.line, IMPOSSIBLE if "mass" in blemish.refusal.split()[1:] else UNREADABLE)]
-    assert [(one.link or one.joint, one.line, one.word) for one in found] == expected
-    assert all(blemish.refusal + blemish.impossible in str(one) and not one.expected for one in found)
+    assert [(one.link or one.joint, one.line, one.word) for one in faults] == expected
+    assert all(blemish.refusal + blemish.impossible in str(one) and not one.expected for one in faults)
 
 
 WRIST = """<link name="hand"/><link name="tip"/><joint name="wrist" type="continuous"><parent link="lower"/>
@@ -66,9 +66,9 @@ WRIST = """<link name="hand"/><link name="tip"/><joint name="wrist" type="contin
 def test_joints_that_move_no_mass_are_named(kind, mimic, named, tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_text(ARM.replace("</robot>", WRIST.format(kind, mimic)), encoding="utf-8")
-    found = faults_of(Robot("arm", path, mimic=bool(mimic)))
-    assert [(one.joint, one.word, one.line > 20) for one in found] == [(n, IMPOSSIBLE, True) for n in named]
-    assert "moves no mass" in str(found[0])
+    faults = faults_of(Robot("arm", path, mimic=bool(mimic)))
+    assert [(one.joint, one.word, one.line > 20) for one in faults] == [(n, IMPOSSIBLE, True) for n in named]
+    assert "moves no mass" in str(faults[0])
     model = tf.Model.from_urdf(path, mimic=bool(mimic))
     with pytest.raises(tf.NotPositiveDefiniteError, match="moves no mass"):
         tf.forward_dynamics(model, tf.neutral(model), *np.zeros((2, model.nv)))
@@ -244,10 +244,10 @@ def test_a_file_that_is_compared_twice_has_its_faults_once():
 )
 def test_an_entry_about_a_robot_expects_its_faults(one, expected, stale):
     chosen = Configuration(expect=(one,), narrowed=True)
-    found = with_expectations(report(Fault("a", 3, "odd")), chosen, TODAY)
-    assert exit_status(found, ("impossible",)) == (not expected)
-    assert exit_status(found, ("disagrees",)) == 0
-    assert found.expectations[0]["stale"] == stale
+    judged = with_expectations(report(Fault("a", 3, "odd")), chosen, TODAY)
+    assert exit_status(judged, ("impossible",)) == (not expected)
+    assert exit_status(judged, ("disagrees",)) == 0
+    assert judged.expectations[0]["stale"] == stale
 
 
 def test_faults_of_files_of_other_packages_are_expected(tmp_path):

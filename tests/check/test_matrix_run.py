@@ -32,12 +32,12 @@ FIRST = 'if str(path).endswith("one.urdf"): '
 @pytest.fixture
 def robots(tmp_path):
     """Return two robots."""
-    found = []
+    written = []
     for name in ("one", "two"):
         path = tmp_path / f"{name}.urdf"
         path.write_text(f'<robot name="{name}">{link("a")}{link("b")}{joint("j", "a", "b")}</robot>')
-        found.append(Robot(name, path, False))
-    return found
+        written.append(Robot(name, path, False))
+    return written
 
 
 @pytest.fixture
@@ -66,27 +66,27 @@ def hanging(engine, tmp_path, monkeypatch):
     """Return an engine that hangs with the first robot; its time is up as soon as it hangs."""
     begun, left = tmp_path / "begun", Worker.seconds_left.fget
     hang = f'open({str(begun)!r}, "w").close(); print(flush=True); time.sleep(1000)'
-    found = ChosenEngine(engine("hangs", f"{FIRST}{hang}"), timeout=600.0)
+    chosen = ChosenEngine(engine("hangs", f"{FIRST}{hang}"), timeout=600.0)
 
     def seconds_left(worker):
-        if worker._timeout == found.timeout and begun.exists():
+        if worker._timeout == chosen.timeout and begun.exists():
             begun.unlink()
             worker._end = 0.0
         return left(worker)
 
     monkeypatch.setattr(Worker, "seconds_left", property(seconds_left))
-    return found
+    return chosen
 
 
 def test_a_crash_and_a_hang_cost_their_own_cells_only(robots, engine, hanging):
     dies = engine("dies", f"{FIRST}os.kill(os.getpid(), 11)")
     report = run(robots, dies, engine("good"), hanging, processes=True)
-    found = by_engine(report)
-    assert found["one", "dies", "H"].state == states.CRASHED
-    assert "SIGSEGV" in found["one", "dies", "H"].reason
-    assert found["one", "hangs", "H"].state == states.TIMED_OUT
+    judged = by_engine(report)
+    assert judged["one", "dies", "H"].state == states.CRASHED
+    assert "SIGSEGV" in judged["one", "dies", "H"].reason
+    assert judged["one", "hangs", "H"].state == states.TIMED_OUT
     for key in (("one", "good", "H"), ("two", "dies", "H"), ("two", "hangs", "H"), ("two", "good", "bias")):
-        assert found[key].state == states.AGREES, key
+        assert judged[key].state == states.AGREES, key
     assert [robot.name for robot in report.robots] == ["one", "two"]
     assert len(report.cells) == 2 * 3 * len(QUANTITIES)
 
@@ -102,10 +102,10 @@ def test_the_same_seed_gives_the_same_report(robots, engine):
 def test_an_engine_that_is_not_installed(robots, engine):
     path = engine("absent")
     Path(path).write_text("import no_such_engine\n")
-    found = by_engine(run(robots, path, engine("good"), processes=False))
-    assert found["two", "absent", "H"].state == states.NOT_INSTALLED
-    assert "no_such_engine" in found["two", "absent", "H"].reason
-    assert found["two", "good", "H"].state == states.AGREES
+    judged = by_engine(run(robots, path, engine("good"), processes=False))
+    assert judged["two", "absent", "H"].state == states.NOT_INSTALLED
+    assert "no_such_engine" in judged["two", "absent", "H"].reason
+    assert judged["two", "good", "H"].state == states.AGREES
 
 
 def test_an_engine_whose_import_fails_says_so_on_one_line(robots, tmp_path):
@@ -142,23 +142,23 @@ def test_a_simulation_obeys_the_seed_and_has_the_lines_of_its_joints(robots, eng
     text = "\ndef settings(path, floating, gravity, rng):\n    return [('limits', rng.random(), ('j',))]\n"
     path.write_text(path.read_text() + text)
     options = {"quantities": ("simulation",), "processes": False}
-    found = [run(robots[:1], str(path), seed=k, **options).cells[0].causes[0] for k in (1, 1, 2)]
-    assert found[0] == found[1]
-    assert found[0].effect != found[2].effect
-    assert found[0].lines == (1,)
+    causes = [run(robots[:1], str(path), seed=k, **options).cells[0].causes[0] for k in (1, 1, 2)]
+    assert causes[0] == causes[1]
+    assert causes[0].effect != causes[2].effect
+    assert causes[0].lines == (1,)
 
 
 def test_a_crash_that_robots_before_caused_is_repeated_in_a_new_process(robots, engine):
     path = engine("worn", "os.abort() if 'worn' in os.environ else os.environ.update(worn='1')")
-    found = by_engine(run(robots, path))
-    assert {found[name, "worn", "H"].state for name in ("one", "two")} == {states.AGREES}
+    judged = by_engine(run(robots, path))
+    assert {judged[name, "worn", "H"].state for name in ("one", "two")} == {states.AGREES}
 
 
 def test_a_file_that_lacks_a_part_of_the_protocol(robots, engine):
     path = engine("short")
     Path(path).write_text("NAME = 'short'\n")
-    found = by_engine(run(robots, path, processes=False))
-    assert "lacks READS" in found["one", "short", "H"].reason
+    judged = by_engine(run(robots, path, processes=False))
+    assert "lacks READS" in judged["one", "short", "H"].reason
 
 
 BROKEN = {  # name: text and reason
@@ -175,12 +175,12 @@ def test_a_broken_engine_is_not_taken_for_one_that_is_not_installed(robots, engi
         Path(engine(name)).write_text(f"{BROKEN[name][0]}\n")
     paths = [str(robots[0].path.with_name(f"{name}.py")) for name in names]
     report = run(robots, *paths, engine("good"), processes=processes)
-    found = by_engine(report)
+    judged = by_engine(report)
     assert "not installed" not in " ".join(versions(report))
     for name in names:
-        assert found["two", name, "H"].state == states.CRASHED
-        assert BROKEN[name][1] in found["two", name, "H"].reason
-    assert found["two", "good", "H"].state == states.AGREES
+        assert judged["two", name, "H"].state == states.CRASHED
+        assert BROKEN[name][1] in judged["two", name, "H"].reason
+    assert judged["two", "good", "H"].state == states.AGREES
 
 
 @pytest.mark.parametrize("python", ["missing", "folder", "dies"])
@@ -192,12 +192,12 @@ def test_an_interpreter_that_cannot_be_started_costs_one_engine_only(robots, eng
         place.write_text("#!/bin/sh\nexit 3\n")
         place.chmod(0o755)
     report = run(robots, ChosenEngine(engine("apart"), str(place)), engine("good"), processes=True)
-    found = by_engine(report)
+    judged = by_engine(report)
     reason = "its process died: exit status 3" if python == "dies" else f"cannot start {place}: "
     for name in ("one", "two"):
-        assert found[name, "apart", "H"].state == states.CRASHED
-        assert reason in found[name, "apart", "H"].reason
-        assert found[name, "good", "H"].state == states.AGREES
+        assert judged[name, "apart", "H"].state == states.CRASHED
+        assert reason in judged[name, "apart", "H"].reason
+        assert judged[name, "good", "H"].state == states.AGREES
     assert "not installed" not in " ".join(versions(report))
 
 
@@ -231,10 +231,10 @@ def test_engines_of_one_name_are_refused(robots, engine, tmp_path):
 
 def test_a_robot_that_no_reference_loads_is_excluded(robots, engine):
     robots[0].path.write_text("<robot")
-    found = by_engine(run(robots, engine("good"), processes=False))
-    assert found["one", "good", "H"].state == states.REFUSED  # by the stand-in, which has the same reader
+    judged = by_engine(run(robots, engine("good"), processes=False))
+    assert judged["one", "good", "H"].state == states.REFUSED  # by the stand-in, which has the same reader
     fault = "not well-formed XML: unclosed token: line 1, column 0"
     own = f"Pinocchio cannot load it: The file one.urdf does not contain a valid URDF model. ({fault})"
     reason = f"{fault}; no reference: pinocchio: {own}; treefactor: {fault}"
-    assert found["one", "good", "H"].reason == reason
-    assert found["two", "good", "H"].state == states.AGREES
+    assert judged["one", "good", "H"].reason == reason
+    assert judged["two", "good", "H"].state == states.AGREES

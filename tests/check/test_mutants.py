@@ -47,9 +47,9 @@ def test_the_engine_without_defect_agrees_in_every_quantity(dog):
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_defect_is_found_where_it_is_and_nowhere_else(dog, mutant):
     functions, wrong = MUTANTS[mutant]
-    found = states(judged(dog, **functions))
-    found = {name: state for name, state in found.items() if state != NOT_OFFERED}
-    assert found == dict.fromkeys(wrong, DISAGREES)
+    by_name = states(judged(dog, **functions))
+    by_name = {name: state for name, state in by_name.items() if state != NOT_OFFERED}
+    assert by_name == dict.fromkeys(wrong, DISAGREES)
 
 
 def test_an_engine_that_refuses_one_state_says_so(dog):
@@ -72,9 +72,9 @@ def test_an_engine_that_shows_its_inertias_is_explained_by_them(dog, change, cau
     cells = judged(dog, load=mutants.with_model(change), inertials=own.inertials)
     assert states(cells).keys() >= {"H", "bias", "momentum"}
     for name in states(cells):
-        found = {one.text: set(one.where) for one in cells[name].causes}
-        assert found.pop(cause) >= {"trunk", "hip", "slide"}
-        assert found in ({}, {tensors.MERGED: {"leg", "foot"}})
+        where = {one.text: set(one.where) for one in cells[name].causes}
+        assert where.pop(cause) >= {"trunk", "hip", "slide"}
+        assert where in ({}, {tensors.MERGED: {"leg", "foot"}})
 
 
 def test_a_link_on_a_fixed_joint_that_an_engine_loses_is_named(dog):
@@ -105,8 +105,8 @@ def test_an_engine_that_returns_its_buffers_agrees(dog):
 def test_a_reference_that_returns_its_buffers_keeps_the_values_of_every_state(dog):
     robot, right = dog
     engine = mutants.engine(**{name: mutants.buffered(getattr(own, name)) for name in ARRAYS})
-    found = compute_reference(engine, "mutant", robot, SAMPLES, 0)
-    for one, other in zip(found.samples, right.samples, strict=True):
+    reference = compute_reference(engine, "mutant", robot, SAMPLES, 0)
+    for one, other in zip(reference.samples, right.samples, strict=True):
         assert one.values.keys() == other.values.keys()
         assert all(np.array_equal(one.values[name], other.values[name]) for name in one.values)
 
@@ -114,8 +114,8 @@ def test_a_reference_that_returns_its_buffers_keeps_the_values_of_every_state(do
 def test_a_reference_that_changes_its_arguments_keeps_its_states(dog):
     robot, right = dog
     engine = mutants.engine(**{name: mutants.spoiling(getattr(own, name)) for name in ARRAYS})
-    found = compute_reference(engine, "mutant", robot, SAMPLES, 0)
-    for one, other in zip(found.samples, right.samples, strict=True):
+    reference = compute_reference(engine, "mutant", robot, SAMPLES, 0)
+    for one, other in zip(reference.samples, right.samples, strict=True):
         assert np.array_equal(one.q, other.q)
         assert all(np.array_equal(one.values[name], other.values[name]) for name in one.values)
 

@@ -39,8 +39,8 @@ def robot(tmp_path):
 def cells(engine, robot, ordinary=True):
     """Return the cells of an engine by quantity."""
     reference = compute_reference(own, "treefactor", robot, 2, 0, frozenset())
-    found = judge(Examination(engine, robot, reference, ALL_QUANTITIES), "defective", ordinary)
-    return {cell.quantity: cell for cell in found}
+    row = judge(Examination(engine, robot, reference, ALL_QUANTITIES), "defective", ordinary)
+    return {cell.quantity: cell for cell in row}
 
 
 def steps(cell):
@@ -48,40 +48,40 @@ def steps(cell):
 
 
 def test_an_engine_without_defects_agrees(robot):
-    found = cells(defective.engine(), robot)
-    assert {found[name].state for name in (*DYNAMICS, "tree", "placements", "Jacobians")} == {AGREES}
-    assert found["momentum"].state == found["simulation"].state == NOT_OFFERED
+    judged = cells(defective.engine(), robot)
+    assert {judged[name].state for name in (*DYNAMICS, "tree", "placements", "Jacobians")} == {AGREES}
+    assert judged["momentum"].state == judged["simulation"].state == NOT_OFFERED
 
 
 def test_invented_mass_is_found_at_the_links_without_inertial(robot):
-    found = cells(defective.engine(defective.invented_mass), robot)
+    judged = cells(defective.engine(defective.invented_mass), robot)
     for name in DYNAMICS:
-        assert found[name].state == EXPLAINED
-        assert steps(found[name]) == {"inertial": ("tool",)}
-        (cause,) = found[name].causes
+        assert judged[name].state == EXPLAINED
+        assert steps(judged[name]) == {"inertial": ("tool",)}
+        (cause,) = judged[name].causes
         assert cause.lines == (1 + URDF[: URDF.index('"tool"')].count("\n"),)
         assert cause.effect > 1e-3
-    assert found["placements"].state == AGREES
-    assert found["H"].ordinary > found["H"].allowed >= found["H"].error
+    assert judged["placements"].state == AGREES
+    assert judged["H"].ordinary > judged["H"].allowed >= judged["H"].error
 
 
 def test_mirrored_axes_are_found_at_the_joint_with_a_negative_axis(robot):
-    found = cells(defective.engine(defective.mirrored_axes), robot)
-    assert steps(found["placements"]) == {"joint frame": ("second",)}
+    judged = cells(defective.engine(defective.mirrored_axes), robot)
+    assert steps(judged["placements"]) == {"joint frame": ("second",)}
 
 
 def test_two_defects_are_distinguished(robot):
-    found = cells(defective.engine(defective.mirrored_axes, defective.invented_mass), robot)
-    assert steps(found["placements"]) == {"joint frame": ("second",)}
-    assert steps(found["gravity"]) == {"joint frame": ("second",), "inertial": ("tool",)}
+    judged = cells(defective.engine(defective.mirrored_axes, defective.invented_mass), robot)
+    assert steps(judged["placements"]) == {"joint frame": ("second",)}
+    assert steps(judged["gravity"]) == {"joint frame": ("second",), "inertial": ("tool",)}
 
 
 def test_a_refusal_is_explained_by_what_is_refused(robot):
-    found = cells(defective.engine(defective.refused_materials), robot)
-    assert found["H"].state == EXPLAINED
-    assert set(steps(found["H"])) == {"material"}
-    assert found["H"].reason == "materials are refused"
-    assert found["H"].ordinary is None
+    judged = cells(defective.engine(defective.refused_materials), robot)
+    assert judged["H"].state == EXPLAINED
+    assert set(steps(judged["H"])) == {"material"}
+    assert judged["H"].reason == "materials are refused"
+    assert judged["H"].ordinary is None
 
 
 def test_an_option_is_a_cause(robot):
@@ -101,9 +101,9 @@ def blemished(tmp_path):
 
 
 def test_a_number_that_is_written_anew_is_the_cause(blemished):
-    found = cells(defective.engine(defective.dropped_numbers), blemished)
+    judged = cells(defective.engine(defective.dropped_numbers), blemished)
     for name in DYNAMICS:
-        assert steps(found[name]) == {"inertial number": ("upper",)}
+        assert steps(judged[name]) == {"inertial number": ("upper",)}
 
 
 def test_an_edit_that_writes_numbers_anew_is_the_cause_of_the_rest_only(blemished):
@@ -111,17 +111,17 @@ def test_an_edit_that_writes_numbers_anew_is_the_cause_of_the_rest_only(blemishe
     blemished.path.write_text(
         blemished.path.read_text().replace('<parent link="lower"/>', '<parent link="upper"/>')
     )
-    found = cells(defective.engine(defective.dropped_numbers, defective.lost_links), blemished)
+    judged = cells(defective.engine(defective.dropped_numbers, defective.lost_links), blemished)
     for name in DYNAMICS:
-        assert steps(found[name]) == {"inertial number": ("upper",), "fixed joint": ("wrist",)}
+        assert steps(judged[name]) == {"inertial number": ("upper",), "fixed joint": ("wrist",)}
 
 
 def test_an_option_that_writes_the_file_anew_is_not_the_cause(blemished):
     """With its option, this engine drops no number, but the option is there for shapes."""
     options = {defective.dropped_numbers: "from_file", defective.heavy_shapes: "from_file"}
     engine = defective.engine(*options, options=options, REWRITES=frozenset({"from_file"}))
-    found = steps(cells(engine, blemished)["H"])
-    assert found == {"inertial number": ("upper",), "from_file": ()}
+    where = steps(cells(engine, blemished)["H"])
+    assert where == {"inertial number": ("upper",), "from_file": ()}
 
 
 def test_inertias_are_no_cause_if_the_reference_reads_the_file_otherwise(robot):
@@ -130,9 +130,9 @@ def test_inertias_are_no_cause_if_the_reference_reads_the_file_otherwise(robot):
     examination = Examination(
         engine, robot, compute_reference(_thin(), "thin", robot, 2, 0, frozenset()), ALL_QUANTITIES
     )
-    found = {cell.quantity: cell for cell in judge(examination, "right", True)}
-    assert found["H"].state == DISAGREES
-    assert found["H"].causes == ()
+    judged = {cell.quantity: cell for cell in judge(examination, "right", True)}
+    assert judged["H"].state == DISAGREES
+    assert judged["H"].causes == ()
 
 
 def _thin():
@@ -143,29 +143,29 @@ def test_what_nothing_repairs_disagrees(robot):
     def wrong(body, q):
         return 1.5 * own.mass_matrix(body, q)
 
-    found = cells(defective.engine(mass_matrix=wrong), robot)
-    assert found["H"].state == DISAGREES
-    assert "rounding" in found["H"].reason
-    assert found["bias"].state == AGREES
+    judged = cells(defective.engine(mass_matrix=wrong), robot)
+    assert judged["H"].state == DISAGREES
+    assert "rounding" in judged["H"].reason
+    assert judged["bias"].state == AGREES
 
 
 def test_a_file_that_is_never_loaded_is_refused(robot):
     def load(path, floating, gravity, options=frozenset()):
         raise defective.AdapterError(f"{path}: no such luck")
 
-    found = cells(defective.engine(load=load), robot)
-    assert found["H"].state == REFUSED
-    assert found["H"].reason == "no such luck"
+    judged = cells(defective.engine(load=load), robot)
+    assert judged["H"].state == REFUSED
+    assert judged["H"].reason == "no such luck"
 
 
 def test_an_answer_that_fails_is_reported_and_others_are_not_lost(robot):
     def fail(body, q):
         raise RuntimeError("no gravity today")
 
-    found = cells(defective.engine(gravity_forces=fail), robot)
-    assert found["gravity"].state == DISAGREES
-    assert found["gravity"].reason == "no answer: RuntimeError: no gravity today"
-    assert found["H"].state == AGREES
+    judged = cells(defective.engine(gravity_forces=fail), robot)
+    assert judged["gravity"].state == DISAGREES
+    assert judged["gravity"].reason == "no answer: RuntimeError: no gravity today"
+    assert judged["H"].state == AGREES
 
 
 def test_nan_is_never_rounding(robot):
@@ -176,13 +176,13 @@ def test_nan_is_never_rounding(robot):
 
 
 def test_a_tensor_is_named_where_no_rewriting_repairs_it(robot):
-    found = cells(defective.engine(defective.thin_bodies, inertials=own.inertials), robot)
-    assert found["H"].state == EXPLAINED
-    (cause,) = found["H"].causes
+    judged = cells(defective.engine(defective.thin_bodies, inertials=own.inertials), robot)
+    assert judged["H"].state == EXPLAINED
+    (cause,) = judged["H"].causes
     assert (cause.step, cause.where) == ("inertia", ("lower",))
     assert "tensor" in cause.text
 
 
 def test_without_the_ordinary_way_nothing_is_explained(robot):
-    found = cells(defective.engine(defective.invented_mass, defective.mirrored_axes), robot, ordinary=False)
-    assert {found[name].state for name in (*DYNAMICS, "placements")} == {AGREES}
+    judged = cells(defective.engine(defective.invented_mass, defective.mirrored_axes), robot, ordinary=False)
+    assert {judged[name].state for name in (*DYNAMICS, "placements")} == {AGREES}

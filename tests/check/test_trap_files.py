@@ -145,11 +145,11 @@ def cells_of(robots):
             names = [one.trap for one in KNOWN if one.engine == engine and (str(one) in QUICK) == quick]
             chosen = [robots[name] for name in (*([] if quick else ["plain", "floating"]), *names)]
             report = compare(Matrix(list(dict.fromkeys(chosen)), [ChosenEngine(engine)], samples=1))
-            found = {}
+            by_trap = {}
             for cell in report.cells:
                 if cell.quantity != "simulation" and cell.base == "fixed":
-                    found.setdefault(cell.robot, {})[cell.quantity] = cell
-            results[engine, quick] = found
+                    by_trap.setdefault(cell.robot, {})[cell.quantity] = cell
+            results[engine, quick] = by_trap
         return results[engine, quick][f"traps/{trap}"]
 
     return compared
@@ -198,8 +198,8 @@ def test_there_are_35_urdfs_of_one_to_five_links():
         top = ET.fromstring(trap.text)
         assert 1 <= len(top.findall("link")) <= 5, trap.name
         for tag in ("link", "joint"):
-            found = [one.get("name") for one in top.findall(tag)]
-            assert len(set(found)) == len(found), trap.name
+            own_names = [one.get("name") for one in top.findall(tag)]
+            assert len(set(own_names)) == len(own_names), trap.name
 
 
 def test_all_joint_frames_and_inertial_frames_are_turned():

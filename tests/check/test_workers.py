@@ -191,10 +191,10 @@ def test_a_cache_that_cannot_be_written_is_replaced(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file" / "cache"))
     worker = Worker()
     try:
-        found = [call(worker, os.getenv, name) for name in ("XDG_CACHE_HOME", "JAX_COMPILATION_CACHE_DIR")]
+        places = [call(worker, os.getenv, name) for name in ("XDG_CACHE_HOME", "JAX_COMPILATION_CACHE_DIR")]
     finally:
         worker.close()
-    assert all(Path(place).is_dir() and os.access(place, os.W_OK) for place in found)
+    assert all(Path(place).is_dir() and os.access(place, os.W_OK) for place in places)
 
 
 def test_an_engine_that_exits_in_this_process_costs_its_own_call_only():

@@ -44,10 +44,10 @@ def test_a_link_in_the_wrong_place_is_found_among_many(robot, wrong):
         pose[0, 3] += 1e-9 * (frame == wrong)
         return pose
 
-    found = cells(defective.engine(placement=placement), robot)
-    assert found["placements"].state in (DISAGREES, EXPLAINED)  # explained by the fixed joint of that link
-    assert [cause.where for cause in found["placements"].causes] in ([], [(f"mount{wrong[4:]}",)])
-    assert found["Jacobians"].state == AGREES
+    judged = cells(defective.engine(placement=placement), robot)
+    assert judged["placements"].state in (DISAGREES, EXPLAINED)  # explained by the fixed joint of that link
+    assert [cause.where for cause in judged["placements"].causes] in ([], [(f"mount{wrong[4:]}",)])
+    assert judged["Jacobians"].state == AGREES
 
 
 @pytest.mark.parametrize("wrong", [None, "lower"])
@@ -55,33 +55,33 @@ def test_nan_of_one_link_or_of_all_is_no_agreement(robot, wrong):
     def placement(body, q, frame):
         return own.placement(body, q, frame) * (np.nan if wrong in (None, frame) else 1.0)
 
-    found = cells(defective.engine(placement=placement), robot)["placements"]
-    assert found.state == DISAGREES
-    assert "not a number at the link" in found.reason
+    cell = cells(defective.engine(placement=placement), robot)["placements"]
+    assert cell.state == DISAGREES
+    assert "not a number at the link" in cell.reason
 
 
 @pytest.mark.parametrize("value", [0.0, np.zeros(1), np.zeros(7), np.zeros((1, 3))])
 def test_values_of_another_shape_are_not_broadcast(robot, value):
-    found = cells(defective.engine(com=lambda body, q: value), robot)
-    assert found["centre of mass"].state == DISAGREES
-    assert "expected (3,)" in found["centre of mass"].reason
-    assert found["H"].state == AGREES
+    judged = cells(defective.engine(com=lambda body, q: value), robot)
+    assert judged["centre of mass"].state == DISAGREES
+    assert "expected (3,)" in judged["centre of mass"].reason
+    assert judged["H"].state == AGREES
 
 
 def test_forces_with_superfluous_entries_are_refused(robot):
-    found = cells(
+    judged = cells(
         defective.engine(gravity_forces=lambda body, q: np.r_[own.gravity_forces(body, q), 1]), robot
     )
-    assert "expected (2,)" in found["gravity"].reason
+    assert "expected (2,)" in judged["gravity"].reason
 
 
 def test_any_exception_of_load_is_a_refusal(robot):
     def load(path, floating, gravity, options=frozenset()):
         raise KeyError("nothing works")
 
-    found = cells(defective.engine(load=load), robot)
-    assert found["H"].state == REFUSED
-    assert found["H"].reason == "KeyError: 'nothing works'"
+    judged = cells(defective.engine(load=load), robot)
+    assert judged["H"].state == REFUSED
+    assert judged["H"].reason == "KeyError: 'nothing works'"
 
 
 def test_an_engine_without_h_does_not_agree(robot):
@@ -109,10 +109,10 @@ def test_what_a_repaired_file_lacks_is_not_offered(robot):
     def com(body, q):
         raise defective.AdapterError("no centre of mass")
 
-    found = cells(defective.engine(defective.refused_materials, com=com), robot)
-    assert found["H"].state == EXPLAINED
-    assert found["centre of mass"].state == NOT_OFFERED
-    assert found["centre of mass"].reason == "no centre of mass"
+    judged = cells(defective.engine(defective.refused_materials, com=com), robot)
+    assert judged["H"].state == EXPLAINED
+    assert judged["centre of mass"].state == NOT_OFFERED
+    assert judged["centre of mass"].reason == "no centre of mass"
 
 
 def test_a_missing_root_link_is_not_taken_for_merged_links(robot):
@@ -129,6 +129,6 @@ def test_nothing_agrees_where_float32_has_no_correct_digit(robot):
 
     reference = replace(compute_reference(own, "treefactor", robot, 1, 0), condition=1e6)
     engine = defective.engine(acceleration=opposite, DTYPE="float32")
-    found = judge(Examination(engine, robot, reference, ("q̈", "H")), "defective")
-    assert [cell.state for cell in found] == [EXCLUDED, AGREES]
-    assert "float32" in found[0].reason
+    judged = judge(Examination(engine, robot, reference, ("q̈", "H")), "defective")
+    assert [cell.state for cell in judged] == [EXCLUDED, AGREES]
+    assert "float32" in judged[0].reason

@@ -309,8 +309,8 @@ def test_mechanisms_are_closed_as_they_are_assembled(name, tmp_path, monkeypatch
     signs = [f"{freedom}={sign}" for freedom, sign in written[0].branch]
     assert f"Signs of position_closure: {' '.join(signs)}\n" in capsys.readouterr().out
     closed = mechanisms.MECHANISMS[name]().closed
-    found = tf.compile(written[0]).position_closure(closed)
-    np.testing.assert_allclose(found, closed, rtol=0, atol=1e-12)
+    q = tf.compile(written[0]).position_closure(closed)
+    np.testing.assert_allclose(q, closed, rtol=0, atol=1e-12)
     freedom, sign = written[0].branch[-1]
     assert cli.main([*command, "--branch", f"{freedom}={-sign}"]) == 0
     assert written[1].branch == (*written[0].branch[:-1], (freedom, -sign))

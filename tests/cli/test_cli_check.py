@@ -207,9 +207,9 @@ def test_info_lists_frames_with_their_supports(tmp_path, capsys):
     assert f"{count} frames; --frames lists them" in capsys.readouterr().out
     assert cli.main(["info", "solo12", "--frames", "--json", str(file)]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    found = {line[1]: line[2:] for line in lines if len(line) > 3 and line[0].isdigit()}
-    assert found["HL_FOOT"] == ["HL_KFE", "body", "0-5,", "12-14"]
-    assert found["universe"] == ["base", "fixed_joint"]
+    frames = {line[1]: line[2:] for line in lines if len(line) > 3 and line[0].isdigit()}
+    assert frames["HL_FOOT"] == ["HL_KFE", "body", "0-5,", "12-14"]
+    assert frames["universe"] == ["base", "fixed_joint"]
     listed = json.loads(file.read_text())["frames"]
     assert [one["name"] for one in listed] == [frame.name for frame in model.frames]
     for one, frame in zip(listed, model.frames, strict=True):

@@ -28,15 +28,15 @@ def values(folder):
     return content, {one["name"]: one for one in content["parameters"]}
 
 
-def near(found, wanted):
+def near(estimate, wanted):
     """Return whether an estimate is near a value; the errors of filtered torques are not independent."""
-    return abs(found["value"] - wanted) < 5 * found["standard_deviation"] + 0.01
+    return abs(estimate["value"] - wanted) < 5 * estimate["standard_deviation"] + 0.01
 
 
 def test_parameters_friction_page_and_urdf_of_a_noisy_arm(folder, capsys):
     model = measured_arm.write(folder, noise=0.2)
     assert run("--physical", "--html", "--json", "fit.json", "--urdf", "new.urdf", "--cutoff", "20") == 0
-    content, found = values(folder)
+    content, parameters = values(folder)
     truth = measured_arm.true_model(model)
     for name, wanted in zip(
         ("viscous friction", "dry friction", "offset"),
@@ -44,14 +44,14 @@ def test_parameters_friction_page_and_urdf_of_a_noisy_arm(folder, capsys):
         strict=True,
     ):
         for joint, number in zip(("shoulder", "elbow"), wanted, strict=True):
-            assert near(found[f"{name} of {joint}"], number), (name, joint)
+            assert near(parameters[f"{name} of {joint}"], number), (name, joint)
     base = tf.base_parameters(model)
     rotors = np.array(measured_arm.ROTOR)
     right = base.values(np.concatenate([truth.parameters.ravel(), rotors]))
     before = base.values(np.concatenate([model.parameters.ravel(), 0 * rotors]))
     for name, wanted, file in zip(base.names, right, before, strict=True):
-        assert near(found[name], wanted), name
-        assert found[name]["before"] == pytest.approx(file, abs=1e-12)
+        assert near(parameters[name], wanted), name
+        assert parameters[name]["before"] == pytest.approx(file, abs=1e-12)
     whole = content["joints"][-1]
     assert whole["name"] == "all joints"
     assert whole["fit"] < 0.06
@@ -110,10 +110,10 @@ def test_what_the_motion_does_not_excite_is_named(folder, capsys):
         cells[2] = "0.3"  # the elbow stands still
     (folder / "motion.csv").write_text("\n".join(",".join(cells) for cells in still) + "\n")
     assert run("--json", "fit.json") == 1
-    content, found = values(folder)
+    content, parameters = values(folder)
     assert content["rank"] < len(content["parameters"])
     assert "viscous friction of elbow" in content["not_excited"]
-    assert found["viscous friction of elbow"]["value"] is None
+    assert parameters["viscous friction of elbow"]["value"] is None
     out = capsys.readouterr().out
     assert "not excited" in out
     assert "Failed: the motion does not excite" in out
@@ -153,9 +153,9 @@ def test_arrays_and_columns_that_are_chosen(folder):
     np.savez("motion.npz", q=q, v=v, tau=tau)
     options = ("--rate", "500", "--columns", "inertia", "viscous", "--json", "fit.json")
     assert cli.main(["identify", "arm.urdf", "motion.npz", *options]) == 0
-    content, found = values(folder)
-    assert not any("dry" in name for name in found)
-    assert found["viscous friction of shoulder"]["value"] == pytest.approx(1.2, abs=0.01)
+    content, parameters = values(folder)
+    assert not any("dry" in name for name in parameters)
+    assert parameters["viscous friction of shoulder"]["value"] == pytest.approx(1.2, abs=0.01)
     assert content["joints"][-1]["fit"] < 0.01
 
 

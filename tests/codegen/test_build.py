@@ -64,9 +64,9 @@ def compiled(arm):
     """Compare the compiled "crba" of the arm with NumPy."""
     model, program = arm
     program = replace(program, functions={"crba": program.functions["crba"]})
-    found = build.compiled(program)
-    assert_agrees(found, program, model)
-    return found
+    kernels = build.compiled(program)
+    assert_agrees(kernels, program, model)
+    return kernels
 
 
 def run(code):

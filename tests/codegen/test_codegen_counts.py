@@ -212,10 +212,10 @@ def test_fewer_than_pinocchio_on_casadi(place, function):
 @pytest.mark.parametrize("name", BEST)
 def test_no_more_than_the_best_known(name):
     for function, (mul, add, div) in BEST[name].items():
-        found = COUNTS[name][function]
-        assert found[0] <= mul
-        assert found[1] <= add
-        assert found[2] <= div
+        counts = COUNTS[name][function]
+        assert counts[0] <= mul
+        assert counts[1] <= add
+        assert counts[2] <= div
 
 
 def test_named_targets():

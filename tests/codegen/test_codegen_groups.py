@@ -75,9 +75,9 @@ def test_a_group_costs_less_and_returns_the_same(robot_name, group):
     alone = [counts[name_of(name)].total for name in parts]
     assert max(alone) < together < sum(alone)
     kernels, state = tf.compile(program), states(robot, 9)
-    found = kernels.call(parts, *taken(kernels, parts, *state))
-    assert len(found) == len(parts)
-    for name, own in zip(parts, found, strict=True):
+    results = kernels.call(parts, *taken(kernels, parts, *state))
+    assert len(results) == len(parts)
+    for name, own in zip(parts, results, strict=True):
         layout = {"layout": "packed"} if name == "crba" else {}
         expected = kernels.call(name, *taken(kernels, name, *state), **layout)
         assert own.shape == expected.shape
@@ -176,9 +176,9 @@ def test_results_of_no_one_and_three_axes(name):
     np.testing.assert_array_equal(deep.reshape(expected.shape), expected)
     spoiled = given[0].copy()
     spoiled[7, 0] = np.nan
-    found = kernels.call(name, spoiled, *given[1:])
-    assert np.isnan(found[7]).all()
-    np.testing.assert_array_equal(np.delete(found, 7, 0), np.delete(expected, 7, 0))
+    result = kernels.call(name, spoiled, *given[1:])
+    assert np.isnan(result[7]).all()
+    np.testing.assert_array_equal(np.delete(result, 7, 0), np.delete(expected, 7, 0))
     out = np.empty(shape)
     kernels.bind(name, *first, out=out)()
     np.testing.assert_allclose(out, expected[0], rtol=0, atol=1e-13)

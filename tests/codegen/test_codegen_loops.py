@@ -129,8 +129,8 @@ def test_loops_are_those_of_constraints(name):
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_counts(name):
-    found = {key: (c.mul, c.add, c.div, c.trig) for key, c in program(name).operations.items()}
-    assert found == COUNTS[name]
+    counts = {key: (c.mul, c.add, c.div, c.trig) for key, c in program(name).operations.items()}
+    assert counts == COUNTS[name]
 
 
 @pytest.mark.parametrize(("name", "legs"), [("stewart", 3), ("docking", 4)])
@@ -138,8 +138,8 @@ def test_matrix_loops_compute_the_same_and_take_more_operations(name, legs):
     model, tally = mechanism(name).model, Counter()
     dependent = np.arange(6, model.nv).reshape(6, legs).tolist()
     q, (v, tau) = closed(name, 1)[0], rates(model)
-    found = closures.evaluate(model, dependent, q, v[0], tau[0], tally)
-    assert_close(found, evaluate(program(name).functions["loops"], q, v[0], tau[0]))
+    parts = closures.evaluate(model, dependent, q, v[0], tau[0], tally)
+    assert_close(parts, evaluate(program(name).functions["loops"], q, v[0], tau[0]))
     count = tf.OperationCount(**tally)
     assert count == closures.operations(model, dependent)
     assert count.total > 6 * program(name).operations["loops"].total
@@ -153,7 +153,7 @@ def test_backends_agree(name, backend, tmp_path, monkeypatch):
     kernels = tf.compile(program(name), backend=backend)
     assert kernels.backend == backend
     q, (v, tau) = closed(name, 11), rates(model, 11)
-    for function, found in {
+    for function, results in {
         "loops": kernels.loops(q, v, tau),
         "loop_velocity": kernels.loop_velocity(q, v),
         "loop_step": kernels.loop_step(q),
@@ -161,7 +161,7 @@ def test_backends_agree(name, backend, tmp_path, monkeypatch):
     }.items():
         given = (q, v, tau)[: len(functions[function].inputs)]
         expected = np.array([evaluate(functions[function], *one) for one in zip(*given, strict=True)])
-        assert np.abs(found - expected).max() <= 1e-12 * max(1.0, np.abs(expected).max())
+        assert np.abs(results - expected).max() <= 1e-12 * max(1.0, np.abs(expected).max())
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -195,30 +195,30 @@ def test_joints_of_all_kinds_and_followers_in_coupled_loops():
 
 def test_loops_that_share_coordinates():
     """Check two loops on one arm: the second depends on dependent coordinates of the first."""
-    found = mechanism("four-bar").model
-    rod, at = found.joints[2].inertia, {"parent": 2, "p": (0.4, 0, 0)}
+    four_bar = mechanism("four-bar").model
+    rod, at = four_bar.joints[2].inertia, {"parent": 2, "p": (0.4, 0, 0)}
     more = [
-        replace(found.joints[1], name="second coupler", **at),
+        replace(four_bar.joints[1], name="second coupler", **at),
         tf.Joint("second rocker", "revolute", p=(0.9, 0, 0), axis=(0, 0, 1), inertia=rod),
     ]
-    tree = tf.Model([*found.joints, *more], found.gravity)
+    tree = tf.Model([*four_bar.joints, *more], four_bar.gravity)
     q = np.concatenate([mechanism("four-bar").closed, [0.0, 0.0]])
     q[3:] = -0.9, 1.9
     tip = dense.poses(tree, q, np.zeros(5))
     point = tip[4][0][0].T @ (tip[3][1][0] + tip[3][0][0] @ (0.5, 0, 0) - tip[4][1][0])
-    loops = [*found.loops, tf.Loop("second", "spherical", 3, 4, p1=(0.5, 0, 0), p2=point)]
+    loops = [*four_bar.loops, tf.Loop("second", "spherical", 3, 4, p1=(0.5, 0, 0), p2=point)]
     model = tf.Model(tree.joints, tree.gravity, loops=loops)
     for name in ("crank", "rocker", "second rocker"):
         assert_closes(model, generate(model, LOOP_FUNCTIONS, independent=[name]), [q])
 
 
 def test_independent_joints_can_be_chosen():
-    found = mechanism("five-bar")
-    chosen = generate(found.model, LOOP_FUNCTIONS, independent=["shoulder0", "elbow0"])
+    five_bar = mechanism("five-bar")
+    chosen = generate(five_bar.model, LOOP_FUNCTIONS, independent=["shoulder0", "elbow0"])
     assert chosen.independent == ("shoulder0", "elbow0")
-    assert_closes(found.model, chosen, closed("five-bar"))
-    joints = [replace(joint, body=f"link of {joint.name}") for joint in found.model.joints]
-    linked = tf.Model(joints, found.model.gravity, loops=found.model.loops)
+    assert_closes(five_bar.model, chosen, closed("five-bar"))
+    joints = [replace(joint, body=f"link of {joint.name}") for joint in five_bar.model.joints]
+    linked = tf.Model(joints, five_bar.model.gravity, loops=five_bar.model.loops)
     by_body = generate(linked, LOOP_FUNCTIONS, independent=["link of shoulder0", "link of elbow0"])
     assert by_body.independent == chosen.independent
     with pytest.raises(tf.CodegenError, match="independent 'link of elbow' is not a joint, body or freedom"):
@@ -296,7 +296,7 @@ def energy(model, q, v):
 
 def pinocchio_of(model: tf.Model) -> pin.Model:
     """Return the tree as a Pinocchio model."""
-    found = pin.Model()
+    theirs = pin.Model()
     for joint in model.joints:
         kind = {
             "revolute": lambda axis: pin.JointModelRevoluteUnaligned(axis),
@@ -304,11 +304,11 @@ def pinocchio_of(model: tf.Model) -> pin.Model:
             "universal": lambda axes: pin.JointModelUniversal(*axes),
             "freeflyer": lambda _: pin.JointModelFreeFlyer(),
         }[joint.kind]
-        i = found.addJoint(joint.parent + 1, kind(joint.axis), pin.SE3(joint.R, joint.p), joint.name)
+        i = theirs.addJoint(joint.parent + 1, kind(joint.axis), pin.SE3(joint.R, joint.p), joint.name)
         body = joint.inertia
-        found.appendBodyToJoint(i, pin.Inertia(body.mass, body.com, body.tensor), pin.SE3.Identity())
-    found.gravity.linear = model.gravity
-    return found
+        theirs.appendBodyToJoint(i, pin.Inertia(body.mass, body.com, body.tensor), pin.SE3.Identity())
+    theirs.gravity.linear = model.gravity
+    return theirs
 
 
 def pinocchio_accelerations(model: tf.Model, q, v, tau):

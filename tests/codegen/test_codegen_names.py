@@ -75,20 +75,20 @@ def test_the_short_name_means_the_same(kind, frame, data):
 @example({"frame_placement:" + "x" * 200, "frame_placement:" + "x" * 201})
 def test_different_names_have_different_symbols(names):
     forms = ("", "_x8", "_x8_groups", "_x8_live")
-    found = [f"{identifier(name)}{form}" for name in names for form in forms]
-    assert all(re.fullmatch("[A-Za-z_][A-Za-z0-9_]{0,119}", symbol) for symbol in found)
-    exported, blocks = [f"tf_{x}" for x in found], [f"{x}_{k}" for x in found for k in (1, 8, 18)]
+    symbols = [f"{identifier(name)}{form}" for name in names for form in forms]
+    assert all(re.fullmatch("[A-Za-z_][A-Za-z0-9_]{0,119}", symbol) for symbol in symbols)
+    exported, blocks = [f"tf_{x}" for x in symbols], [f"{x}_{k}" for x in symbols for k in (1, 8, 18)]
     assert len({*exported, *blocks}) == len(exported) + len(blocks)
 
 
 @given(names=st.sets(WORDS.map("frame_placement:{}".format), min_size=2, max_size=20))
 @example({"frame_placement:tool", "frame_placement:Tool", "frame_placement:TOOL", "frame_placement:hand"})
 def test_different_names_have_different_files_whatever_the_case(names):
-    found = file_names(sorted(names))
-    stems = [form for name in found for form in (name[:-2], f"{name[:-2]}_x8")]
+    files = file_names(sorted(names))
+    stems = [form for name in files for form in (name[:-2], f"{name[:-2]}_x8")]
     assert len({stem.casefold() for stem in stems}) == len(stems)
-    assert all(name.startswith(identifier(one)) for one, name in zip(sorted(names), found, strict=True))
-    assert "frame_placement__hand.c" in found or "frame_placement:hand" not in names
+    assert all(name.startswith(identifier(one)) for one, name in zip(sorted(names), files, strict=True))
+    assert "frame_placement__hand.c" in files or "frame_placement:hand" not in names
 
 
 def test_functions_of_frames_that_differ_by_case_have_files_of_their_own():

@@ -54,24 +54,24 @@ FUNCTIONS = [
 def arguments(model, program, function, count, seed=0):
     """Return arguments of so many configurations, that close loops if there are any."""
     rng = np.random.default_rng(seed)
-    found = {name: rng.normal(size=(count, size)) for name, size in function.inputs}
-    found["q"] = tf.random_configuration(model, rng, size=count)
+    by_name = {name: rng.normal(size=(count, size)) for name, size in function.inputs}
+    by_name["q"] = tf.random_configuration(model, rng, size=count)
     if model.loops:
         linkage = mechanisms.five_bar()
-        found["q"] = np.array([linkage.random(rng) for _ in range(count)])
-    if "pi" in found:
-        found["pi"] = program.parameters()[None] * rng.uniform(0.9, 1.1, (count, 1))
-    return [found[name] for name, _ in function.inputs]
+        by_name["q"] = np.array([linkage.random(rng) for _ in range(count)])
+    if "pi" in by_name:
+        by_name["pi"] = program.parameters()[None] * rng.uniform(0.9, 1.1, (count, 1))
+    return [by_name[name] for name, _ in function.inputs]
 
 
 def reference(program, name, given, out):
     """Compute with the interpreter, in the layout that the kernels write."""
-    found = tf.compile(program).call(name, *given, layout="packed" if name == "crba" else "dense")
+    result = tf.compile(program).call(name, *given, layout="packed" if name == "crba" else "dense")
     if name == "rnea_derivatives":
-        found = program.functions[name].evaluate(*given)
-    if isinstance(found, tuple):
-        found = np.concatenate([x.reshape(len(out), -1) for x in found], axis=1)
-    return np.asarray(found).reshape(out.shape)
+        result = program.functions[name].evaluate(*given)
+    if isinstance(result, tuple):
+        result = np.concatenate([x.reshape(len(out), -1) for x in result], axis=1)
+    return np.asarray(result).reshape(out.shape)
 
 
 @pytest.fixture(scope="module")

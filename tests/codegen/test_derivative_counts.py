@@ -65,8 +65,8 @@ def test_products_cost_a_few_times_the_function(name):
     for function, most in PER_RNEA.items():
         assert counts[function] <= most * counts["rnea"]
     assert counts["forward_dynamics_vjp"] <= 2.27 * counts["forward_dynamics"]
-    found = by_q_and_v(name), counts["forward_dynamics_derivatives"], counts["forward_dynamics_vjp"]
-    assert all(own <= theirs for own, theirs in zip(found, PROTOTYPES[name], strict=True))
+    totals = by_q_and_v(name), counts["forward_dynamics_derivatives"], counts["forward_dynamics_vjp"]
+    assert all(own <= theirs for own, theirs in zip(totals, PROTOTYPES[name], strict=True))
 
 
 @pytest.mark.parametrize("name", CASADI)

@@ -254,8 +254,11 @@ def test_square_roots_and_arc_tangents(output):
     given = {"q": np.linspace(-3, 3, 16).reshape(8, 2), "v": np.zeros((8, 2))}
     expected = evaluate(function, *arguments(function, given))
     compiled = build.compiled(program)
-    for found in (one(compiled.one("bias"), function, given), eight(compiled.lanes("bias"), function, given)):
-        np.testing.assert_allclose(found, expected, rtol=1e-15)
+    for result in (
+        one(compiled.one("bias"), function, given),
+        eight(compiled.lanes("bias"), function, given),
+    ):
+        np.testing.assert_allclose(result, expected, rtol=1e-15)
 
 
 def test_square_roots_belong_to_loops():
@@ -268,12 +271,12 @@ def test_a_nan_stays_in_its_lane_and_large_angles_are_reduced():
     compiled, function, given = build.compiled(program, ["rnea"]), program.functions["rnea"], states(model)
     given["q"][2] = 1e9 * np.arange(6)
     given["q"][5, 3] = np.nan
-    found = eight(compiled.lanes("rnea"), function, given)
-    assert np.isnan(found[5]).any()
+    tau = eight(compiled.lanes("rnea"), function, given)
+    assert np.isnan(tau[5]).any()
     given["q"][5, 3] = 0.0
     expected = evaluate(function, *arguments(function, given))
     others = np.arange(8) != 5
-    assert deviation(found[others], expected[others]) < 1e-12
+    assert deviation(tau[others], expected[others]) < 1e-12
 
 
 def test_a_program_read_from_a_file_is_the_same(tmp_path):
@@ -290,10 +293,10 @@ def test_accelerations_satisfy_the_equation_of_motion():
         compiled, given = build.compiled(program, ["forward_dynamics"]), states(model)
         function = program.functions["forward_dynamics"]
         H, h = tf.crba(model, given["q"]), tf.bias(model, given["q"], given["v"])
-        for found in (
+        for qdd in (
             one(compiled.one("forward_dynamics"), function, given),
             eight(compiled.lanes("forward_dynamics"), function, given),
         ):
-            residual = np.einsum("bij,bj->bi", H, found) + h - given["tau"]
-            norms = np.linalg.norm(H, axis=(1, 2)) * np.linalg.norm(found, axis=1) + np.linalg.norm(h, axis=1)
+            residual = np.einsum("bij,bj->bi", H, qdd) + h - given["tau"]
+            norms = np.linalg.norm(H, axis=(1, 2)) * np.linalg.norm(qdd, axis=1) + np.linalg.norm(h, axis=1)
             assert (np.linalg.norm(residual, axis=1) <= 1e-14 * norms).all(), name

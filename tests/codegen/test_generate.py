@@ -209,9 +209,9 @@ def test_unknown_functions(generate, capsys):
 
 def test_counts_as_json(generate, tmp_path):
     generate("--functions", "crba", "rnea", "--json", str(tmp_path / "counts"))
-    found = json.loads((tmp_path / "counts").read_text())
-    assert set(found["operations"]) == {"crba", "rnea"}
-    assert found["operations"]["rnea"]["trig"] == 1
+    counts = json.loads((tmp_path / "counts").read_text())
+    assert set(counts["operations"]) == {"crba", "rnea"}
+    assert counts["operations"]["rnea"]["trig"] == 1
 
 
 def test_a_base_that_floats(generate):

@@ -98,9 +98,9 @@ def test_a_stretched_arm_with_all_its_mass_at_the_tip():
     own, q = tf.compile(tf.Model([shoulder, elbow])), np.array([[0.3, 0.0], [0.3, 1.0]])
     for function in ("aba", "forward_dynamics", "minv"):
         given = {"q": q, "v": np.zeros(2), "tau": np.ones(2)}
-        found = call(own, function, given)
-        assert np.isnan(found[0]).all()
-        assert np.isfinite(found[1]).all()
+        results = call(own, function, given)
+        assert np.isnan(results[0]).all()
+        assert np.isfinite(results[1]).all()
         with pytest.raises(tf.NotPositiveDefiniteError, match="shoulder"):
             call(own, function, {**given, "q": q[0]})
 

@@ -177,7 +177,7 @@ def test_arc_tangents_are_exact_to_the_last_digits():
     q[:20000, :2] = rng.normal(size=(20000, 2))
     edges = np.array([(y, x) for y in (0.0, -0.0, 1.0, -1.0, 1e-310) for x in (0.0, -0.0, 1.0, -1.0, 1e-310)])
     q[: len(edges), :2] = edges
-    found = interpret(function, q, np.zeros((len(q), SIZES[1])))[:, 0]
+    angles = interpret(function, q, np.zeros((len(q), SIZES[1])))[:, 0]
     expected = np.arctan2(q[:, 0], q[:, 1])
-    assert (np.signbit(found) == np.signbit(expected)).all()
-    np.testing.assert_allclose(found, expected, rtol=5e-16, atol=5e-324)
+    assert (np.signbit(angles) == np.signbit(expected)).all()
+    np.testing.assert_allclose(angles, expected, rtol=5e-16, atol=5e-324)

@@ -167,8 +167,8 @@ def test_angles_of_any_size():
     model, program = robot("ur5_robot")
     function, given_states = program.functions["rnea"], states(model, 3)
     given_states["q"][0, 2], given_states["q"][1, 5] = 3e5, -1e9
-    found = one(build.compiled(program, ["rnea"]).one("rnea"), function, given_states)
-    assert deviation(found, evaluate(function, *arguments(function, given_states))) < 1e-12
+    tau = one(build.compiled(program, ["rnea"]).one("rnea"), function, given_states)
+    assert deviation(tau, evaluate(function, *arguments(function, given_states))) < 1e-12
 
 
 @needs_cc
@@ -199,7 +199,7 @@ def test_limbs_whose_pivots_are_not_positive():
     model = walker(np.random.default_rng(1), 4, 1, False)
     q, v, _, tau = (x[0] for x in states(model, 1).values())
     kernels = tf.compile(generate(model, ("forward_dynamics",), parameters="base"), backend="cc")
-    found = kernels.forward_dynamics(q, v, tau, kernels.program.parameters())
-    assert deviation(found, tf.forward_dynamics(model, q, v, tau)) < 1e-11
+    qdd = kernels.forward_dynamics(q, v, tau, kernels.program.parameters())
+    assert deviation(qdd, tf.forward_dynamics(model, q, v, tau)) < 1e-11
     with pytest.raises(tf.exceptions.NotPositiveDefiniteError):
         kernels.forward_dynamics(q, v, tau, kernels.program.parameters(-model.parameters))

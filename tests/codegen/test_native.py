@@ -48,8 +48,8 @@ def test_batches_of_any_size(backend, count, monkeypatch, tmp_path_factory):
     kernels = compile(program, names, backend)
     assert kernels.backend == backend
     for threads in (1, 2):
-        for name, found in results(kernels, given, num_threads=threads).items():
-            assert deviation(found, expected[name]) < 1e-13
+        for name, result in results(kernels, given, num_threads=threads).items():
+            assert deviation(result, expected[name]) < 1e-13
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
@@ -82,10 +82,10 @@ def test_invalid_configurations_of_a_group_do_not_change_others(monkeypatch):
     q, v, _, tau = states(model, 70).values()
     expected = kernels.forward_dynamics(q, v, tau)
     v[[3, 20, 69], 1] = np.nan
-    found = kernels.forward_dynamics(q, v, tau)
+    qdd = kernels.forward_dynamics(q, v, tau)
     good = np.isfinite(v).all(axis=1)
-    assert np.isnan(found[~good]).all()
-    assert np.array_equal(found[good], expected[good])
+    assert np.isnan(qdd[~good]).all()
+    assert np.array_equal(qdd[good], expected[good])
 
 
 @pytest.mark.parametrize(
@@ -113,10 +113,10 @@ def test_a_nan_stays_in_its_configuration(backend):
     kernels, q = compile(program, ["crba"], backend), states(model, 20)["q"]
     expected = kernels.crba(q)
     q[13, 3] = np.nan
-    found = kernels.crba(q)
-    assert np.isnan(found[13]).any()
+    H = kernels.crba(q)
+    assert np.isnan(H[13]).any()
     others = np.arange(20) != 13
-    np.testing.assert_array_equal(found[others], expected[others])
+    np.testing.assert_array_equal(H[others], expected[others])
 
 
 def test_the_interpreter_takes_the_place_of_a_missing_compiler(monkeypatch):

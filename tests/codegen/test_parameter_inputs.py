@@ -66,12 +66,12 @@ def assert_computes(robot, program, other, seed=0):
     expected |= {"crba": H, **dict.fromkeys(ACCELERATIONS, tf.forward_dynamics(other, q, v, x))}
     for name, function in program.functions.items():
         assert function.inputs[-1] == ("pi", pi.size)
-        found = function.evaluate(*(q, v, x)[: len(function.inputs) - 1], pi)
-        found = robot.tree.unpack(found) if name == "crba" else found
+        result = function.evaluate(*(q, v, x)[: len(function.inputs) - 1], pi)
+        result = robot.tree.unpack(result) if name == "crba" else result
         solved = name in (*ACCELERATIONS, "minv")
         scale = np.linalg.cond(H).max() if solved else 1.0  # of both, that have different roundings
         unit = np.abs(H).max() if name in ("bias", "rnea") else 0.0  # force of a unit acceleration
-        assert np.abs(found - expected[name]).max() <= RELATIVE * max(1.0, scale / 1e3) * (
+        assert np.abs(result - expected[name]).max() <= RELATIVE * max(1.0, scale / 1e3) * (
             np.abs(expected[name]).max() + unit
         ), name
 
@@ -128,8 +128,8 @@ def test_inputs_are_the_moments_of_transformed_bodies(name, kind):
     for variant, bodies in choice.stepped.items():
         values = np.append(choice.inputs[variant].values(robot), 0.0)
         moments = np.array([body.moments for body in bodies])
-        found = values[choice.inputs[variant].entries]
-        assert np.abs(found - moments).max() <= 1e-13 * np.abs(moments).max()
+        inputs = values[choice.inputs[variant].entries]
+        assert np.abs(inputs - moments).max() <= 1e-13 * np.abs(moments).max()
 
 
 @pytest.mark.parametrize("name", sweep(OPERATIONS, lambda name: name != "talos32"))
@@ -138,8 +138,8 @@ def test_operations_and_inputs(name):
         assert generate(model(name), function).operations[function].total == folded
         for (kind, zeros), expected in zip(WAYS, counts, strict=True):
             program = generate(model(name), function, parameters=kind, zeros=zeros)
-            found = program.operations[function].total, program.parameters().size
-            assert found == expected, (function, kind, zeros)
+            cost = program.operations[function].total, program.parameters().size
+            assert cost == expected, (function, kind, zeros)
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -230,8 +230,8 @@ def test_zeros_of_the_model():
     assert np.allclose(pi, 1.5 * program.parameters(), rtol=0, atol=1e-14)
     for name in ("rnea", "aba"):
         expected = getattr(tf, name)(heavier, q, v, x)
-        found = program.functions[name].evaluate(q, v, x, pi)
-        assert np.abs(found - expected).max() <= RELATIVE * np.abs(expected).max()
+        result = program.functions[name].evaluate(q, v, x, pi)
+        assert np.abs(result - expected).max() <= RELATIVE * np.abs(expected).max()
 
 
 def test_a_model_without_joints_and_one_that_is_its_own_input():

@@ -49,8 +49,8 @@ def kernels(backend="interp"):
 
 def robots(count):
     """Return robots like a ur5, and their parameters."""
-    found = [other_robot(model("ur5"), seed) for seed in range(count)]
-    return found, np.array([parameters(robot) for robot in found])
+    others = [other_robot(model("ur5"), seed) for seed in range(count)]
+    return others, np.array([parameters(robot) for robot in others])
 
 
 def given(name, count=COUNT):
@@ -67,18 +67,18 @@ def expected_of(name, robot, arguments):
     return getattr(tf, name)(robot, *arguments)
 
 
-def assert_close(found, expected):
-    assert found.shape == expected.shape
-    assert np.abs(found - expected).max() <= 1e-11 * np.abs(expected).max()
+def assert_close(results, expected):
+    assert results.shape == expected.shape
+    assert np.abs(results - expected).max() <= 1e-11 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("name", PARAMETRIC)
 def test_a_robot_in_every_element(backend, name):
     others, pi = robots(COUNT)
     own, arguments = kernels(backend), given(name)
-    found = getattr(own, name)(*arguments, own.program.parameters(pi))
+    results = getattr(own, name)(*arguments, own.program.parameters(pi))
     expected = [expected_of(name, robot, [x[k] for x in arguments]) for k, robot in enumerate(others)]
-    assert_close(found, np.array(expected))
+    assert_close(results, np.array(expected))
 
 
 @pytest.mark.parametrize("name", PARAMETRIC)
@@ -109,8 +109,8 @@ def test_one_robot_for_all_elements_and_for_one(backend, name):
 def test_the_same_as_compiled_recursions_with_these_parameters(name):
     robot = model("ur5")
     pi = robot.parameters * np.random.default_rng(0).uniform(0.5, 2.0, (COUNT, robot.njoints, 1))
-    found = getattr(kernels(), name)(*given(name), kernels().program.parameters(pi))
-    assert_close(found, getattr(tf, name)(robot, *given(name), inertias=tf.Inertias(robot, pi)))
+    results = getattr(kernels(), name)(*given(name), kernels().program.parameters(pi))
+    assert_close(results, getattr(tf, name)(robot, *given(name), inertias=tf.Inertias(robot, pi)))
 
 
 def test_a_model_with_other_parameters_has_the_same_program():
@@ -125,16 +125,16 @@ def test_a_model_with_other_parameters_has_the_same_program():
 def test_one_state_of_many_robots():
     others, pi = robots(COUNT)
     q, v, a = (x[0] for x in given("rnea"))
-    found = kernels().rnea(q, v, a, kernels().program.parameters(pi))
-    assert_close(found, np.array([tf.rnea(robot, q, v, a) for robot in others]))
+    tau = kernels().rnea(q, v, a, kernels().program.parameters(pi))
+    assert_close(tau, np.array([tf.rnea(robot, q, v, a) for robot in others]))
 
 
 @pytest.mark.parametrize("layout", ["dense", "packed", "lanes"])
 def test_layouts(layout):
     (robot,), pi = robots(1)
     q = given("crba")[0]
-    found = kernels().crba(q, kernels().program.parameters(pi[0]), layout=layout)
-    assert_close(found, tf.crba(robot, q, layout=layout))
+    H = kernels().crba(q, kernels().program.parameters(pi[0]), layout=layout)
+    assert_close(H, tf.crba(robot, q, layout=layout))
 
 
 def test_groups_share_their_inputs():
@@ -150,8 +150,8 @@ def test_a_nan_stays_in_its_robot(backend):
     _, pi = robots(COUNT)
     pi[4, 2, 0] = np.nan
     own = kernels(backend)
-    found = own.aba(*given("aba"), own.program.parameters(pi))
-    assert np.flatnonzero(np.isnan(found).any(axis=1)).tolist() == [4]
+    qdd = own.aba(*given("aba"), own.program.parameters(pi))
+    assert np.flatnonzero(np.isnan(qdd).any(axis=1)).tolist() == [4]
 
 
 def test_a_robot_with_a_pivot_that_is_not_positive():
@@ -159,8 +159,8 @@ def test_a_robot_with_a_pivot_that_is_not_positive():
     pi[7] *= -1.0
     own = kernels()
     given_, x = given("aba"), own.program.parameters(pi)
-    found = own.aba(*given_, x)
-    assert np.flatnonzero(np.isnan(found).any(axis=1)).tolist() == [7]
+    qdd = own.aba(*given_, x)
+    assert np.flatnonzero(np.isnan(qdd).any(axis=1)).tolist() == [7]
     with pytest.raises(tf.NotPositiveDefiniteError, match="wrist_3_joint"):
         own.aba(*(array[7] for array in given_), x[7])
     assert np.isfinite(own.rnea(*given("rnea"), x)).all()

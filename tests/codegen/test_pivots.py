@@ -98,11 +98,11 @@ def test_a_single_call_names_the_joint_and_a_batch_goes_on(backend, bad, functio
     for size in (1, 7, 8, 9, 63, 64, 65):
         q = np.tile(good, (size, 1))
         q[size // 2] = bad
-        found = call(kernels, function, q)
-        assert np.isnan(found[size // 2]).all()
+        results = call(kernels, function, q)
+        assert np.isnan(results[size // 2]).all()
         q[size // 2] = good
         others = np.arange(size) != size // 2
-        np.testing.assert_array_equal(found[others], call(kernels, function, q)[others])
+        np.testing.assert_array_equal(results[others], call(kernels, function, q)[others])
 
 
 def test_a_bound_call_names_the_joint(backend):
@@ -143,8 +143,8 @@ def test_kernels_say_what_they_are():
 
 def test_large_arguments_are_not_a_pivots_fault(backend):
     robot, v = arms(), np.array([1e200, 0.0, 0.0, 0.0])
-    found = compiled_arms(backend).aba(np.array([0.3, 1.0, 0.3, 1.0]), v, np.zeros(4))
-    assert not np.isfinite(found).all()
+    qdd = compiled_arms(backend).aba(np.array([0.3, 1.0, 0.3, 1.0]), v, np.zeros(4))
+    assert not np.isfinite(qdd).all()
     assert not np.isfinite(tf.aba(robot, [0.3, 1.0, 0.3, 1.0], v, np.zeros(4))).all()
 
 
@@ -167,11 +167,11 @@ def test_every_pivot_that_is_not_constant_is_in_the_program(name):
 def test_pivots_that_are_not_positive_numbers(backend, sign):
     kernels = tf.compile(inverse(sign), backend=backend)
     pivots = np.array([2.0, -2.0, 0.0, -0.0, 1e-320, -1e-320, 1e308, -1e308, 1e-300, 0.5])
-    found = kernels.minv(sign * pivots[:, None])[:, 0, 0]
+    inverses = kernels.minv(sign * pivots[:, None])[:, 0, 0]
     good = np.isin(pivots, [2.0, 1e308, 1e-300, 0.5])
-    np.testing.assert_allclose(found[good], 1 / pivots[good], rtol=1e-15)
-    assert np.isnan(found[~good]).all()
-    for pivot, expected in zip(pivots, found, strict=True):
+    np.testing.assert_allclose(inverses[good], 1 / pivots[good], rtol=1e-15)
+    assert np.isnan(inverses[~good]).all()
+    for pivot, expected in zip(pivots, inverses, strict=True):
         if np.isfinite(expected):
             assert kernels.minv(np.array([sign * pivot])) == expected
         else:

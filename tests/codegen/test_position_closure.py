@@ -38,9 +38,10 @@ COUNTS = {  # mul, add, div, sqrt, trig
 @pytest.fixture(scope="module")
 def programs():
     """Return mechanisms and their programs on the branch of the mechanism's own closure."""
-    found = {name: MECHANISMS[name]() for name in MECHANISMS}
+    mechanisms = {name: MECHANISMS[name]() for name in MECHANISMS}
     return {
-        name: (one, generate(one.model, "position_closure", branch=one.closed)) for name, one in found.items()
+        name: (one, generate(one.model, "position_closure", branch=one.closed))
+        for name, one in mechanisms.items()
     }
 
 
@@ -85,13 +86,13 @@ def test_mechanisms_close_as_by_hand_and_by_newton(programs, name, backend, tmp_
     kernels, q = compile(program, backend=backend), configurations(mechanism, 20)
     open_q = opened(mechanism.model, program, q, 0.3)
     assert residual(mechanism.model, open_q) > 0.01
-    found = kernels.position_closure(open_q)
+    closed_q = kernels.position_closure(open_q)
     assert kernels.backend == backend
-    assert residual(mechanism.model, found) < CLOSED
-    assert_same(mechanism.model, found, q)
+    assert residual(mechanism.model, closed_q) < CLOSED
+    assert_same(mechanism.model, closed_q, q)
     near = newton(mechanism.model, program, opened(mechanism.model, program, q[0], 0.01))
-    assert_same(mechanism.model, near, found[0], CLOSED)
-    np.testing.assert_allclose(kernels.position_closure(open_q[3]), found[3], rtol=0, atol=1e-14)
+    assert_same(mechanism.model, near, closed_q[0], CLOSED)
+    np.testing.assert_allclose(kernels.position_closure(open_q[3]), closed_q[3], rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", COUNTS)
@@ -107,20 +108,20 @@ def assert_closes(model: tf.Model, q, independent, seed: int):
     program = generate(model, "position_closure", variants="both", independent=independent, branch=q)
     function = program.functions["position_closure"]
     free = [k for k, freedom in enumerate(model.tree.names) if freedom in program.independent]
-    found = evaluate(function, q)
-    assert residual(model, found) < 1e-9
-    assert_same(model, found, q, 1e-6)
+    closed_q = evaluate(function, q)
+    assert residual(model, closed_q) < 1e-9
+    assert_same(model, closed_q, q, 1e-6)
     step = np.zeros(model.nv)
     step[free] = 0.02 * np.random.default_rng(seed).normal(size=len(free))
     moved = tf.integrate(model, q, step)
-    found = evaluate(function, moved)
-    if np.isfinite(found).all():
-        assert residual(model, found) < 1e-9
+    closed_q = evaluate(function, moved)
+    if np.isfinite(closed_q).all():
+        assert residual(model, closed_q) < 1e-9
         near = newton(model, program, moved)
         if np.isfinite(near).all() and residual(model, near) < CLOSED:
             other = generate(model, "position_closure", variants="both", independent=independent, branch=near)
             if other.branch == program.branch:  # near singular positions it may change the branch
-                assert_same(model, near, found, 1e-6)
+                assert_same(model, near, closed_q, 1e-6)
     return program
 
 
@@ -169,14 +170,14 @@ def test_loops_are_closed_in_an_order_in_which_each_is_determined(seed):
 
 def test_both_branches_close_and_differ():
     mechanism = MECHANISMS["four-bar"]()
-    found = []
+    branches = []
     for sign in (1, -1):
         program = generate(mechanism.model, "position_closure", branch={"coupler": sign})
         assert program.branch == (("coupler", sign),)
         q = compile(program).position_closure(mechanism.closed)
         assert residual(mechanism.model, q) < CLOSED
-        found.append(q)
-    assert np.abs(found[0] - found[1]).max() > 0.1
+        branches.append(q)
+    assert np.abs(branches[0] - branches[1]).max() > 0.1
 
 
 @pytest.mark.parametrize("name", ["stewart", "docking"])
@@ -200,8 +201,8 @@ def test_without_a_branch_it_is_that_of_a_closed_neutral_configuration(slider, s
     q = tf.neutral(model)
     loop = held(model, q, "ring", "spherical", 1, 2)
     model = tf.Model(model.joints, model.gravity, loops=[loop])
-    found = compile(generate(model, "position_closure")).position_closure(q)
-    assert_same(model, found, q)
+    closed_q = compile(generate(model, "position_closure")).position_closure(q)
+    assert_same(model, closed_q, q)
 
 
 @settings(max_examples=20)
@@ -275,8 +276,8 @@ def test_programs_are_stored_with_their_branch(programs, tmp_path):
     for copy in (Program.load(tmp_path / "docking.npz"), pickle.loads(pickle.dumps(program))):
         assert copy.branch == program.branch
         assert len(copy.branch) == 18
-        found = compile(copy).position_closure(mechanism.closed)
-        np.testing.assert_array_equal(found, compile(program).position_closure(mechanism.closed))
+        closed_q = compile(copy).position_closure(mechanism.closed)
+        np.testing.assert_array_equal(closed_q, compile(program).position_closure(mechanism.closed))
 
 
 def test_a_call_is_bound(programs):

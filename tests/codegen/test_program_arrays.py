@@ -136,8 +136,8 @@ def test_results_in_the_memory_of_arguments(backend, shift):
     expected = call(own, "forward_dynamics", given)
     big = np.zeros((72 + shift, 6))
     big[shift:] = given["tau"]
-    found = call(own, "forward_dynamics", {**given, "tau": big[shift:]}, out=big[:72])
-    np.testing.assert_array_equal(found, expected)
+    qdd = call(own, "forward_dynamics", {**given, "tau": big[shift:]}, out=big[:72])
+    np.testing.assert_array_equal(qdd, expected)
 
 
 @pytest.mark.parametrize("shared", ["q", "v", "tau"])
@@ -148,8 +148,8 @@ def test_vectors_that_all_configurations_share(backend, shared, order):
         given = {key: np.array(x, order=order) for key, x in states("freeflyer", count).items()}
         one = given[shared][0].copy()
         expected = call(own, "forward_dynamics", {**given, shared: np.tile(one, (count, 1))})
-        found = call(own, "forward_dynamics", {**given, shared: one})
-        np.testing.assert_array_equal(found, expected)
+        qdd = call(own, "forward_dynamics", {**given, shared: one})
+        np.testing.assert_array_equal(qdd, expected)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -162,11 +162,11 @@ def test_what_is_not_finite_stays_in_its_configuration(backend, order, value):
     for k, (key, where) in enumerate(bad.items()):
         given[key][where[0], k], given[key][where[1], -1] = value, value
     given["q"][77, 3:7] *= 1.001
-    found = call(own, "forward_dynamics", given, out=np.zeros((count, len(expected[0])), order=order))
+    qdd = call(own, "forward_dynamics", given, out=np.zeros((count, len(expected[0])), order=order))
     bad = sorted([77, *bad["q"], *bad["v"], *bad["tau"]])
-    assert np.isnan(found[bad]).all()
+    assert np.isnan(qdd[bad]).all()
     good = np.setdiff1d(np.arange(count), bad)
-    np.testing.assert_array_equal(found[good], expected[good])
+    np.testing.assert_array_equal(qdd[good], expected[good])
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -80,8 +80,10 @@ MODELS = ("every kind", "followers", "circle", "roots", "ur5", "solo12")
 def state(robot):
     """Return one random state, and weights and changes, by name of the argument."""
     rng = np.random.default_rng(3)
-    found = dict(zip(("v", "a", "w", "dq", "dv", "da", "dtau"), rng.normal(size=(7, robot.nv)), strict=True))
-    return found | {"q": tf.random_configuration(robot, rng), "tau": found["a"]}
+    vectors = dict(
+        zip(("v", "a", "w", "dq", "dv", "da", "dtau"), rng.normal(size=(7, robot.nv)), strict=True)
+    )
+    return vectors | {"q": tf.random_configuration(robot, rng), "tau": vectors["a"]}
 
 
 def taken(name, given):
@@ -89,11 +91,11 @@ def taken(name, given):
     return [given[argument] for argument in ARGUMENTS[name]]
 
 
-def assert_close(found, expected, tolerance):
+def assert_close(matrix, expected, tolerance):
     """Assert that the entries of a matrix agree, relative to those of the same row and column."""
     rows, columns = np.abs(expected).max(axis=1), np.abs(expected).max(axis=0)
     bound = tolerance * np.sqrt(np.outer(rows, columns)) + ROUNDING * rows.max()
-    assert (np.abs(found - expected) <= bound).all()
+    assert (np.abs(matrix - expected) <= bound).all()
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -135,9 +137,9 @@ def test_the_hessian_is_that_of_differences_with_50_digits(name):
     kernels, given = tf.compile(program), state(robot)
     x = np.array([given[z] for z in ("dq", "dv", "da")])
     y = np.random.default_rng(5).normal(size=(3, *x.shape))
-    found = np.tensordot(y, kernels.rnea_hvp(*taken("rnea_hvp", given)), 2)
+    curvature = np.tensordot(y, kernels.rnea_hvp(*taken("rnea_hvp", given)), 2)
     expected = oracle.hessian_differences(robot, *taken("rnea_vjp", given), x, y)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=SECOND * np.abs(expected).max())
+    np.testing.assert_allclose(curvature, expected, rtol=0, atol=SECOND * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("name", ["every kind", "followers", "ur5"])
@@ -146,8 +148,8 @@ def test_the_hessian_is_symmetric(name):
     given = state(robot)
     units = np.zeros((3 * robot.nv, 3, robot.nv))
     units.reshape(-1, 3 * robot.nv)[...] = np.eye(3 * robot.nv)
-    found = tf.compile(program).rnea_hvp(*taken("rnea_vjp", given), *np.moveaxis(units, 1, 0))
-    H = np.concatenate(found, axis=-1)
+    columns = tf.compile(program).rnea_hvp(*taken("rnea_vjp", given), *np.moveaxis(units, 1, 0))
+    H = np.concatenate(columns, axis=-1)
     np.testing.assert_allclose(H, H.T, rtol=0, atol=1e-13 * np.abs(H).max())
     assert not H[-robot.nv :, robot.nv :].any()  # linear in a, and by v and a nothing
 
@@ -186,15 +188,15 @@ def test_backends_agree_and_nan_stays_in_its_configuration(backend, monkeypatch,
         arguments = taken(name, given)
         expected = evaluate(program.functions[name], *arguments).reshape(SIZE, -1)
         layout = {"layout": "packed"} if name == "rnea_derivatives" else {}
-        found = getattr(kernels, name)(*arguments, **layout)
-        found = found if isinstance(found, tuple) else (found,)
-        flat = np.concatenate([x.reshape(SIZE, -1) for x in found], axis=1)
+        results = getattr(kernels, name)(*arguments, **layout)
+        results = results if isinstance(results, tuple) else (results,)
+        flat = np.concatenate([x.reshape(SIZE, -1) for x in results], axis=1)
         assert np.isnan(flat[4]).all()
         good = np.arange(SIZE) != 4
         scale = np.abs(expected[good]).max()
         np.testing.assert_allclose(flat[good], expected[good], rtol=0, atol=1e-10 * scale)
         one = getattr(kernels, name)(*(x[9] for x in arguments), **layout)
-        for single, many in zip(one if isinstance(one, tuple) else (one,), found, strict=True):
+        for single, many in zip(one if isinstance(one, tuple) else (one,), results, strict=True):
             np.testing.assert_allclose(single, many[9], rtol=0, atol=1e-10 * scale)
 
 
@@ -252,13 +254,13 @@ def test_kernels_return_what_the_functions_of_their_names_do(name):
         assert getattr(kernels, name)(*(x[0] for x in arguments))._fields == own._fields
     else:
         own, theirs = (own,), (theirs,)
-    for found, expected in zip(own, theirs, strict=True):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+    for result, expected in zip(own, theirs, strict=True):
+        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
     if name == "rnea_derivatives":
         packed = kernels.rnea_derivatives(*arguments, layout="packed")
         others = tf.rnea_derivatives(robot, *arguments, layout="packed")
-        for found, expected in zip(packed, others, strict=True):
-            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+        for result, expected in zip(packed, others, strict=True):
+            np.testing.assert_allclose(result, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
 
 
 def test_the_part_of_velocities_is_homogeneous():
@@ -268,8 +270,8 @@ def test_the_part_of_velocities_is_homogeneous():
     q, v, _ = (x[0] for x in states(robot, 1))
     still = np.zeros(robot.nv)
     expected = 2.0 * (tf.bias(robot, q, v) - tf.bias(robot, q, still))
-    found = kernels.rnea_derivatives(q, v, still)[1] @ v
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+    forces = kernels.rnea_derivatives(q, v, still)[1] @ v
+    np.testing.assert_allclose(forces, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
 
 
 def test_groups_share_what_values_and_derivatives_have_in_common():

@@ -38,10 +38,10 @@ def given(model, count):
 
 
 def assert_motions(own, expected):
-    for found, wanted in zip(own, expected, strict=True):
-        assert found.shape == wanted.shape
+    for states, wanted in zip(own, expected, strict=True):
+        assert states.shape == wanted.shape
         scale = 1e-12 * max(1.0, np.abs(wanted).max(initial=0.0))
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=scale)
+        np.testing.assert_allclose(states, wanted, rtol=0, atol=scale)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -57,13 +57,13 @@ def test_rollouts_equal_those_of_the_recursions(name, method, backend):
     for k, count in enumerate((1, 8, 16, 64) if len(q) > 64 else (1, 2)):
         part = slice(k, k + count)
         some = kernels.rollout(q[part], v[part], tau[part], H, method=method, num_threads=2)
-        for found, wanted in zip(some, own, strict=True):
-            np.testing.assert_array_equal(found, wanted[part])
+        for states, wanted in zip(some, own, strict=True):
+            np.testing.assert_array_equal(states, wanted[part])
     state = q.copy(), v.copy()
     for t in range(STEPS):
         kernels.step(*state, tau[:, t], H, method, out=state)
-    for found, wanted in zip(state, own, strict=True):
-        np.testing.assert_array_equal(found, wanted[:, -1])
+    for states, wanted in zip(state, own, strict=True):
+        np.testing.assert_array_equal(states, wanted[:, -1])
 
 
 def test_what_is_not_finite_stays_in_its_motion(backend):

@@ -42,11 +42,11 @@ def test_sines_are_accurate_next_to_multiples_of_a_right_angle():
     sine, cosine = np.empty_like(x), np.empty_like(x)
     compute = ctypes.CFUNCTYPE(None, ctypes.c_ssize_t, FLOATS, FLOATS, FLOATS)(sincos_address(True))
     compute(x.size, *addresses(x, sine, cosine))
-    for found, exact in ((sine, np.sin(x.astype(float))), (cosine, np.cos(x.astype(float)))):
-        assert np.abs(found - exact).max() < 9e-8
+    for values, exact in ((sine, np.sin(x.astype(float))), (cosine, np.cos(x.astype(float)))):
+        assert np.abs(values - exact).max() < 9e-8
         small = np.abs(x) < 10
         ulp = np.spacing(np.abs(exact[small]).astype(np.float32))
-        assert (np.abs(found[small] - exact[small]) / ulp).max() < 2.0
+        assert (np.abs(values[small] - exact[small]) / ulp).max() < 2.0
 
 
 @pytest.mark.parametrize("x", [2e5, -3e7, np.inf, np.nan])

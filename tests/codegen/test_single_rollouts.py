@@ -25,9 +25,9 @@ def backend(request):
 
 
 def assert_same(own, expected) -> None:
-    for found, wanted in zip(own, expected, strict=True):
-        assert found.dtype == np.float32
-        np.testing.assert_array_equal(found, wanted)
+    for motion, wanted in zip(own, expected, strict=True):
+        assert motion.dtype == np.float32
+        np.testing.assert_array_equal(motion, wanted)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -39,10 +39,10 @@ def test_errors_after_fifty_steps_are_those_of_rounding(name, method, backend):
     computed = tf.compile(model, ["forward_dynamics"], backend, dtype=np.float32).rollout(
         q, v, tau, H, method=method
     )
-    for found, wanted, median, most in zip(computed, exact, (2.5e-7, 8e-7), (1e-6, 4e-5), strict=True):
-        assert found.dtype == np.float32
-        assert found.shape == wanted.shape
-        error = np.linalg.norm(found - wanted, axis=-1) / np.linalg.norm(wanted, axis=-1)
+    for motion, wanted, median, most in zip(computed, exact, (2.5e-7, 8e-7), (1e-6, 4e-5), strict=True):
+        assert motion.dtype == np.float32
+        assert motion.shape == wanted.shape
+        error = np.linalg.norm(motion - wanted, axis=-1) / np.linalg.norm(wanted, axis=-1)
         assert np.median(error[:, -1]) < median
         assert error.max() < most
     if model.nq > model.nv:
@@ -59,9 +59,9 @@ def test_every_kind_of_joint(name, method, backend):
     computed = tf.compile(model, ["forward_dynamics"], backend, dtype=np.float32).rollout(
         q, v, tau, 0.01, method=method
     )
-    for found, wanted in zip(computed, exact, strict=True):
-        assert found.dtype == np.float32
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=3e-6 * max(1.0, np.abs(wanted).max()))
+    for motion, wanted in zip(computed, exact, strict=True):
+        assert motion.dtype == np.float32
+        np.testing.assert_allclose(motion, wanted, rtol=0, atol=3e-6 * max(1.0, np.abs(wanted).max()))
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -49,8 +49,8 @@ def test_every_stage_computes_what_the_program_does(robot, names):
         layout = {"layout": "packed"} if name == "crba" else {}
         expected = np.ravel(getattr(kernels, name)(*arguments.values(), **layout))
         for stage in ("2-used", "3-gathered", "4-instructions"):
-            found = executed(texts[f"{name}-{stage}.txt"], **arguments)
-            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
+            result = executed(texts[f"{name}-{stage}.txt"], **arguments)
+            np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
         variant = function.variant.split(",")[0]
         recorded = set(statements(texts[f"{variant}-1-recorded.txt"]))
         used = statements(texts[f"{name}-2-used.txt"])

@@ -53,14 +53,14 @@ APPLY = {
 
 def complex_rows(function, arguments):
     """Return the result of a function for complex arguments."""
-    found = function.value.astype(complex)
+    values = function.value.astype(complex)
     for row, op in enumerate(function.op):
         a, b = function.a[row], function.b[row]
         if OPERATIONS[op] == "INPUT":
-            found[row] = arguments[a][b]
+            values[row] = arguments[a][b]
         elif OPERATIONS[op] != "CONST":
-            found[row] = APPLY[OPERATIONS[op]](found[a], found[b] if is_binary(op) else 0.0)
-    return function.sign * found[function.output]
+            values[row] = APPLY[OPERATIONS[op]](values[a], values[b] if is_binary(op) else 0.0)
+    return function.sign * values[function.output]
 
 
 @st.composite
@@ -100,10 +100,10 @@ def test_any_function_is_differentiated_both_ways(function, seed):
     w = rng.normal(size=3)
     moved = [a + 1j * STEP * da for a, da in zip(x, dx, strict=True)]
     expected = complex_rows(function, moved).imag / STEP
-    found = evaluate(directional(function), *x, *dx)
+    change = evaluate(directional(function), *x, *dx)
     slope = evaluate(gradient(function), *x, w)
-    scale = np.abs(found).max() + np.abs(slope).max() + np.abs(w) @ np.abs(found) + 1.0
-    np.testing.assert_allclose(found, expected, rtol=0, atol=EXACT * scale)
+    scale = np.abs(change).max() + np.abs(slope).max() + np.abs(w) @ np.abs(change) + 1.0
+    np.testing.assert_allclose(change, expected, rtol=0, atol=EXACT * scale)
     np.testing.assert_allclose(slope @ np.concatenate(dx), w @ expected, rtol=0, atol=EXACT * scale)
 
 
@@ -138,11 +138,11 @@ def test_functions_that_close_loops(name):
     ahead, behind = (
         evaluate(function, *(a + s * h * da for a, da in zip(x, dx, strict=True))) for s in (1, -1)
     )
-    found, slope = evaluate(directional(function), *x, *dx), evaluate(gradient(function), *x, w)
-    scale = np.abs(found).max()
-    np.testing.assert_allclose(found, (ahead - behind) / (2 * h), rtol=0, atol=1e-7 * scale)
+    change, slope = evaluate(directional(function), *x, *dx), evaluate(gradient(function), *x, w)
+    scale = np.abs(change).max()
+    np.testing.assert_allclose(change, (ahead - behind) / (2 * h), rtol=0, atol=1e-7 * scale)
     bound = EXACT * np.abs(slope) @ np.abs(np.concatenate(dx))
-    assert abs(w @ found - slope @ np.concatenate(dx)) <= bound
+    assert abs(w @ change - slope @ np.concatenate(dx)) <= bound
 
 
 def four_bar():
@@ -163,19 +163,19 @@ def test_coupled_loops_with_a_follower_are_differentiated():
     rng = np.random.default_rng(2)
     v, tau, w, dv, dtau = rng.normal(size=(5, robot.nv))
     still = np.zeros(robot.nq)
-    found = evaluate(directional(function), q, v, tau, still, dv, dtau)
+    dqdd = evaluate(directional(function), q, v, tau, still, dv, dtau)
     slope = evaluate(gradient(function), q, v, tau, w)[robot.nq :]
     change = np.concatenate([dv, dtau])
-    assert abs(w @ found - slope @ change) <= 1e-10 * np.abs(slope) @ np.abs(change)
+    assert abs(w @ dqdd - slope @ change) <= 1e-10 * np.abs(slope) @ np.abs(change)
 
 
 def test_guards_are_not_differentiated_and_pivots_keep_their_freedoms():
     """The reciprocals of pivots stay guarded: NaN for a bad pivot, and only there."""
     robot = model("ur5")
     function = generate(robot, ["minv"]).functions["minv"]
-    found = gradient(function)
+    derived = gradient(function)
     freedoms = {abs(b) for b in function.b[function.op == RECIP]}
-    assert {abs(b) for b in found.b[found.op == RECIP]} == freedoms
+    assert {abs(b) for b in derived.b[derived.op == RECIP]} == freedoms
     table = Table()
     x = table.input(0, 0)
     mine = gradient(function_of([reciprocal(x, 4)], table, [1]))

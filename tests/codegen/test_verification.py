@@ -94,31 +94,31 @@ def test_a_model_without_joints():
 
 
 def test_elements_have_the_names_of_their_matrices():
-    robot, found = model("ur5"), {}
+    robot, names_of = model("ur5"), {}
     tips = [robot.joints[-1].name]
     for one in verifiable(robot, available(robot, tips), tips, "plain"):
         assert len(set(one.names)) == len(one.names) == one.function.output.size
         assert (np.diff(one.function.output) >= 0).all()
-        found[one.function.variant, one.function.name] = {name.split("[")[0] for name in one.names}
+        names_of[one.function.variant, one.function.name] = {name.split("[")[0] for name in one.names}
     motion, articulated = {"cs", "w", "dw", "a", "rate", "f", "F", "tau"}, {"M", "C", "I", "U", "D", "step"}
-    assert found["plain", "rnea"] == motion | {"rnea"}
-    assert found["plain", "crba"] == {"cs", "Kc", "hc", "Izz", "H", "crba"}
-    assert found["plain", "aba"] == (motion - {"F", "tau"}) | articulated | {"pA", "u", "dV", "aba"}
-    assert {"H", "L", "1/D", "y", "forward_dynamics"} < found["plain, factor", "forward_dynamics"]
-    assert {"L", "1/D", "P", "minv"} < found["plain, aba", "minv"]
-    assert {"E", "tip", "Y", "delassus"} < found["plain, aba", "delassus"]
+    assert names_of["plain", "rnea"] == motion | {"rnea"}
+    assert names_of["plain", "crba"] == {"cs", "Kc", "hc", "Izz", "H", "crba"}
+    assert names_of["plain", "aba"] == (motion - {"F", "tau"}) | articulated | {"pA", "u", "dV", "aba"}
+    assert {"H", "L", "1/D", "y", "forward_dynamics"} < names_of["plain, factor", "forward_dynamics"]
+    assert {"L", "1/D", "P", "minv"} < names_of["plain, aba", "minv"]
+    assert {"E", "tip", "Y", "delassus"} < names_of["plain, aba", "delassus"]
 
 
 def test_matrices_of_the_reduction_have_names():
-    model, found = MECHANISMS["docking"]().model, {}
+    model, matrices = MECHANISMS["docking"]().model, {}
     for one in verifiable(model, LOOP_FUNCTIONS, variants="plain"):
         assert len(set(one.names)) == len(one.names) == one.function.output.size
-        found[one.function.variant, one.function.name] = {name.split("]")[0] + "]" for name in one.names}
-    names = found["plain, second", "loops"]
+        matrices[one.function.variant, one.function.name] = {name.split("]")[0] + "]" for name in one.names}
+    names = matrices["plain, second", "loops"]
     groups = {f"{matrix}[{group}]" for matrix in ("M", "force") for group in ("head0", "head5", "hub 0")}
     groups |= {"K[head5]", "J[hub 0]", "g[head5]"}
     assert groups | {"H_x[5]", "u_x[5]", "L_x[5]", "1/D_x[5]", "y_x[5]", "v[9]", "tau[all]"} <= names
-    assert {"Jd[head5]", "K[head5]", "gap[head5]"} <= found["plain, own", "loop_step"]
+    assert {"Jd[head5]", "K[head5]", "gap[head5]"} <= matrices["plain, own", "loop_step"]
 
 
 def test_tables_name_their_elements():

@@ -22,8 +22,8 @@ CASES = closed_cases()
 AXES = ("LOCAL", "LOCAL_WORLD_ALIGNED")
 
 
-def error(found, expected, least=1e-9):
-    return np.abs(found - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), least)
+def error(result, expected, least=1e-9):
+    return np.abs(result - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), least)
 
 
 def least_scales(model, q):
@@ -33,14 +33,14 @@ def least_scales(model, q):
 
 def check(model, q, v, tau, contacts=(), s=0.0, fext=None, bound=COMPLEX):
     expected = constrained.forward_dynamics_derivatives(model, q, v, tau, contacts, s, fext)
-    found = constraints.forward_dynamics_derivatives(
+    derivatives = constraints.forward_dynamics_derivatives(
         model, q, v, tau, fext, s, contacts=contacts, with_value=True
     )
     a, forces = constraints.forward_dynamics(model, q, v, tau, fext, s, contacts=contacts)
     assert error(a, expected[-2]) < bound
     assert error(forces, expected[-1]) < bound
     scales = least_scales(model, q)
-    for name, ours, theirs in zip(found._fields, found, expected, strict=True):
+    for name, ours, theirs in zip(derivatives._fields, derivatives, expected, strict=True):
         assert ours.shape == theirs.shape, name
         assert error(ours, theirs, scales.get(name, 1e-9)) < bound, name
 
@@ -59,7 +59,7 @@ def differences(function, n, h=2e-4):
 
 def check_differences(model, q, v, tau, **given):
     """Compare with differences of `forward_dynamics`, also where rows depend on each other."""
-    found = constraints.forward_dynamics_derivatives(model, q, v, tau, **given)
+    derivatives = constraints.forward_dynamics_derivatives(model, q, v, tau, **given)
 
     def dynamics(q, v, tau):
         return constraints.forward_dynamics(model, q, v, tau, **given)
@@ -70,7 +70,9 @@ def check_differences(model, q, v, tau, **given):
         *differences(lambda step: dynamics(q, v, tau + step), model.nv),
     ]
     scales = least_scales(model, q)
-    for name, ours, theirs in zip(found._fields, found, expected[::2] + expected[1::2], strict=True):
+    for name, ours, theirs in zip(
+        derivatives._fields, derivatives, expected[::2] + expected[1::2], strict=True
+    ):
         assert error(ours, theirs, scales.get(name, 1e-9)) < DIFFERENCES, name
 
 
@@ -98,8 +100,8 @@ def test_one_contact_of_random_trees(model, seed, reference):
     last = model.njoints - 1
     moved = len(model.support(model.frame(model.joints[last].name)))
     contact = RigidContact(tf.Frame("end", last, *frame_of(seed)), "3D", reference)
-    found = constraints.forward_dynamics_derivatives(model, q, v, tau, fext, contacts=[contact])
-    assert all(np.isfinite(x).all() for x in found)
+    derivatives = constraints.forward_dynamics_derivatives(model, q, v, tau, fext, contacts=[contact])
+    assert all(np.isfinite(x).all() for x in derivatives)
     if moved > 3:
         size = np.linalg.svd(tf.frame_jacobian(model, q, contact.frame)[:3], compute_uv=False)
         if size[-1] > 1e-2 * size[0]:
@@ -145,8 +147,8 @@ def test_derivatives_are_pinocchios(contacts):
     names = "ddq_dq", "ddq_dv", "ddq_dtau", "dlambda_dq", "dlambda_dv", "dlambda_dtau"
     expected = [*(getattr(data, name) for name in names), a, forces]
     ours = [RigidContact(a, kind, axes, -1 if b is None else b) for kind, axes, a, b in contacts]
-    found = constraints.forward_dynamics_derivatives(model, q, v, tau, contacts=ours, with_value=True)
-    for name, x, y in zip(found._fields, found, expected, strict=True):
+    derivatives = constraints.forward_dynamics_derivatives(model, q, v, tau, contacts=ours, with_value=True)
+    for name, x, y in zip(derivatives._fields, derivatives, expected, strict=True):
         assert error(x, y) < (COMPLEX if len(contacts) == 2 else PINOCCHIO), name
 
 
@@ -182,10 +184,10 @@ def test_rows_are_those_of_the_loop_kernel():
     model = random_loops(MIXED, 0)
     q, v, *_ = arguments(model, 0)
     expected = constraints.loop_rows(model, q, v)
-    found = constrained.rows(model, q, v, np.zeros(model.nv))
-    assert error(found[0], expected.residual) < COMPLEX
-    assert error(found[1], expected.dense() @ v) < COMPLEX
-    assert error(found[2], expected.bias) < COMPLEX
+    rows = constrained.rows(model, q, v, np.zeros(model.nv))
+    assert error(rows[0], expected.residual) < COMPLEX
+    assert error(rows[1], expected.dense() @ v) < COMPLEX
+    assert error(rows[2], expected.bias) < COMPLEX
 
 
 def test_drives_with_loops_and_contacts():
@@ -235,12 +237,12 @@ def test_batches_of_several_blocks():
     model = tf.Model(MIXED.joints, MIXED.gravity)
     q, v, tau, fext = arguments(model, 1, (70,))
     contacts = [RigidContact(tf.Frame("end", 8, *frame_of(1)))]
-    found = constraints.forward_dynamics_derivatives(
+    derivatives = constraints.forward_dynamics_derivatives(
         model, *(x.reshape(2, 35, *x.shape[1:]) for x in (q, v, tau, fext)), contacts=contacts
     )
     for at, k in (((0, 0), 0), ((1, 34), 69)):
         one = constraints.forward_dynamics_derivatives(model, q[k], v[k], tau[k], fext[k], contacts=contacts)
-        for name, x, y in zip(found._fields, found, one, strict=True):
+        for name, x, y in zip(derivatives._fields, derivatives, one, strict=True):
             assert x.shape == (2, 35, *y.shape), name
             assert error(x[at], y) < COMPLEX, name
 
@@ -252,32 +254,32 @@ def test_a_base_far_away_changes_nothing():
     q, v, tau, fext = arguments(near, 1)
     ends = [tf.Frame(f"end {k}", joint, *frame_of(k)) for k, joint in enumerate((8, 5, 6))]
     contacts = [RigidContact(ends[0], "6D"), RigidContact(ends[1], "3D", "LOCAL", ends[2])]
-    found, expected = (
+    derivatives, expected = (
         constraints.forward_dynamics_derivatives(model, q, v, tau, fext, contacts=contacts)
         for model in (far, near)
     )
-    for name, x, y in zip(found._fields, found, expected, strict=True):
+    for name, x, y in zip(derivatives._fields, derivatives, expected, strict=True):
         assert error(x, y) < 1e-12, name
 
 
 def test_without_constraints_these_are_the_derivatives_of_forward_dynamics():
     model = tf.Model(MIXED.joints, MIXED.gravity)
     q, v, tau, fext = arguments(model, 1)
-    found = constraints.forward_dynamics_derivatives(model, q, v, tau, fext, with_value=True)
+    derivatives = constraints.forward_dynamics_derivatives(model, q, v, tau, fext, with_value=True)
     expected = tf.forward_dynamics_derivatives(model, q, v, tau, fext, with_value=True)
-    for x, y in zip([*found[:3], found.a], expected, strict=True):
+    for x, y in zip([*derivatives[:3], derivatives.a], expected, strict=True):
         assert error(x, y) < COMPLEX
-    assert found.forces.shape == (0,)
-    assert found.dforces_dq.shape == (0, model.nv)
+    assert derivatives.forces.shape == (0,)
+    assert derivatives.dforces_dq.shape == (0, model.nv)
 
 
 @pytest.mark.parametrize("lead", [(), (0,), (3,), (2, 0)])
 @pytest.mark.parametrize("model", [tf.Model([]), MIXED], ids=["no joints", "loops"])
 def test_any_number_of_states_of_any_model(model, lead):
     q, v = np.broadcast_to(tf.neutral(model), (*lead, model.nq)), np.zeros((*lead, model.nv))
-    found = constraints.forward_dynamics_derivatives(model, q, v, v, with_value=True)
-    assert found.da_dq.shape == found.da_dtau.shape == (*lead, model.nv, model.nv)
-    assert found.dforces_dv.shape == (*found.forces.shape, model.nv)
+    derivatives = constraints.forward_dynamics_derivatives(model, q, v, v, with_value=True)
+    assert derivatives.da_dq.shape == derivatives.da_dtau.shape == (*lead, model.nv, model.nv)
+    assert derivatives.dforces_dv.shape == (*derivatives.forces.shape, model.nv)
 
 
 def test_wrong_contacts_are_named():

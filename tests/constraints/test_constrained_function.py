@@ -23,18 +23,18 @@ def contacts(reference="LOCAL"):
     return RigidContact(ends[0], "6D", reference), RigidContact(ends[1], "3D", reference, ends[2])
 
 
-def error(found, expected):
-    return np.abs(found - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), 1e-9)
+def error(result, expected):
+    return np.abs(result - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), 1e-9)
 
 
 def check_general_path(model, given, held, s):
     """Compare a batch with the general path, and its states with single calls."""
-    found = constraints.forward_dynamics_derivatives(
+    derivatives = constraints.forward_dynamics_derivatives(
         model, *given, stabilization=s, contacts=held, with_value=True
     )
     expected = derivatives_of_states(prepared_rows(loops_of(model), held), list(given), s)
     scale = np.abs(tf.inverse_inertia(model, given[0])).max()
-    for name, x, y in zip(found._fields, found, expected, strict=True):
+    for name, x, y in zip(derivatives._fields, derivatives, expected, strict=True):
         assert x.shape == y.shape, name
         assert np.abs(x - y).max(initial=0.0) < BOUND * max(np.abs(y).max(initial=0.0), scale), name
     for k in range(len(given[0])):
@@ -42,7 +42,7 @@ def check_general_path(model, given, held, s):
         one = constraints.forward_dynamics_derivatives(
             model, *state, stabilization=s, contacts=held, with_value=True
         )
-        for name, x, y in zip(found._fields, found, one, strict=True):
+        for name, x, y in zip(derivatives._fields, derivatives, one, strict=True):
             assert error(x[k], y) < BOUND, name
 
 
@@ -120,9 +120,11 @@ def test_bad_states_become_nan_and_leave_others_alone():
     expected = constraints.forward_dynamics_derivatives(TREE, q, v, tau, fext, contacts=held, with_value=True)
     q, v, tau, fext = q.copy(), v.copy(), tau.copy(), fext.copy()
     q[1], v[3, 0], tau[4, -1], fext[9, 2, 1] = 2.0 * q[1], np.nan, np.inf, np.nan
-    found = constraints.forward_dynamics_derivatives(TREE, q, v, tau, fext, contacts=held, with_value=True)
+    derivatives = constraints.forward_dynamics_derivatives(
+        TREE, q, v, tau, fext, contacts=held, with_value=True
+    )
     good = [0, 2, 5, 6, 7, 8]
-    for x, y in zip(found, expected, strict=True):
+    for x, y in zip(derivatives, expected, strict=True):
         assert np.isnan(x[[1, 3, 4, 9]]).all()
         assert np.array_equal(x[good], y[good])
 
@@ -135,8 +137,8 @@ def test_freedoms_without_mass_are_named():
     zero, held = np.zeros(1), [RigidContact("light")]
     with pytest.raises(tf.NotPositiveDefiniteError, match="light"):
         constraints.forward_dynamics_derivatives(model, zero, zero, zero, contacts=held)
-    found = constraints.forward_dynamics_derivatives(model, zero[None], zero, zero, contacts=held)
-    assert all(np.isnan(x).all() for x in found)
+    derivatives = constraints.forward_dynamics_derivatives(model, zero[None], zero, zero, contacts=held)
+    assert all(np.isnan(x).all() for x in derivatives)
 
 
 def test_drives_take_outputs_threads_and_batches():
@@ -160,10 +162,10 @@ def test_drives_of_planar_loops_take_batches():
     q, t = np.tile(bar.closed, (11, 1)), np.linspace(0.0, 1.0, 11)
     v, tau = np.random.default_rng(0).normal(size=(2, 11, 3))
     given = {"drives": [motor], "stabilization": 3.0, "with_value": True}
-    found = constraints.forward_dynamics_derivatives(bar.model, q, v, tau, t=t, **given)
+    derivatives = constraints.forward_dynamics_derivatives(bar.model, q, v, tau, t=t, **given)
     for k in range(11):
         one = constraints.forward_dynamics_derivatives(bar.model, q[k], v[k], tau[k], t=t[k], **given)
-        for x, y in zip(found, one, strict=True):
+        for x, y in zip(derivatives, one, strict=True):
             assert error(x[k], y) < BOUND
 
 
@@ -178,18 +180,18 @@ def test_a_driven_joint_given_by_cosine_and_sine():
     motor, angle, v = constraints.Drive("wheel", (0.7, 0.4, 0.3)), 1.1, np.array([0.2, -0.5])
     q = np.array([0.1, np.cos(angle), np.sin(angle)])
     given = {"drives": [motor], "stabilization": 3.0, "with_value": True}
-    found = constraints.forward_dynamics_derivatives(model, q, v, v, **given)
-    assert abs(found.a[1] - (0.3 - 6.0 * (v[1] - 0.4) - 9.0 * (angle - 0.7))) < BOUND
-    np.testing.assert_allclose(found.da_dq[1], [0.0, -9.0], atol=BOUND)
+    derivatives = constraints.forward_dynamics_derivatives(model, q, v, v, **given)
+    assert abs(derivatives.a[1] - (0.3 - 6.0 * (v[1] - 0.4) - 9.0 * (angle - 0.7))) < BOUND
+    np.testing.assert_allclose(derivatives.da_dq[1], [0.0, -9.0], atol=BOUND)
 
 
 def test_states_of_uncertain_rank_in_strided_batches():
     near = [constraints.RigidContact(tf.Frame(f"at {y}", 8, p=[0.0, y, 0.0])) for y in (0.0, 1e-6)]
     given = arguments(TREE, 3, (3,))[:3]
     strided = [np.stack([x, x + 1.0], axis=-1)[..., 0] for x in given]
-    found = constraints.forward_dynamics_derivatives(TREE, *strided, contacts=near)
+    derivatives = constraints.forward_dynamics_derivatives(TREE, *strided, contacts=near)
     for x, y in zip(
-        found, constraints.forward_dynamics_derivatives(TREE, *given, contacts=near), strict=True
+        derivatives, constraints.forward_dynamics_derivatives(TREE, *given, contacts=near), strict=True
     ):
         assert np.isfinite(x).all()
         np.testing.assert_array_equal(x, y)
@@ -212,10 +214,10 @@ def test_bound_calls_read_their_arrays():
 def test_accelerations_and_forces_agree_with_the_general_path(s):
     q, v, tau, fext = arguments(TREE, 4, (11,))
     for held in (contacts(), contacts("LOCAL_WORLD_ALIGNED")[1:]):
-        found = constraints.forward_dynamics(TREE, q, v, tau, fext, s, contacts=held)
+        solution = constraints.forward_dynamics(TREE, q, v, tau, fext, s, contacts=held)
         expected = values_of_states(prepared_rows(loops_of(TREE), held), [q, v, tau, fext], s)
         one = constraints.forward_dynamics(TREE, q[4], v[4], tau[4], fext[4], s, contacts=held)
-        for x, y, z in zip(found, expected, one, strict=True):
+        for x, y, z in zip(solution, expected, one, strict=True):
             assert error(x, y) < BOUND
             assert error(x[4], z) < BOUND
 

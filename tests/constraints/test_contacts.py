@@ -25,19 +25,19 @@ BY_DIFFERENCES = 1e-7
 def random_contacts(seed, count=20):
     """Return random contacts of spheres with planes and spheres, between both trees and the base."""
     rng = np.random.default_rng(seed)
-    found = []
+    contacts = []
     for k in range(count):
         a, b = (int(i) for i in rng.choice(np.arange(-1, MIXED.njoints), 2, replace=False))
         sphere = Sphere(a, rng.normal(size=3), rng.random())
         other = Sphere(b, rng.normal(size=3), rng.random()) if k % 2 else Plane(b, *rng.normal(size=(2, 3)))
-        found.append(Contact(sphere, other, 0.5))
-    return found
+        contacts.append(Contact(sphere, other, 0.5))
+    return contacts
 
 
 def dense(touch, model):
     """Return the dense rows of normals and of both tangents, (3, contacts, nv)."""
     rows = [csr_array((data, touch.column, touch.start), (len(touch.gap), model.nv)) for data in touch.data]
-    return np.stack([found.toarray() for found in rows])
+    return np.stack([part.toarray() for part in rows])
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -53,13 +53,15 @@ def test_normal_rows_are_rates_of_gaps(seed):
 
 
 def test_tangent_rows_are_sliding_velocities():
-    found = random_contacts(7)
+    contacts = random_contacts(7)
     q, v, _, _ = arguments(MIXED, 7)
-    touch = Contacts(MIXED, found).near(BodyMotions(MIXED, q, v))
+    touch = Contacts(MIXED, contacts).near(BodyMotions(MIXED, q, v))
     rates = (dense(touch, MIXED) @ v).T
-    assert error(touch.axes @ np.swapaxes(touch.axes, 1, 2), np.tile(np.eye(3), (len(found), 1, 1))) < 1e-12
-    assert error(np.linalg.det(touch.axes), np.ones(len(found))) < 1e-12
-    for contact, axes, rate in zip(found, touch.axes, rates, strict=True):
+    assert (
+        error(touch.axes @ np.swapaxes(touch.axes, 1, 2), np.tile(np.eye(3), (len(contacts), 1, 1))) < 1e-12
+    )
+    assert error(np.linalg.det(touch.axes), np.ones(len(contacts))) < 1e-12
+    for contact, axes, rate in zip(contacts, touch.axes, rates, strict=True):
         _, p = placement(MIXED, q, contact.sphere.body, p=contact.sphere.center)
         point = p - contact.sphere.radius * axes[0]
         velocity = [velocity_of(body, point, q, v) for body in (contact.sphere.body, contact.against.body)]
@@ -74,17 +76,17 @@ def velocity_of(body, point, q, v):
 
 def test_gaps_of_spheres_and_planes():
     pair = tf.Model([tf.Joint(name, "translation", inertia=tf.Inertia(1.0)) for name in "ab"])
-    found = [
+    contacts = [
         Contact(Sphere(0, radius=0.5)),
         Contact(Sphere(0, radius=0.5), Plane(-1, [0, 2.0, 0], [0, -1.0, 7.0])),
         Contact(Sphere(0, radius=0.5), Sphere(1, radius=0.25)),
         Contact(Sphere(0), Sphere(1)),
     ]
     at = BodyMotions(pair, [0, 0, 2.0, 0, 3.0, 6.0])
-    touch = Contacts(pair, found).near(at)
+    touch = Contacts(pair, contacts).near(at)
     assert np.allclose(touch.gap, [1.5, 0.5, 4.25, 5.0])
     assert np.allclose(touch.axes[2, 0], [0, -0.6, -0.8])
-    near = Contacts(pair, found).near(at, 2.0)
+    near = Contacts(pair, contacts).near(at, 2.0)
     assert near.which.tolist() == [0, 1]
     assert np.array_equal(dense(near, pair), dense(touch, pair)[:, :2])
 
@@ -104,11 +106,11 @@ def test_near_contacts_are_those_within_the_margin(far):
         every = contacts.near(at)
         assert len(every.which) == len(contacts.mu)
         for margin in (0.0, 0.1, *every.gap[every.gap > 0]):
-            found, within = contacts.near(at, margin), every.gap <= margin
-            assert found.which.tolist() == np.flatnonzero(within).tolist()
-            assert np.array_equal(found.gap, every.gap[within])
-            assert np.array_equal(found.axes, every.axes[within])
-            assert np.array_equal(found.data, every.data[:, np.repeat(within, np.diff(every.start))])
+            near, within = contacts.near(at, margin), every.gap <= margin
+            assert near.which.tolist() == np.flatnonzero(within).tolist()
+            assert np.array_equal(near.gap, every.gap[within])
+            assert np.array_equal(near.axes, every.axes[within])
+            assert np.array_equal(near.data, every.data[:, np.repeat(within, np.diff(every.start))])
 
 
 def test_spheres_at_one_place_have_a_normal():
@@ -127,9 +129,9 @@ def test_boxes_have_eight_corners():
 
 def test_pairs_are_of_different_bodies():
     spheres = [Sphere(0), Sphere(0, [1.0, 0, 0]), Sphere(1)]
-    found = contacts_between(spheres, [Plane(), Plane(1)], mu=0.3)
-    assert len(found) == 2 + 3 + 2
-    assert all(contact.mu == 0.3 for contact in found)
+    contacts = contacts_between(spheres, [Plane(), Plane(1)], mu=0.3)
+    assert len(contacts) == 2 + 3 + 2
+    assert all(contact.mu == 0.3 for contact in contacts)
 
 
 ROD = tf.Inertia(1.0, [0.1, 0.0, -0.5], np.diag([0.1, 0.2, 0.15]))
@@ -174,12 +176,12 @@ CHANGING_GAPS = {
 @pytest.mark.parametrize("name", [*FIXED_GAPS, *CHANGING_GAPS])
 def test_contacts_whose_gap_no_motion_changes_are_left_out(name):
     model, (sphere, other) = arm(), (FIXED_GAPS | CHANGING_GAPS)[name]
-    found, left_out = contacts_between([sphere], [other], model=model, named=True)
+    contacts, left_out = contacts_between([sphere], [other], model=model, named=True)
     names = [*(joint.name for joint in model.joints), "base"]
     fixed = [(names[sphere.body], names[other.body])]
     assert left_out == (fixed if name in FIXED_GAPS else [])
-    assert len(found) == (name in CHANGING_GAPS)
-    assert len(contacts_between([sphere], [other], model=model)) == len(found)
+    assert len(contacts) == (name in CHANGING_GAPS)
+    assert len(contacts_between([sphere], [other], model=model)) == len(contacts)
     assert len(contacts_between([sphere], [other])) == 1
 
 
@@ -214,8 +216,10 @@ def test_contacts_of_bodies_that_a_loop_holds_together_are_left_out():
     weld = tf.Loop("weld", "weld", 0, 1, p1=[1.0, 0, 0])
     spheres = [Sphere(0, radius=0.6), Sphere(1, radius=0.6)]
     assert len(contacts_between(spheres, [Plane()], model=tf.Model(slides))) == 3
-    found, left_out = contacts_between(spheres, [Plane()], model=tf.Model(slides, loops=[weld]), named=True)
-    assert (len(found), left_out) == (2, [("slide1", "slide0")])
+    contacts, left_out = contacts_between(
+        spheres, [Plane()], model=tf.Model(slides, loops=[weld]), named=True
+    )
+    assert (len(contacts), left_out) == (2, [("slide1", "slide0")])
 
 
 def test_names_of_contacts_left_out_need_a_model():
@@ -234,8 +238,8 @@ def test_limits_are_those_of_joints_with_one_rate_for_each_position():
         tf.Joint("hand", "freeflyer", 1, lower=[-1.0] * 3 + [-np.inf] * 4, inertia=tf.Inertia(1.0)),
     ]
     i, k, sign, bound = limits_of(tf.Model(joints))
-    found = sorted(zip(i.tolist(), k.tolist(), sign.tolist(), bound.tolist(), strict=True))
-    assert found == [(0, 0, -1.0, 2.0), (0, 0, 1.0, -1.0), (1, 1, 1.0, 0.5)]
+    limits = sorted(zip(i.tolist(), k.tolist(), sign.tolist(), bound.tolist(), strict=True))
+    assert limits == [(0, 0, -1.0, 2.0), (0, 0, 1.0, -1.0), (1, 1, 1.0, 0.5)]
 
 
 def test_impossible_contacts_are_refused():

@@ -35,12 +35,12 @@ def freedoms(model):
 
 def positions(model, q):
     """Return the positions of all freedoms that can be driven."""
-    found = []
+    entries = []
     for i, k, _ in freedoms(model):
         at = model.idx_q[i]
         circle = model.joints[i].kind == "continuous"
-        found.append(np.arctan2(q[at + 1], q[at]) if circle else q[at + k])
-    return np.array(found)
+        entries.append(np.arctan2(q[at + 1], q[at]) if circle else q[at + k])
+    return np.array(entries)
 
 
 def moving(k, t):

@@ -67,8 +67,8 @@ def arm(**more):
 
 def test_bodies_of_one_joint_do_not_touch_each_other():
     spheres = [Sphere("palm", radius=0.1), Sphere("hand", radius=0.1), Sphere("wall", radius=0.1)]
-    found = contacts_between(spheres, model=arm())
-    assert [(one.sphere.body, one.against.body) for one in found] == [("wall", "palm"), ("wall", "hand")]
+    contacts = contacts_between(spheres, model=arm())
+    assert [(one.sphere.body, one.against.body) for one in contacts] == [("wall", "palm"), ("wall", "hand")]
     with pytest.raises(tf.InvalidModelError, match=r"both sides are on body 1, .* as 'hand' and 'palm'"):
         Contacts(arm(), [Contact(Sphere(arm().frame("palm")), Sphere("hand"))])
 

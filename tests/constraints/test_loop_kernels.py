@@ -20,10 +20,10 @@ CASES = closed_cases()
 def test_rows_are_those_of_numpy(seed):
     model = random_loops(MIXED, seed)
     q, v, _, _ = arguments(model, seed)
-    found, (residual, J, bias) = constraints.loop_rows(model, q, v), closing.rows(model, q, v)
-    assert error(found.residual, residual, 1.0) < ROUNDING
-    assert error(found.dense(), J, 1.0) < ROUNDING
-    assert error(found.bias, bias, 1.0) < ROUNDING
+    rows, (residual, J, bias) = constraints.loop_rows(model, q, v), closing.rows(model, q, v)
+    assert error(rows.residual, residual, 1.0) < ROUNDING
+    assert error(rows.dense(), J, 1.0) < ROUNDING
+    assert error(rows.bias, bias, 1.0) < ROUNDING
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -44,10 +44,10 @@ def test_loops_that_contradict_each_other_do_what_least_squares_do(seed):
 
 def check(model, q, v, tau, fext, stabilization):
     expected = closing.forward_dynamics(model, q, v, tau, fext, stabilization)
-    found = constraints.forward_dynamics(model, q, v, tau, fext, stabilization)
+    single = constraints.forward_dynamics(model, q, v, tau, fext, stabilization)
     many = [np.tile(x, (11, *np.ones(np.ndim(x), int))) for x in (q, v, tau)]
     batch = constraints.forward_dynamics(model, *many, fext, stabilization)
-    for one, some, wanted in zip(found, batch, expected, strict=True):
+    for one, some, wanted in zip(single, batch, expected, strict=True):
         assert some.shape == (11, *one.shape)
         assert error(one, wanted) < ROUNDING
         assert error(some, np.tile(wanted, (11, 1))) < ROUNDING
@@ -72,9 +72,9 @@ def test_invalid_states_give_nan_in_batches_only():
     many[3, 0], many[9, 3:7] = np.nan, 2.0
     a, force = constraints.forward_dynamics(model, many, v, tau)
     odd = np.isin(np.arange(10), [3, 9])
-    for found in (a, force):
-        assert np.isnan(found[odd]).all()
-        assert np.isfinite(found[~odd]).all()
+    for result in (a, force):
+        assert np.isnan(result[odd]).all()
+        assert np.isfinite(result[~odd]).all()
     with pytest.raises(NonFiniteError):
         constraints.forward_dynamics(model, many[3], v, tau)
 

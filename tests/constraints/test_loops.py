@@ -26,15 +26,15 @@ CASES = closed_cases()
 
 def check_rows(model, seed):
     q, v, _, _ = arguments(model, seed)
-    found = constraints.loop_rows(model, q, v)
-    J = found.dense()
-    assert np.array_equal(found.csr().toarray(), J)
+    rows = constraints.loop_rows(model, q, v)
+    J = rows.dense()
+    assert np.array_equal(rows.csr().toarray(), J)
     after, before = (
         constraints.loop_rows(model, tf.integrate(model, q, sign * STEP * v), v) for sign in (1.0, -1.0)
     )
     scale = (1.0 + np.abs(J).max()) ** 2 * (1.0 + np.square(v).max())
     assert error((after.residual - before.residual) / (2 * STEP), J @ v, scale) < BY_DIFFERENCES
-    assert error((after.dense() - before.dense()) @ v / (2 * STEP), found.bias, scale) < BY_DIFFERENCES
+    assert error((after.dense() - before.dense()) @ v / (2 * STEP), rows.bias, scale) < BY_DIFFERENCES
 
 
 @given(models(max_joints=6), st.integers(0, 2**32 - 1))
@@ -51,12 +51,12 @@ def test_rows_of_loops_between_trees_and_followers_are_derivatives(seed):
 def test_rows_of_batches_are_those_of_single_states():
     model = random_loops(MIXED, 0)
     q, v, _, _ = arguments(model, 1, (2, 3))
-    found = constraints.loop_rows(model, q, v)
+    rows = constraints.loop_rows(model, q, v)
     for i in np.ndindex(2, 3):
         single = constraints.loop_rows(model, q[i], v[i])
-        assert error(found.residual[i], single.residual) < 1e-13
-        assert error(found.dense()[i], single.dense()) < 1e-13
-        assert error(found.bias[i], single.bias) < 1e-12
+        assert error(rows.residual[i], single.residual) < 1e-13
+        assert error(rows.dense()[i], single.dense()) < 1e-13
+        assert error(rows.bias[i], single.bias) < 1e-12
 
 
 def test_bodies_above_a_loop_have_no_entries():
@@ -77,9 +77,9 @@ def test_cases_are_closed(name):
 def test_rough_configurations_are_closed(name, seed):
     model, q = CASES[name]
     rough = tf.integrate(model, q, np.random.default_rng(seed).normal(scale=0.2, size=model.nv))
-    found = constraints.close(model, rough)
-    assert np.abs(constraints.loop_rows(model, found).residual).max() < CLOSED
-    assert np.linalg.norm(tf.difference(model, found, rough)) < 1.5 * np.linalg.norm(
+    closed_q = constraints.close(model, rough)
+    assert np.abs(constraints.loop_rows(model, closed_q).residual).max() < CLOSED
+    assert np.linalg.norm(tf.difference(model, closed_q, rough)) < 1.5 * np.linalg.norm(
         tf.difference(model, q, rough)
     )
 
@@ -165,7 +165,7 @@ def test_dynamics_are_pinocchios(name):
     a, force = constraints.forward_dynamics(model, q, v, tau)
     assert error(a, expected) < DYNAMICS
     if name != "arm":  # the weld's moments are along pairs of axes
-        on_first = np.concatenate([found.contact_force.linear for found in datas])
+        on_first = np.concatenate([one.contact_force.linear for one in datas])
         assert error(force, -on_first) < DYNAMICS
 
 
@@ -297,9 +297,11 @@ def test_loops_stay_closed_for_ten_seconds():
 def test_random_configurations_of_mechanisms_are_closed(name):
     mechanism = mechanisms.MECHANISMS[name]()
     seeds = (*range(20), 106, 316, 832, 838, 872)  # the first draw of the last ones closes no five-bar
-    found = np.array([mechanism.random(seed) for seed in seeds])
-    assert max(np.abs(constraints.loop_rows(mechanism.model, q).residual).max() for q in found) < 1e-12
-    np.testing.assert_array_equal(mechanism.random(np.random.default_rng(seeds[-1])), found[-1])
+    configurations = np.array([mechanism.random(seed) for seed in seeds])
+    assert (
+        max(np.abs(constraints.loop_rows(mechanism.model, q).residual).max() for q in configurations) < 1e-12
+    )
+    np.testing.assert_array_equal(mechanism.random(np.random.default_rng(seeds[-1])), configurations[-1])
 
 
 def test_random_configurations_that_never_close_raise_an_error():
@@ -309,8 +311,8 @@ def test_random_configurations_that_never_close_raise_an_error():
 
 
 def test_dynamics_of_batches_empty_with_a_nan_or_of_one_argument():
-    found = mechanisms.stewart()
-    model, q = found.model, found.closed
+    stewart = mechanisms.stewart()
+    model, q = stewart.model, stewart.closed
     v, tau = np.zeros(model.nv), np.ones(model.nv)
     alone = constraints.forward_dynamics(model, q, v, tau)
     for position in range(3):

@@ -37,11 +37,11 @@ def test_joint_forces_are_those_of_pinocchio(model, seed):
     pin = pytest.importorskip("pinocchio")
     model = free(model)
     q, v, tau, fext = arguments(model, seed)
-    found, twin = solved(model, q, v, tau, fext), in_pinocchio(model)
+    solution, twin = solved(model, q, v, tau, fext), in_pinocchio(model)
     data = twin.createData()
-    pin.rnea(twin, data, q, v, found.joints, [pin.Force(np.zeros(6)), *map(pin.Force, fext)])
+    pin.rnea(twin, data, q, v, solution.joints, [pin.Force(np.zeros(6)), *map(pin.Force, fext)])
     expected = np.array([f.vector for f in list(data.f)[1:]])
-    assert error(found.forces, expected, 1.0) < DYNAMICS
+    assert error(solution.forces, expected, 1.0) < DYNAMICS
 
 
 def random_mechanism(n, seed, loops=0):
@@ -77,10 +77,10 @@ def test_a_mechanism_given_directly_against_a_sparse_solver(seed, loops, order):
     made = MaximalCoordinates(bodies, joints, [1.0, 2.0, 3.0], order)
     tau, wrench = rng.normal(size=made.freedoms.sum()), rng.normal(size=(7, 6))
     velocity = np.zeros((7, 6))  # the oracle's rates need velocities that the joints permit
-    found = made.accelerations(BodyStates(R, p, velocity), tau, wrench)
+    solution = made.accelerations(BodyStates(R, p, velocity), tau, wrench)
     a, forces = oracle.solve(bodies, joints, np.array([1.0, 2.0, 3.0]), R, p, velocity, tau, wrench)
-    assert error(found.bodies, a) < DYNAMICS
-    assert error(found.forces, forces) < DYNAMICS
+    assert error(solution.bodies, a) < DYNAMICS
+    assert error(solution.forces, forces) < DYNAMICS
 
 
 @given(models(max_joints=6), st.integers(0, 2**32 - 1))
@@ -88,12 +88,12 @@ def test_a_moving_model_against_a_sparse_solver(model, seed):
     model = free(model)
     q, v, tau, _ = arguments(model, seed)
     made = MaximalCoordinates.from_model(model)
-    found, states = made.forward_dynamics(q, v, tau), made.states(q, v)
+    solution, states = made.forward_dynamics(q, v, tau), made.states(q, v)
     a, forces = oracle.solve(
         made.bodies, made.joints, model.gravity, *states, tau, np.zeros((model.njoints, 6))
     )
-    assert error(found.bodies, a, 1.0) < DYNAMICS
-    assert error(found.forces, forces, 1.0) < DYNAMICS
+    assert error(solution.bodies, a, 1.0) < DYNAMICS
+    assert error(solution.forces, forces, 1.0) < DYNAMICS
 
 
 def test_joints_in_any_order_make_the_same_motion():
@@ -101,9 +101,9 @@ def test_joints_in_any_order_make_the_same_motion():
     joints = [replace(joint, free=["rz"], armature=0.0) for joint in joints]
     tau, order = np.random.default_rng(0).normal(size=9), np.random.default_rng(1).permutation(9)
     expected = MaximalCoordinates(bodies, joints).accelerations(states, tau)
-    found = MaximalCoordinates(bodies, [joints[k] for k in order]).accelerations(states, tau[order])
-    assert error(found.bodies, expected.bodies) < DYNAMICS
-    assert error(found.forces, expected.forces[order]) < DYNAMICS
+    solution = MaximalCoordinates(bodies, [joints[k] for k in order]).accelerations(states, tau[order])
+    assert error(solution.bodies, expected.bodies) < DYNAMICS
+    assert error(solution.forces, expected.forces[order]) < DYNAMICS
 
 
 @pytest.mark.parametrize("name", mechanisms.MECHANISMS)
@@ -260,23 +260,25 @@ def test_arguments_of_a_mechanism_are_named(call, error, message):
 
 
 def test_nothing_moves_nothing():
-    found = solved(tf.Model([]), [], [], [])
-    assert (found.bodies.shape, found.joints.shape, found.forces.shape) == ((0, 6), (0,), (0, 6))
+    solution = solved(tf.Model([]), [], [], [])
+    assert (solution.bodies.shape, solution.joints.shape, solution.forces.shape) == ((0, 6), (0,), (0, 6))
 
 
 def test_a_free_body_falls():
-    found = MaximalCoordinates([BODY], []).accelerations(
+    solution = MaximalCoordinates([BODY], []).accelerations(
         BodyStates([np.eye(3)], np.zeros((1, 3)), np.zeros((1, 6)))
     )
-    np.testing.assert_array_equal(found.bodies, [[0, 0, -9.81, 0, 0, 0]])
+    np.testing.assert_array_equal(solution.bodies, [[0, 0, -9.81, 0, 0, 0]])
 
 
 def test_pickled_mechanisms_are_the_same():
     model = revolute([-1, 0, 0])
     q, v, tau, _ = arguments(model)
     made = MaximalCoordinates.from_model(model)
-    found = [one.forward_dynamics(q, v, tau).bodies for one in (made, pickle.loads(pickle.dumps(made)))]
-    np.testing.assert_array_equal(*found)
+    accelerations = [
+        one.forward_dynamics(q, v, tau).bodies for one in (made, pickle.loads(pickle.dumps(made)))
+    ]
+    np.testing.assert_array_equal(*accelerations)
 
 
 def test_contacts_of_a_time_step_are_those_of_joint_space():

@@ -90,22 +90,22 @@ def test_points_that_come_down_late_do_not_overlap(scene, monkeypatch):
 class Searched:
     """Shapes of a stepper whose search for overlooked points finds what it is given; keeps what is asked."""
 
-    def __init__(self, shapes, *found):
-        self.shapes, self.found, self.carried = shapes, [*found], []
+    def __init__(self, shapes, *points):
+        self.shapes, self.points, self.carried = shapes, [*points], []
 
     def near(self, frames, margin, before, carried):
         self.carried.append(len(carried))
         return self.shapes.near(frames, margin, before, carried)
 
     def overlooked(self, *arguments):
-        return self.found.pop(0) if self.found else NOTHING_CARRIED
+        return self.points.pop(0) if self.points else NOTHING_CARRIED
 
 
-def resting_cube(*found):
+def resting_cube(*points):
     """Return the stepper of a cube that rests on the ground, its search, and the state."""
     model, cube = tf.Model([free(1.0, [0.2] * 3)]), Box(0, [0.2] * 3)
     stepper = Stepper(model, [Contact(cube)], h=H, stabilization=1.0)
-    search = Searched(stepper._contacts.shapes, *found)
+    search = Searched(stepper._contacts.shapes, *points)
     vars(stepper._contacts)["shapes"] = search
     return stepper, search, tilted(0.1, 0.0), np.zeros(6)
 

@@ -138,9 +138,9 @@ def test_derivatives_of_bodies_that_rebound(friction):
         q[2] = height
         contacts = [Contact(shape, other, 0.5, restitution=0.6)]
         stepper = Stepper(model, contacts, h=0.01, friction=friction)
-        found = check(stepper, tf.normalize(model, q), v, np.zeros(12), directions=directions)
+        derivatives = check(stepper, tf.normalize(model, q), v, np.zeros(12), directions=directions)
         assert np.abs(stepper._last.gamma).max() > 0.1
-        assert found.status in (SensitivityStatus.STRICT, SensitivityStatus.DEPENDENT)
+        assert derivatives.status in (SensitivityStatus.STRICT, SensitivityStatus.DEPENDENT)
     q[2] = 0.1
     at_surface = [Contact(Sphere(0, radius=0.1), restitution=0.6)]
     check(Stepper(model, at_surface, h=0.01), tf.normalize(model, q), v, np.zeros(12), directions=directions)

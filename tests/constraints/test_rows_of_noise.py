@@ -157,9 +157,9 @@ def test_spheres_that_touch_for_good_rest_without_forces(far):
         step = Stepper(model, contacts).step(q, np.zeros(2))
         assert not step.v.any()
         assert not step.impulse.any()
-        found = Stepper(model, smooth).derivatives(q, np.zeros(2))
-        assert found.status.name == "STRICT"
-        np.testing.assert_allclose(found.dv_dv, np.eye(2), atol=1e-9)
+        derivatives = Stepper(model, smooth).derivatives(q, np.zeros(2))
+        assert derivatives.status.name == "STRICT"
+        np.testing.assert_allclose(derivatives.dv_dv, np.eye(2), atol=1e-9)
 
 
 @pytest.mark.parametrize("count", [2, 20, 200])
@@ -250,8 +250,10 @@ def test_loops_and_rigid_contacts_without_leverage_do_nothing(far, gravity):
         one, force = constraints.forward_dynamics(model, q[0], v[0], tau[0], contacts=contacts)
         np.testing.assert_allclose(one, expected[0], rtol=1e-12)
         assert not force.any()
-        found = constraints.forward_dynamics_derivatives(model, q, v, tau, contacts=contacts)
-        np.testing.assert_allclose(found[2], tf.forward_dynamics_derivatives(free, q, v, tau)[2], rtol=1e-9)
+        derivatives = constraints.forward_dynamics_derivatives(model, q, v, tau, contacts=contacts)
+        np.testing.assert_allclose(
+            derivatives[2], tf.forward_dynamics_derivatives(free, q, v, tau)[2], rtol=1e-9
+        )
     for state in zip(q, v, strict=True):
         step, other = Stepper(model).step(*state), Stepper(free).step(*state)
         np.testing.assert_allclose(step.v, other.v, rtol=1e-10)
@@ -280,12 +282,12 @@ def test_compiled_steps_have_the_bits_of_single_ones_where_rows_have_no_leverage
     contacts = contacts_between([Sphere(0, radius=0.1), Sphere(1, radius=0.1)], [Plane()], mu=0.5)
     stepper, single = (Stepper(model, contacts, h=0.01, friction=friction) for _ in range(2))
     q, v = np.array([0, 0, 0.3, 0, 0, 0, 1.0, 0.5]), np.zeros(7)
-    found = stepper.run(q, v, 60, keep_steps=False)
+    run = stepper.run(q, v, 60, keep_steps=False)
     for k in range(60):
         step = single.step(q, v)
         q, v = step.q, step.v
-        assert np.array_equal(found.q[k + 1], q)
-        assert np.array_equal(found.v[k + 1], v)
+        assert np.array_equal(run.q[k + 1], q)
+        assert np.array_equal(run.v[k + 1], v)
 
 
 def test_rows_between_bodies_of_one_tree_do_not_depend_on_where_it_is():

@@ -179,9 +179,9 @@ def test_features_that_change_have_no_derivatives():
         model = bodies(len(q) // 7)
         v = np.zeros(model.nv)
         v[:3] = [-1.0, 0.0, -1.0]
-        found = Stepper(model, [contact], h=H, stabilization=1.0).derivatives(q, v)
-        assert found.status is SensitivityStatus.DEGENERATE
-        assert np.isnan(found.dv_dq).any()
+        derivatives = Stepper(model, [contact], h=H, stabilization=1.0).derivatives(q, v)
+        assert derivatives.status is SensitivityStatus.DEGENERATE
+        assert np.isnan(derivatives.dv_dq).any()
 
 
 def test_tangents_that_jump_have_no_derivatives():
@@ -190,11 +190,11 @@ def test_tangents_that_jump_have_no_derivatives():
     v = np.array([-1.0, 0.3, 0.2, *np.zeros(9)])
     for mu, tilts in ((0.5, True), (0.0, False)):
         stepper = Stepper(bodies(2), [Contact(Sphere(0, radius=0.1), BLOCK, mu)], h=H, stabilization=1.0)
-        found = stepper.derivatives(q, v)
-        assert np.isnan(found.dv_dq[:, 10]).all() == tilts  # about y, which tilts the wall
-        assert np.isfinite(found.dv_dq[:, :10]).all()
-        assert found.status is (SensitivityStatus.DEGENERATE if tilts else SensitivityStatus.STRICT)
-        assert np.isfinite(found.dv_dv).all()
+        derivatives = stepper.derivatives(q, v)
+        assert np.isnan(derivatives.dv_dq[:, 10]).all() == tilts  # about y, which tilts the wall
+        assert np.isfinite(derivatives.dv_dq[:, :10]).all()
+        assert derivatives.status is (SensitivityStatus.DEGENERATE if tilts else SensitivityStatus.STRICT)
+        assert np.isfinite(derivatives.dv_dv).all()
 
 
 def test_pairs_without_derivatives_are_named_when_they_act():

@@ -19,8 +19,8 @@ BALL = tf.Model([tf.Joint("ball", "translation", inertia=tf.Inertia(1.0))])
 @pytest.mark.parametrize("gyroscopic", ["implicit", "explicit"])
 def test_free_motion_of_all_kinds_of_joints(gyroscopic):
     q, v, tau, _ = arguments(TREE, 2)
-    found = check(Stepper(TREE, h=0.01, gyroscopic=gyroscopic, limits=False), q, 0.3 * v, tau)
-    assert found.status is SensitivityStatus.STRICT
+    derivatives = check(Stepper(TREE, h=0.01, gyroscopic=gyroscopic, limits=False), q, 0.3 * v, tau)
+    assert derivatives.status is SensitivityStatus.STRICT
 
 
 def test_a_body_with_an_inertia_that_none_can_have():
@@ -36,9 +36,9 @@ def test_loops(name, apart):
     model, q = CASES[name]
     v = 0.1 * closed_velocity(model, q, 1)
     q = tf.integrate(model, q, apart * np.random.default_rng(0).normal(size=model.nv))
-    found = check(Stepper(model, h=0.01, limits=False), q, v, np.ones(model.nv))
+    derivatives = check(Stepper(model, h=0.01, limits=False), q, v, np.ones(model.nv))
     planar = name in ("four-bar", "over-constrained")
-    assert found.status is (SensitivityStatus.DEPENDENT if planar else SensitivityStatus.STRICT)
+    assert derivatives.status is (SensitivityStatus.DEPENDENT if planar else SensitivityStatus.STRICT)
 
 
 def test_drives_of_a_platform():
@@ -170,11 +170,11 @@ def test_a_ball_that_sticks_or_slides():
 
 def test_a_gap_of_zero_has_no_derivative_if_overlaps_stay():
     stepper = Stepper(BALL, [Contact(Sphere(0, radius=0.1), mu=0.5)], h=1e-3, stabilization=0.2)
-    found = stepper.derivatives([0, 0, 0.1], [2.0, 0.0, 0.0])
-    assert found.status is SensitivityStatus.DEGENERATE
-    np.testing.assert_array_equal(np.isnan(found.dv_dq), [[False, False, True]] * 3)
-    assert np.isfinite(found.dv_dv).all()
-    assert np.isfinite(found.dq_dtau).all()
+    derivatives = stepper.derivatives([0, 0, 0.1], [2.0, 0.0, 0.0])
+    assert derivatives.status is SensitivityStatus.DEGENERATE
+    np.testing.assert_array_equal(np.isnan(derivatives.dv_dq), [[False, False, True]] * 3)
+    assert np.isfinite(derivatives.dv_dv).all()
+    assert np.isfinite(derivatives.dq_dtau).all()
     for height in (0.1 + 1e-6, 0.1 - 1e-6):
         assert stepper.derivatives([0, 0, height], [2.0, 0, 0]).status is SensitivityStatus.STRICT
 
@@ -182,9 +182,9 @@ def test_a_gap_of_zero_has_no_derivative_if_overlaps_stay():
 def test_bodies_that_spin_too_fast_have_no_derivatives():
     top = tf.Inertia(1.0, [0.1, 0, 0], np.diag([0.1, 0.2, 0.25]))
     stepper = Stepper(tf.Model([tf.Joint("top", "spherical", inertia=top)]), h=0.01)
-    found = stepper.derivatives([0, 0, 0, 1.0], [300.0, 200.0, 100.0])
-    assert found.status is SensitivityStatus.UNSUPPORTED
-    assert all(np.isnan(x).all() for x in found[1:])
+    derivatives = stepper.derivatives([0, 0, 0, 1.0], [300.0, 200.0, 100.0])
+    assert derivatives.status is SensitivityStatus.UNSUPPORTED
+    assert all(np.isnan(x).all() for x in derivatives[1:])
 
 
 def test_an_impossible_step_has_no_derivatives():

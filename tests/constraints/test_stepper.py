@@ -157,9 +157,9 @@ def test_energy_does_not_grow_where_boxes_tumble():
         q = np.array([0, 0, 1.5, *turn / np.linalg.norm(turn)])
         contacts = [Contact(corner, mu=0.4) for corner in box(0, [1, 1, 1])]
         run = Stepper(model, contacts, h=0.01).run(q, rng.normal(size=6), 400)
-        found = energies(model, run)
-        assert np.diff(found).max() < 0.01 * found[0]
-        assert found[-1] < 0.7 * found[0]
+        total = energies(model, run)
+        assert np.diff(total).max() < 0.01 * total[0]
+        assert total[-1] < 0.7 * total[0]
         assert np.abs(run.v[-1]).max() < 1e-6
         assert min(step.gap.min() for step in run.steps) > -0.01
 
@@ -196,10 +196,10 @@ def test_loops_stay_closed_and_energy_errs_by_h(name):
     for h in (2e-3, 1e-3):
         run = Stepper(model, h=h).run(q, v, int(0.3 / h))
         assert max(np.abs(constraints.loop_rows(model, x).residual).max() for x in run.q) < 100 * h**2
-        found = energies(model, run)
-        errors.append(np.abs(found - found[0]).max())
+        total = energies(model, run)
+        errors.append(np.abs(total - total[0]).max())
     assert errors[1] < 0.6 * errors[0]
-    assert errors[0] < 0.02 * abs(found[0])
+    assert errors[0] < 0.02 * abs(total[0])
 
 
 def test_steps_of_loops_are_their_dynamics():
@@ -392,6 +392,6 @@ def test_strided_states_step_like_contiguous_ones(gyroscopic):
     stepper, rng = Stepper(model, h=0.01, gyroscopic=gyroscopic), np.random.default_rng(3)
     q, v, tau = tf.random_configuration(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
     strided = [np.repeat(x, 2)[::2] for x in (q, v, tau)]
-    found, expected = stepper.step(*strided), stepper.step(q, v, tau)
-    assert np.array_equal(found.q, expected.q)
-    assert np.array_equal(found.v, expected.v)
+    step, expected = stepper.step(*strided), stepper.step(q, v, tau)
+    assert np.array_equal(step.q, expected.q)
+    assert np.array_equal(step.v, expected.v)

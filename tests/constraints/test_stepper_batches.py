@@ -53,10 +53,10 @@ def test_compiled_steps_have_the_bits_of_single_steps(parts, friction, compiled_
         stepper, tau = scene.stepper, np.random.default_rng(seed).normal(size=(STEPS, len(scene.v)))
         other = copy.copy(stepper)
         expected = stepper.run(scene.q, scene.v, STEPS, tau)
-        found = other.run(scene.q, scene.v, STEPS, tau, keep_steps=False)
-        assert equal(found, expected)
+        run = other.run(scene.q, scene.v, STEPS, tau, keep_steps=False)
+        assert equal(run, expected)
         assert len(expected.steps) == STEPS
-        assert found.steps == []
+        assert run.steps == []
         last = [one.step(expected.q[-1], expected.v[-1]) for one in (stepper, other)]
         assert np.array_equal(last[0].v, last[1].v)
         assert np.array_equal(last[0].solution.gamma, last[1].solution.gamma)

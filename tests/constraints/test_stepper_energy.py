@@ -38,16 +38,16 @@ def flat_model(kinds, seed, gravity=(0.0, 0.0, -9.81)):
 
 def momenta(model, run):
     """Return linear and angular momentum about the origin of the base, (steps + 1, 6)."""
-    found = np.zeros((len(run.q), 6))
+    moments = np.zeros((len(run.q), 6))
     for i, joint in enumerate(model.joints):
         inertia = joint.inertia
         R, p = placement(model, run.q, i, p=inertia.com)
         J = jacobian(model, run.q, i, p=inertia.com)
         moved = np.einsum("kij,kj->ki", J, run.v)
         spin = np.einsum("kij,jl,kml,km->ki", R, inertia.tensor, R, moved[:, 3:])
-        found[:, :3] += inertia.mass * moved[:, :3]
-        found[:, 3:] += spin + inertia.mass * np.cross(p, moved[:, :3])
-    return found
+        moments[:, :3] += inertia.mass * moved[:, :3]
+        moments[:, 3:] += spin + inertia.mass * np.cross(p, moved[:, :3])
+    return moments
 
 
 @settings(max_examples=40, deadline=None)
@@ -67,8 +67,8 @@ def test_spinning_bodies_keep_energy_and_momentum(seed, slim, rate, h, kind):
     v = rng.normal(size=model.nv)
     v[-3:] *= rate / np.linalg.norm(v[-3:])
     run = Stepper(model, h=h).run(tf.random_configuration(model, rng), v, 100)
-    found, momentum = energies(model, run), momenta(model, run)
-    assert np.abs(found - found[0]).max() <= KEPT * found[0]
+    energy, momentum = energies(model, run), momenta(model, run)
+    assert np.abs(energy - energy[0]).max() <= KEPT * energy[0]
     p = placement(model, run.q, 0, p=inertia.com)[1]
     spin = momentum[:, 3:] - np.cross(p, momentum[:, :3])
     length = np.linalg.norm(spin, axis=1)
@@ -85,8 +85,8 @@ def test_explicit_steps_are_chosen_by_name_and_gain_energy():
     v = 10.0 * np.array([0, 0, 0, 1.0, 1.0, 1.0]) / np.sqrt(3.0)
     gained = []
     for gyroscopic in GYROSCOPIC:
-        found = energies(model, Stepper(model, h=5e-3, gyroscopic=gyroscopic).run(at([0, 0, 0]), v, 400))
-        gained.append(np.abs(found / found[0] - 1.0).max())
+        energy = energies(model, Stepper(model, h=5e-3, gyroscopic=gyroscopic).run(at([0, 0, 0]), v, 400))
+        gained.append(np.abs(energy / energy[0] - 1.0).max())
     assert gained[0] < KEPT
     assert 0.05 < gained[1] < 0.2
     with pytest.raises(ValueError, match="gyroscopic must be one of"):
@@ -112,9 +112,9 @@ def test_chains_keep_energy_up_to_oscillations_of_order_h(kinds):
     errors = []
     for h in (4e-3, 1e-3):
         run = Stepper(model, h=h).run(q, v, int(1.0 / h))
-        found = energies(model, run)
+        energy = energies(model, run)
         kinetic = max(v @ tf.h_times(model, q, v) / 2 for q, v in zip(run.q, run.v, strict=True))
-        off = (found - found[0]) / kinetic
+        off = (energy - energy[0]) / kinetic
         errors.append(np.abs(off).max())
     assert errors[1] < 0.4 * errors[0]
     assert errors[0] < 0.1
@@ -134,9 +134,9 @@ def test_energy_stays_bounded_however_fast_a_chain_moves(kinds, seed, rate, h):
     q, v = tf.random_configuration(model, rng), rng.normal(size=model.nv)
     v *= rate / np.linalg.norm(v)
     run = Stepper(model, h=h).run(q, v, 60)
-    found = energies(model, run)
+    energy = energies(model, run)
     turned = h * rate
-    assert found.max() <= (1.0 + 8.0 * turned if turned <= 0.5 else 100.0) * found[0]
+    assert energy.max() <= (1.0 + 8.0 * turned if turned <= 0.5 else 100.0) * energy[0]
 
 
 @settings(max_examples=40, deadline=None)
@@ -175,8 +175,8 @@ def test_free_mechanisms_keep_their_momentum():
     q, v = tf.random_configuration(model, rng), 3.0 * rng.normal(size=model.nv)
     errors = []
     for h in (4e-3, 1e-3):
-        found = momenta(model, Stepper(model, h=h).run(q, v, int(1.0 / h)))
-        errors.append(np.abs(found - found[0]).max() / np.abs(found).max())
+        momentum = momenta(model, Stepper(model, h=h).run(q, v, int(1.0 / h)))
+        errors.append(np.abs(momentum - momentum[0]).max() / np.abs(momentum).max())
     assert errors[1] < 0.4 * errors[0]
     assert errors[0] < 0.05
 

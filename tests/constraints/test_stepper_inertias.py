@@ -34,19 +34,19 @@ def run(model, inertias=None, steps=60, **options):
 @pytest.mark.parametrize("gyroscopic", ["implicit", "explicit"])
 def test_inertias_take_the_place_of_the_models(gyroscopic):
     model = lamp()
-    found = run(model, changed(model), gyroscopic=gyroscopic)
+    changed_run = run(model, changed(model), gyroscopic=gyroscopic)
     bits = run(model.with_parameters(changed(model).parameters, ARMATURE), gyroscopic=gyroscopic)
-    assert np.array_equal(found.q, bits.q)
-    assert np.array_equal(found.v, bits.v)
+    assert np.array_equal(changed_run.q, bits.q)
+    assert np.array_equal(changed_run.v, bits.v)
     built = run(lamp(BRICK, 0.3), gyroscopic=gyroscopic)
-    np.testing.assert_allclose(found.q, built.q, rtol=0, atol=1e-8)
-    assert np.abs(found.q - run(model, gyroscopic=gyroscopic).q).max() > 1e-3
+    np.testing.assert_allclose(changed_run.q, built.q, rtol=0, atol=1e-8)
+    assert np.abs(changed_run.q - run(model, gyroscopic=gyroscopic).q).max() > 1e-3
 
 
 def test_parameters_without_rotors_keep_the_models_own():
     model = lamp()
-    found = run(model, np.stack([BRICK.parameters] * 2), steps=10)
-    np.testing.assert_allclose(found.v, run(lamp(BRICK, 0.1), steps=10).v, rtol=0, atol=1e-10)
+    plain = run(model, np.stack([BRICK.parameters] * 2), steps=10)
+    np.testing.assert_allclose(plain.v, run(lamp(BRICK, 0.1), steps=10).v, rtol=0, atol=1e-10)
 
 
 def test_steppers_keep_the_inertias_that_they_were_made_with():
@@ -81,8 +81,8 @@ def test_loops_of_changed_models_have_the_new_inertias():
     pi = model.parameters * np.random.default_rng(0).uniform(0.5, 2.0, (model.njoints, 1))
     changed = model.with_parameters(pi)
     v, tau = closed_velocity(changed, q), np.arange(1.0, model.nv + 1)
-    found = constraints.forward_dynamics(changed, q, v, tau)
-    a = found[0]
+    solution = constraints.forward_dynamics(changed, q, v, tau)
+    a = solution[0]
     J = constraints.loop_rows(changed, q).dense()
     force = tf.rnea(model, q, v, a, inertias=pi) - tau
     np.testing.assert_allclose(force - J.T @ np.linalg.lstsq(J.T, force, rcond=None)[0], 0.0, atol=1e-8)

@@ -152,11 +152,11 @@ def test_a_thousand_targets_of_an_arm(panda):
     result = inverse_kinematics(panda, targets, TOOL)
     assert result.solved.sum() >= 999
     assert result.iterations.mean() < 16
-    for found, kept in zip(
+    for error, kept in zip(
         errors(panda, result.q, TOOL, targets), (result.position_error, result.angle_error), strict=True
     ):
-        assert (found[result.solved] <= TOLERANCE + 1e-15).all()
-        np.testing.assert_allclose(kept, found, rtol=1e-6, atol=1e-12)
+        assert (error[result.solved] <= TOLERANCE + 1e-15).all()
+        np.testing.assert_allclose(kept, error, rtol=1e-6, atol=1e-12)
     assert (result.q >= panda.lower).all()
     assert (result.q <= panda.upper).all()
     apart = inverse_kinematics(panda, targets[:100], TOOL, tolerance=(1e-2, 1e-6))

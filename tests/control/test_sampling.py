@@ -204,12 +204,12 @@ def test_average_of_a_quadratic_cost():
     temperature, errors = 2e-2, []
     expected = -np.linalg.solve(temperature / 9.0 * np.eye(4) + H, g)
     for samples in (400, 40000):
-        found = []
+        deviations = []
         for seed in range(8):
             options = OPTIONS | {"samples": samples, "temperature": temperature, "seed": seed}
             result = control.SamplingController(SLIDE, TASK, **options).plan([0.0], [0.0])
-            found.append(result.u[:, 0] - basis @ expected)
-        errors.append(np.sqrt(np.mean(np.square(found))))
+            deviations.append(result.u[:, 0] - basis @ expected)
+        errors.append(np.sqrt(np.mean(np.square(deviations))))
     assert errors[1] < 0.02
     assert 5.0 < errors[0] / errors[1] < 20.0
 

@@ -40,8 +40,8 @@ def central(function, model):
 def pairs():
     """Return functions that load Pinocchio's model and ours where its derivatives are right."""
     trees = {name: model for name, model in SINGLE.items() if DEPENDENT not in name}
-    found = {name: lambda name=name: robot(name) for name in ROBOTS}
-    return found | {name: lambda model=model: (in_pinocchio(model), model) for name, model in trees.items()}
+    named = {name: lambda name=name: robot(name) for name in ROBOTS}
+    return named | {name: lambda model=model: (in_pinocchio(model), model) for name, model in trees.items()}
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -65,8 +65,8 @@ def test_forces_change_as_central_differences_of_them(name):
         central(lambda step: tf.rnea(model, q, v + step, a, fext), model),
         tf.crba(model, q),
     )
-    found = oracle.rnea_derivatives(model, q, v, a, fext)
-    assert_forces(found, expected, sizes(model, q), SMOOTH)
+    derivatives = oracle.rnea_derivatives(model, q, v, a, fext)
+    assert_forces(derivatives, expected, sizes(model, q), SMOOTH)
 
 
 @pytest.mark.parametrize("name", pairs())
@@ -147,8 +147,8 @@ def test_frames_move_as_those_of_the_package(name, reference):
         lambda step: tf.frame_velocity(model, tf.integrate(model, q, step), v, frame, reference), model
     )
     rows = np.repeat([True, False], 3)
-    found = oracle.by_complex_steps(velocity, model.nv)
-    assert class_error(found, expected, rows, is_linear(model), scale=1.0) < SMOOTH
+    by_q = oracle.by_complex_steps(velocity, model.nv)
+    assert class_error(by_q, expected, rows, is_linear(model), scale=1.0) < SMOOTH
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -181,8 +181,8 @@ def test_second_derivatives(name):
     model = MODELS[name]
     q, v, a, w, fext = random_case(model, 10)
     x, y = np.random.default_rng(10).normal(size=(2, 4, 3, model.nv))
-    found = oracle.hessian_differences(model, q, v, a, w, x, y, fext)
-    assert error(oracle.hessian_differences(model, q, v, a, w, y, x, fext), found) < VALUE
+    second = oracle.hessian_differences(model, q, v, a, w, x, y, fext)
+    assert error(oracle.hessian_differences(model, q, v, a, w, y, x, fext), second) < VALUE
 
     def gradient(t):
         """Return the derivatives of w^T tau along all y, displaced by t times all x."""
@@ -193,8 +193,8 @@ def test_second_derivatives(name):
         return (tau @ w).imag / oracle.STEP
 
     expected = (gradient(STEP) - gradient(-STEP)) / (2 * STEP)
-    found = oracle.hessian_differences(model, q, v, a, w, x, y, fext, symmetric=False)
-    assert error(found, expected) < SMOOTH
+    second = oracle.hessian_differences(model, q, v, a, w, x, y, fext, symmetric=False)
+    assert error(second, expected) < SMOOTH
 
 
 @pytest.mark.parametrize("name", ["spherical in mid-tree", "followers"])
@@ -212,8 +212,8 @@ def test_second_derivatives_of_accelerations(name):
         return (a @ w).imag / oracle.STEP
 
     expected = (slope(STEP) - slope(-STEP)) / (2 * STEP)
-    found = oracle.forward_hessian_differences(model, q, v, tau, w, np.array(x), y, fext, symmetric=False)
-    assert error(found, expected, np.abs(slope(0.0))) < SMOOTH
+    second = oracle.forward_hessian_differences(model, q, v, tau, w, np.array(x), y, fext, symmetric=False)
+    assert error(second, expected, np.abs(slope(0.0))) < SMOOTH
 
 
 def test_scaled_errors_see_small_rows():

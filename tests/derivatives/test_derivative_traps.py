@@ -55,8 +55,8 @@ def test_t1_a_base_far_away_changes_no_bit():
     far[:3] += 2e6
     near = tf.rnea_derivatives(model, q, v, a), tf.forward_dynamics_derivatives(model, q, v, tau)
     moved = tf.rnea_derivatives(model, far, v, a), tf.forward_dynamics_derivatives(model, far, v, tau)
-    for found, expected in zip(moved, near, strict=True):
-        for x, y in zip(found, expected, strict=True):
+    for at_far, expected in zip(moved, near, strict=True):
+        for x, y in zip(at_far, expected, strict=True):
             np.testing.assert_array_equal(x, y)
     for x, y in zip(tf.rnea_vjp(model, far, v, a, tau), tf.rnea_vjp(model, q, v, a, tau), strict=True):
         np.testing.assert_array_equal(x, y)
@@ -125,8 +125,8 @@ def test_t2_accelerations_of_frames_behind_joints_in_mid_tree(kind, pin):
         own = tf.frame_derivatives(model, q, v, a, last, reference).acceleration_q
         assert error(own, expected) < SMOOTH
         at = getattr(pin, reference)
-        found = pin.getJointAccelerationDerivatives(theirs, data, model.njoints, at)[1]
-        wrong[reference] = error(found, expected)
+        by_q = pin.getJointAccelerationDerivatives(theirs, data, model.njoints, at)[1]
+        wrong[reference] = error(by_q, expected)
     assert wrong["LOCAL"] < SMOOTH
     assert min(wrong["WORLD"], wrong["LOCAL_WORLD_ALIGNED"]) > WRONG
 
@@ -165,10 +165,10 @@ def test_t4_armature_is_in_h_and_both_triangles():
     model = MODELS["all kinds reversed"]
     heavy = tf.Model([replace(j, armature=np.asarray(j.armature) + 3.0) for j in model.joints], model.gravity)
     q, v, a, tau, _ = random_case(model, 7)
-    light, found = (tf.rnea_derivatives(one, q, v, a) for one in (model, heavy))
-    np.testing.assert_array_equal(found.dtau_dq, light.dtau_dq)
-    np.testing.assert_allclose(found.dtau_da - light.dtau_da, 3.0 * np.eye(model.nv), atol=1e-12)
-    np.testing.assert_array_equal(found.dtau_da, found.dtau_da.T)
+    light, geared = (tf.rnea_derivatives(one, q, v, a) for one in (model, heavy))
+    np.testing.assert_array_equal(geared.dtau_dq, light.dtau_dq)
+    np.testing.assert_allclose(geared.dtau_da - light.dtau_da, 3.0 * np.eye(model.nv), atol=1e-12)
+    np.testing.assert_array_equal(geared.dtau_da, geared.dtau_da.T)
     inverse = tf.forward_dynamics_derivatives(heavy, q, v, tau).da_dtau
     np.testing.assert_allclose(inverse @ tf.crba(heavy, q), np.eye(model.nv), atol=1e-10)
 
@@ -206,9 +206,9 @@ def test_t6_columns_are_freedoms(kind):
     model = SINGLE[f"{kind} in mid-tree"]
     q, v, a, tau, _ = random_case(model, 9)
     assert model.nq > model.nv
-    found = tf.rnea_derivatives(model, q, v, a).dtau_dq
-    assert found.shape == (model.nv, model.nv)
-    assert error(found, along_q(lambda x: tf.rnea(model, x, v, a), model, q)) < SMOOTH
+    dtau_dq = tf.rnea_derivatives(model, q, v, a).dtau_dq
+    assert dtau_dq.shape == (model.nv, model.nv)
+    assert error(dtau_dq, along_q(lambda x: tf.rnea(model, x, v, a), model, q)) < SMOOTH
     assert tf.rnea_vjp(model, q, v, a, tau).q.shape == (model.nv,)
 
 
@@ -234,8 +234,8 @@ def test_t7_small_classes_are_as_exact_as_large_ones(name):
     q, v, a, _, fext = random_case(model, 10)
     linear = is_linear(model)
     expected = oracle.rnea_derivatives(model, q, v, a, fext)
-    found = tf.rnea_derivatives(model, q, v, a, fext)
-    for own, other in zip(found, expected, strict=True):
+    derivatives = tf.rnea_derivatives(model, q, v, a, fext)
+    for own, other in zip(derivatives, expected, strict=True):
         assert class_error(own, other, linear, linear) < CLOSE
         hidden = own.copy()
         hidden[np.ix_(linear, linear)] *= 1.5
@@ -273,13 +273,13 @@ def test_t9_entries_within_a_joint_in_mid_tree(kind):
     q, v, a, _, _ = random_case(model, 12)
     own = slice(1, 1 + SIZES[kind][1])
     expected = oracle.rnea_derivatives(model, q, v, a)
-    for found, other in zip(tf.rnea_derivatives(model, q, v, a), expected, strict=True):
-        assert error(found[own, own], other[own, own]) < CLOSE
+    for block, other in zip(tf.rnea_derivatives(model, q, v, a), expected, strict=True):
+        assert error(block[own, own], other[own, own]) < CLOSE
     for joint in (one.name for one in model.joints):
-        found = tf.frame_derivatives(model, q, v, a, joint).acceleration_v
+        by_v = tf.frame_derivatives(model, q, v, a, joint).acceleration_v
         steps = STEP * np.eye(model.nv)
         ahead, behind = (tf.frame_acceleration(model, q, v + s * steps, a, joint) for s in (1.0, -1.0))
-        assert error(found, ((ahead - behind) / (2 * STEP)).T, 1 + np.abs(v).max()) < SMOOTH
+        assert error(by_v, ((ahead - behind) / (2 * STEP)).T, 1 + np.abs(v).max()) < SMOOTH
 
 
 # T10: matrices that are not symmetric
@@ -306,9 +306,9 @@ def test_t10_both_triangles_are_kept(name):
 def test_t11_derivatives_of_accelerations_in_residual_form():
     _, model = robot("panda")
     q, v, _, tau, _ = random_case(model, 14)
-    found = tf.forward_dynamics_derivatives(model, q, v, tau, with_value=True)
-    by_q, by_v, H = tf.rnea_derivatives(model, q, v, found.a)
-    for own, forces in ((found.da_dq, by_q), (found.da_dv, by_v)):
+    derivatives = tf.forward_dynamics_derivatives(model, q, v, tau, with_value=True)
+    by_q, by_v, H = tf.rnea_derivatives(model, q, v, derivatives.a)
+    for own, forces in ((derivatives.da_dq, by_q), (derivatives.da_dv, by_v)):
         scale = np.abs(H) @ np.abs(own) + np.abs(forces)
         assert (np.abs(H @ own + forces) <= 1e-13 * scale.max(axis=1, keepdims=True)).all()
 
@@ -327,9 +327,9 @@ def test_t12_a_bad_pivot_stays_in_its_configuration(backend):
     q = np.array([[0.3, 0.5], [0.3, 0.0], [0.3, 0.7]])  # stretched, the shoulder moves no mass of its own
     v, tau, w = np.random.default_rng(0).normal(size=(3, 3, 2))
     for function, extra in ((kernels.forward_dynamics_vjp, [w]), (kernels.forward_dynamics_derivatives, [])):
-        for found in function(q, v, tau, *extra):
-            assert np.isnan(found[1]).any()
-            assert np.isfinite(found[[0, 2]]).all()
+        for result in function(q, v, tau, *extra):
+            assert np.isnan(result[1]).any()
+            assert np.isfinite(result[[0, 2]]).all()
     loops = tf.forward_dynamics_derivatives(model, q, v, tau)
     assert all(np.isnan(x[1]).all() and np.isfinite(x[[0, 2]]).all() for x in loops)
     with pytest.raises(tf.NotPositiveDefiniteError, match="shoulder"):
@@ -372,4 +372,4 @@ def test_t14_translations_of_a_free_base_change_no_force():
 
 def test_every_trap_has_a_test():
     names = (re.match(r"test_t(\d+)_", name) for name in globals())
-    assert sorted({int(found[1]) for found in names if found}) == list(range(1, 15))
+    assert sorted({int(match[1]) for match in names if match}) == list(range(1, 15))

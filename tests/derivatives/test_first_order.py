@@ -46,15 +46,17 @@ def test_derivatives_of_inverse_dynamics_are_the_reference(name):
     q, v, a, _, fext = random_case(model)
     size = sizes(model, q)
     expected = oracle.rnea_derivatives(model, q, v, a, fext)
-    found = tf.rnea_derivatives(model, q, v, a, fext, with_value=True)
-    assert found._fields == ("dtau_dq", "dtau_dv", "dtau_da", "tau")
-    assert_forces(found[:3], expected, size, ROUNDING)
+    derivatives = tf.rnea_derivatives(model, q, v, a, fext, with_value=True)
+    assert derivatives._fields == ("dtau_dq", "dtau_dv", "dtau_da", "tau")
+    assert_forces(derivatives[:3], expected, size, ROUNDING)
     lengths = is_linear(model)
-    for own, other in zip(found[:3], expected, strict=True):
+    for own, other in zip(derivatives[:3], expected, strict=True):
         assert class_error(own, other, lengths, lengths) < ROUNDING
-    np.testing.assert_allclose(found.tau, tf.rnea(model, q, v, a, fext), rtol=0, atol=1e-13 * size.max() ** 2)
+    np.testing.assert_allclose(
+        derivatives.tau, tf.rnea(model, q, v, a, fext), rtol=0, atol=1e-13 * size.max() ** 2
+    )
     outside = ~model.tree.mask()
-    assert not any(matrix[outside].any() for matrix in found[:3])
+    assert not any(matrix[outside].any() for matrix in derivatives[:3])
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -62,16 +64,16 @@ def test_derivatives_of_forward_dynamics_are_the_reference(name):
     model = MODELS[name]
     q, v, _, tau, fext = random_case(model)
     size, H = sizes(model, q), tf.crba(model, q)
-    for found in (
+    for derivatives in (
         tf.forward_dynamics_derivatives(model, q, v, tau, fext, with_value=True),
         [x[4] for x in tf.forward_dynamics_derivatives(model, np.tile(q, (9, 1)), v, tau, fext, True)],
     ):
         expected = oracle.forward_dynamics_derivatives(model, q, v, tau, fext)
-        assert_accelerations(found[:3], expected, H, size)
-        forces = tf.rnea_derivatives(model, q, v, found[3], fext)
-        assert residual(H, found[0], forces.dtau_dq, size) < RESIDUAL
-        assert residual(H, found[1], forces.dtau_dv, size) < RESIDUAL
-        assert residual(H, found[2], -np.eye(model.nv), size) < RESIDUAL
+        assert_accelerations(derivatives[:3], expected, H, size)
+        forces = tf.rnea_derivatives(model, q, v, derivatives[3], fext)
+        assert residual(H, derivatives[0], forces.dtau_dq, size) < RESIDUAL
+        assert residual(H, derivatives[1], forces.dtau_dv, size) < RESIDUAL
+        assert residual(H, derivatives[2], -np.eye(model.nv), size) < RESIDUAL
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -81,28 +83,28 @@ def test_derivatives_of_robots_are_the_reference_and_pinocchios(name):
     q, v, a, tau, fext = random_case(model)
     data, size = theirs.createData(), sizes(model, q)
     forces = pin.StdVec_Force([pin.Force.Zero(), *(pin.Force(f) for f in fext)])
-    found = tf.rnea_derivatives(model, q, v, a, fext)
-    assert_forces(found, oracle.rnea_derivatives(model, q, v, a, fext), size, ROUNDING)
+    derivatives = tf.rnea_derivatives(model, q, v, a, fext)
+    assert_forces(derivatives, oracle.rnea_derivatives(model, q, v, a, fext), size, ROUNDING)
     expected = [np.array(x) for x in pin.computeRNEADerivatives(theirs, data, q, v, a, forces)]
     expected[2] = np.triu(expected[2]) + np.triu(expected[2], 1).T
-    assert_forces(found, expected, size, PINOCCHIO)
+    assert_forces(derivatives, expected, size, PINOCCHIO)
     expected = [np.array(x) for x in pin.computeABADerivatives(theirs, data, q, v, tau, forces)]
-    found = tf.forward_dynamics_derivatives(model, q, v, tau, fext)
-    assert_accelerations(found, expected, tf.crba(model, q), size, PINOCCHIO)
+    derivatives = tf.forward_dynamics_derivatives(model, q, v, tau, fext)
+    assert_accelerations(derivatives, expected, tf.crba(model, q), size, PINOCCHIO)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_eulers_identity_and_the_zero_columns_of_the_base(name):
     model = MODELS[name]
     q, v, a, _, fext = random_case(model)
-    found = tf.rnea_derivatives(model, q, v, a, fext)
+    derivatives = tf.rnea_derivatives(model, q, v, a, fext)
     size = sizes(model, q)
     expected = 2 * (tf.bias(model, q, v) - tf.bias(model, q, 0 * v))
-    scale = (np.abs(found.dtau_dv) @ np.abs(v) / size).max(initial=1e-300)
-    assert (np.abs(found.dtau_dv @ v - expected) / size).max(initial=0.0) < ROUNDING * scale
+    scale = (np.abs(derivatives.dtau_dv) @ np.abs(v) / size).max(initial=1e-300)
+    assert (np.abs(derivatives.dtau_dv @ v - expected) / size).max(initial=0.0) < ROUNDING * scale
     for joint, at in zip(model.joints, model.idx_v, strict=True):
         if joint.parent < 0 and joint.kind == "freeflyer":
-            assert not found.dtau_dq[:, at : at + 3].any()
+            assert not derivatives.dtau_dq[:, at : at + 3].any()
 
 
 CALLS = {
@@ -162,8 +164,8 @@ def test_long_arms_have_local_origins(root):
 def test_results_and_functions_are_pickled():
     model = MODELS["revolute at the root"]
     q, v, a, _, _ = random_case(model)
-    found = tf.rnea_derivatives(model, q, v, a)
-    for own, other in zip(pickle.loads(pickle.dumps(found)), found, strict=True):
+    derivatives = tf.rnea_derivatives(model, q, v, a)
+    for own, other in zip(pickle.loads(pickle.dumps(derivatives)), derivatives, strict=True):
         np.testing.assert_array_equal(own, other)
     with pytest.raises(ValueError, match="layout must be"):
         tf.rnea_derivatives(model, q, v, a, layout="sparse")
@@ -179,10 +181,10 @@ def test_random_trees(model, seed):
     assert_forces([np.stack(tf.rnea_derivatives(model, q, v, a, fext))], [expected], size, ROUNDING)
     assert_forces([batch[:, 1]], [expected], size, ROUNDING)
     many = tf.forward_dynamics_derivatives(model, np.tile(q, (2, 1)), v, tau, fext, with_value=True)
-    for found in (
+    for derivatives in (
         tf.forward_dynamics_derivatives(model, q, v, tau, fext, with_value=True),
         [x[1] for x in many],
     ):
-        forces = tf.rnea_derivatives(model, q, v, found[3], fext)
-        assert residual(H, found[0], forces.dtau_dq, size) < RESIDUAL
-        assert residual(H, found[1], forces.dtau_dv, size) < RESIDUAL
+        forces = tf.rnea_derivatives(model, q, v, derivatives[3], fext)
+        assert residual(H, derivatives[0], forces.dtau_dq, size) < RESIDUAL
+        assert residual(H, derivatives[1], forces.dtau_dv, size) < RESIDUAL

@@ -65,7 +65,9 @@ def by_steps(model, function):
 def test_motions_of_frames_change_as_complex_steps_of_them(name, reference):
     model = MODELS[name]
     q, v, a, _, _ = random_case(model)
-    found = [tf.frame_derivatives(model, q, v, a, tips(model), reference, turned) for turned in (False, True)]
+    derivatives = [
+        tf.frame_derivatives(model, q, v, a, tips(model), reference, turned) for turned in (False, True)
+    ]
     for i, frame in enumerate(tips(model)):
 
         def motions(dq, dv, da, frame=frame):
@@ -73,7 +75,7 @@ def test_motions_of_frames_change_as_complex_steps_of_them(name, reference):
             return np.stack(state[1:], axis=-2)
 
         by_q, by_v, by_a = by_steps(model, motions)
-        for classical, one in enumerate(found):
+        for classical, one in enumerate(derivatives):
             own = [part[i] for part in one]
             expected = by_v[..., 0, :, :], by_q[..., 0, :, :], by_q[..., 1 + classical, :, :]
             expected = *expected, by_v[..., 1 + classical, :, :]
@@ -87,18 +89,18 @@ def test_frames_move_by_their_jacobian(name):
     model = MODELS[name]
     q, v, a, _, _ = random_case(model, 1)
     for frame in tips(model)[1:]:
-        found = tf.frame_derivatives(model, q, v, a, frame, "LOCAL_WORLD_ALIGNED")
+        derivatives = tf.frame_derivatives(model, q, v, a, frame, "LOCAL_WORLD_ALIGNED")
         local = tf.frame_derivatives(model, q, v, a, frame, "LOCAL")
         moved = by_steps(
             model, lambda *x, frame=frame: oracle.frame_state(model, q, v, a, frame, "LOCAL", *x).placement
         )[0]
         R = tf.frame_placement(model, q, frame)[:, :3]
         turns = np.einsum("ijn,kj->ikn", moved[:, :3], R)
-        assert error(found.jacobian[:3], moved[:, 3], 1.0) < ROUNDING
-        assert error(found.jacobian[3:], turns[[2, 0, 1], [1, 2, 0]], 1.0) < ROUNDING
-        assert error(R.T @ found.jacobian[:3], local.jacobian[:3], 1.0) < ROUNDING
-        assert found.velocity_v is found.jacobian
-        assert found.acceleration_a is found.jacobian
+        assert error(derivatives.jacobian[:3], moved[:, 3], 1.0) < ROUNDING
+        assert error(derivatives.jacobian[3:], turns[[2, 0, 1], [1, 2, 0]], 1.0) < ROUNDING
+        assert error(R.T @ derivatives.jacobian[:3], local.jacobian[:3], 1.0) < ROUNDING
+        assert derivatives.velocity_v is derivatives.jacobian
+        assert derivatives.acceleration_a is derivatives.jacobian
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -152,12 +154,12 @@ def test_derivatives_are_those_of_motions_in_time(model, reference, seed):
     still, scale = np.zeros(model.nv), 1e2 * size_of(q, v, a) ** 2
     aligned = reference == "LOCAL_WORLD_ALIGNED"
     for frame in (-1, model.joints[-1].name):
-        found = tf.frame_derivatives(model, q, v, a, frame, reference, aligned)
+        derivatives = tf.frame_derivatives(model, q, v, a, frame, reference, aligned)
         rate = tf.frame_acceleration(model, q, v, a, frame, reference, aligned)
-        assert error(found.velocity_q @ v + found.jacobian @ a, rate, scale) < ROUNDING
+        assert error(derivatives.velocity_q @ v + derivatives.jacobian @ a, rate, scale) < ROUNDING
         twice = 2.0 * tf.frame_acceleration(model, q, v, still, frame, reference, aligned)
-        assert error(found.acceleration_v @ v, twice, scale) < ROUNDING
-        assert error(found.jacobian, tf.frame_jacobian(model, q, frame, reference)) < ROUNDING
+        assert error(derivatives.acceleration_v @ v, twice, scale) < ROUNDING
+        assert error(derivatives.jacobian, tf.frame_jacobian(model, q, frame, reference)) < ROUNDING
     scale *= 1.0 + sum(joint.inertia.mass for joint in model.joints)
     h, rate = tf.centroidal_derivatives(model, q, v, a), tf.centroidal_momentum_rate(model, q, v, a)
     assert error(h.dh_dq @ v + h.dhdot_da @ a, rate, scale) < ROUNDING
@@ -172,8 +174,8 @@ def test_derivatives_are_those_of_motions_in_time(model, reference, seed):
 def pairs():
     """Return functions that load Pinocchio's model and ours where its derivatives are right."""
     trees = {name: model for name, model in SINGLE.items() if "universal" not in name}
-    found = {name: lambda name=name: robot(name) for name in ROBOTS}
-    return found | {name: lambda model=model: (in_pinocchio(model), model) for name, model in trees.items()}
+    named = {name: lambda name=name: robot(name) for name in ROBOTS}
+    return named | {name: lambda model=model: (in_pinocchio(model), model) for name, model in trees.items()}
 
 
 @pytest.mark.parametrize("name", pairs())

@@ -41,18 +41,18 @@ def test_gradients_of_forces_are_products_with_the_matrices(name):
     q, v, a, _, fext = random_case(model)
     size = sizes(model, q)
     (w,) = motions(model, size, 1)
-    found = tf.rnea_vjp(model, q, v, a, w, fext, **EVERYTHING)
-    assert found._fields == ("q", "v", "a", "fext", "inertia", "value")
+    gradients = tf.rnea_vjp(model, q, v, a, w, fext, **EVERYTHING)
+    assert gradients._fields == ("q", "v", "a", "fext", "inertia", "value")
     expected = [w @ matrix for matrix in oracle.rnea_derivatives(model, q, v, a, fext)]
-    for own, other in zip(found[:3], expected, strict=True):
+    for own, other in zip(gradients[:3], expected, strict=True):
         assert error(own, other, size) < ROUNDING
     for own, other in (
-        (found.fext, oracle.gradient_by_forces(model, q, w)),
-        (found.inertia, oracle.gradient_by_inertia(model, q, v, a, w)),
+        (gradients.fext, oracle.gradient_by_forces(model, q, w)),
+        (gradients.inertia, oracle.gradient_by_inertia(model, q, v, a, w)),
     ):
         columns = np.abs(other).max(axis=0) + 1e-300  # numbers of one unit
         np.testing.assert_allclose(own / columns, other / columns, rtol=0, atol=ROUNDING)
-    assert error(found.value, tf.rnea(model, q, v, a, fext), size) < ROUNDING
+    assert error(gradients.value, tf.rnea(model, q, v, a, fext), size) < ROUNDING
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -62,12 +62,12 @@ def test_derivatives_of_forces_are_products_with_the_matrices(name):
     size = sizes(model, q)
     directions = motions(model, size, 3)
     dfext = np.random.default_rng(2).normal(size=fext.shape)
-    found = tf.rnea_jvp(model, q, v, a, *directions, fext, dfext, with_value=True)
-    assert error(found.tau, tf.rnea(model, q, v, a, fext), size) < ROUNDING
+    changes = tf.rnea_jvp(model, q, v, a, *directions, fext, dfext, with_value=True)
+    assert error(changes.tau, tf.rnea(model, q, v, a, fext), size) < ROUNDING
     matrices = oracle.rnea_derivatives(model, q, v, a, fext)
     parts = [matrix @ d for matrix, d in zip(matrices, directions, strict=True)]
     parts.append(np.array([(oracle.gradient_by_forces(model, q, e) * dfext).sum() for e in np.eye(model.nv)]))
-    assert error(found.dtau, sum(parts), size) < ROUNDING
+    assert error(changes.dtau, sum(parts), size) < ROUNDING
     for k, part in enumerate(parts):  # and one at a time
         alone = [d if j == k else None for j, d in enumerate([*directions, dfext])]
         own = tf.rnea_jvp(model, q, v, a, *alone[:3], fext, alone[3])
@@ -85,20 +85,20 @@ def test_products_of_accelerations_are_products_with_the_matrices(name):
     dq, dv = motions(model, size, 2)
     matrices = oracle.forward_dynamics_derivatives(model, q, v, tau, fext)
     limit = 10 * allowed(model, q, size)
-    found = tf.forward_dynamics_vjp(model, q, v, tau, w, fext, **EVERYTHING)
-    for own, matrix, columns in zip(found[:3], matrices, (size, size, 1 / size), strict=True):
+    gradients = tf.forward_dynamics_vjp(model, q, v, tau, w, fext, **EVERYTHING)
+    for own, matrix, columns in zip(gradients[:3], matrices, (size, size, 1 / size), strict=True):
         assert error(own, w @ matrix, columns) < limit
     derivative = tf.forward_dynamics_jvp(model, q, v, tau, dq, dv, dtau, fext, with_value=True)
     expected = sum(matrix @ d for matrix, d in zip(matrices, (dq, dv, dtau), strict=True))
     assert error(derivative.da, expected, 1 / size) < limit
     a = tf.forward_dynamics(model, q, v, tau, fext)
-    assert error(found.value, a, 1 / size) < limit
+    assert error(gradients.value, a, 1 / size) < limit
     assert error(derivative.a, a, 1 / size) < limit
     mu = -np.linalg.solve(tf.crba(model, q), w)
     a = oracle.forward_dynamics(model, q, v, tau, fext)
     for own, other in (
-        (found.fext, oracle.gradient_by_forces(model, q, mu)),
-        (found.inertia, oracle.gradient_by_inertia(model, q, v, a, mu)),
+        (gradients.fext, oracle.gradient_by_forces(model, q, mu)),
+        (gradients.inertia, oracle.gradient_by_inertia(model, q, v, a, mu)),
     ):
         columns = np.abs(other).max(axis=0) + 1e-300
         np.testing.assert_allclose(own / columns, other / columns, rtol=0, atol=limit)
@@ -114,14 +114,14 @@ def test_products_of_robots_are_pinocchios(name):
     size = sizes(model, q)
     w, dq, dv, da = motions(model, size, 4)
     by_q, by_v, by_a = (x.copy() for x in pin.computeRNEADerivatives(theirs, data, q, v, a))
-    found = tf.rnea_vjp(model, q, v, a, w, inertia_gradient=True)
-    for own, matrix in zip(found[:3], (by_q, by_v, by_a), strict=True):
+    tau_gradients = tf.rnea_vjp(model, q, v, a, w, inertia_gradient=True)
+    for own, matrix in zip(tau_gradients[:3], (by_q, by_v, by_a), strict=True):
         assert error(own, w @ matrix, size) < 10 * ROUNDING
     derivative = tf.rnea_jvp(model, q, v, a, dq, dv, da)
     assert error(derivative, by_q @ dq + by_v @ dv + by_a @ da, size) < 10 * ROUNDING
     regressor = pin.computeJointTorqueRegressor(theirs, data, q, v, a)
     expected = (w @ regressor).reshape(-1, 10)
-    np.testing.assert_allclose(found.inertia, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    np.testing.assert_allclose(tau_gradients.inertia, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
     matrices = [x.copy() for x in pin.computeABADerivatives(theirs, data, q, v, tau)]
     limit = 100 * allowed(model, q, size)
     gradients = tf.forward_dynamics_vjp(model, q, v, tau, w)
@@ -149,9 +149,9 @@ def test_gradients_of_any_tree_are_those_of_the_reference(model, seed):
     q, v, a, _, fext = random_case(model, seed)
     size = np.maximum(sizes(model, q), 1e-3)
     (w,) = motions(model, size, 1, seed)
-    found = tf.rnea_vjp(model, q, v, a, w, fext)
+    gradients = tf.rnea_vjp(model, q, v, a, w, fext)
     largest = np.abs(w[:, None] * tf.crba(model, q)).max() * (1 + np.square(v).sum() + np.abs(a).max())
-    for own, matrix in zip(found, oracle.rnea_derivatives(model, q, v, a, fext), strict=True):
+    for own, matrix in zip(gradients, oracle.rnea_derivatives(model, q, v, a, fext), strict=True):
         scale = max(np.abs(w[:, None] * matrix / size).max(), largest / size.max())
         assert np.abs((own - w @ matrix) / size).max() < 1e-12 * max(scale, 1.0)
 
@@ -164,21 +164,21 @@ def test_several_vectors_for_each_state_give_the_same_bits(name):
     w, dq, dv, da = rng.normal(size=(4, 2, 5, sides, model.nv))
     dfext = rng.normal(size=(2, 5, sides, model.njoints, 6))
     for function, x in ((tf.rnea_vjp, a), (tf.forward_dynamics_vjp, tau)):
-        found = function(model, q, v, x, w, fext, **EVERYTHING)
-        assert found.inertia.shape == (2, 5, sides, model.njoints, 10)
+        gradients = function(model, q, v, x, w, fext, **EVERYTHING)
+        assert gradients.inertia.shape == (2, 5, sides, model.njoints, 10)
         for s in range(sides):
             alone = function(model, q, v, x, w[..., s, :], fext, **EVERYTHING)
-            for many, one in zip(found[:3], alone[:3], strict=True):
+            for many, one in zip(gradients[:3], alone[:3], strict=True):
                 np.testing.assert_array_equal(many[..., s, :], one)
-            np.testing.assert_array_equal(found.fext[..., s, :, :], alone.fext)
-            np.testing.assert_array_equal(found.inertia[..., s, :, :], alone.inertia)
-            np.testing.assert_array_equal(found.value, alone.value)
+            np.testing.assert_array_equal(gradients.fext[..., s, :, :], alone.fext)
+            np.testing.assert_array_equal(gradients.inertia[..., s, :, :], alone.inertia)
+            np.testing.assert_array_equal(gradients.value, alone.value)
     for function, x in ((tf.rnea_jvp, a), (tf.forward_dynamics_jvp, tau)):
-        found = function(model, q, v, x, dq, dv, da, fext, dfext)
+        changes = function(model, q, v, x, dq, dv, da, fext, dfext)
         for s in range(sides):
             directions = [d[..., s, :] for d in (dq, dv, da)]
             alone = function(model, q, v, x, *directions, fext, dfext[..., s, :, :])
-            np.testing.assert_array_equal(found[..., s, :], alone)
+            np.testing.assert_array_equal(changes[..., s, :], alone)
 
 
 def test_wrong_shapes_of_several_vectors_name_the_argument():
@@ -209,10 +209,10 @@ def test_no_states_and_no_vectors_give_empty_results(lead, sides):
     q, v, a, _, fext = random_case(model, 0, lead)
     w, dfext = np.ones((*lead, sides, model.nv)), np.ones((*lead, sides, model.njoints, 6))
     for function in (tf.rnea_vjp, tf.forward_dynamics_vjp):
-        found = function(model, q, v, a, w, fext, **EVERYTHING)
-        assert [x.shape for x in found[:3]] == [w.shape] * 3
-        assert found.fext.shape == dfext.shape
-        assert found.value.shape == v.shape
+        gradients = function(model, q, v, a, w, fext, **EVERYTHING)
+        assert [x.shape for x in gradients[:3]] == [w.shape] * 3
+        assert gradients.fext.shape == dfext.shape
+        assert gradients.value.shape == v.shape
     for function in (tf.rnea_jvp, tf.forward_dynamics_jvp):
         assert function(model, q, v, a, w, w, w, fext, dfext).shape == w.shape
 
@@ -220,8 +220,8 @@ def test_no_states_and_no_vectors_give_empty_results(lead, sides):
 def test_options_are_true_or_false_as_python_has_it():
     model = MODELS["all kinds"]
     q, v, a, _, _ = random_case(model)
-    found = tf.rnea_vjp(model, q, v, a, a, None, *np.array([[1], [0], [1]]))
-    assert found._fields == ("q", "v", "a", "fext", "value")
+    gradients = tf.rnea_vjp(model, q, v, a, a, None, *np.array([[1], [0], [1]]))
+    assert gradients._fields == ("q", "v", "a", "fext", "value")
     assert len(tf.rnea_jvp(model, q, v, a, v, None, None, with_value=[1])) == 2
 
 
@@ -250,11 +250,11 @@ def test_a_base_far_away_changes_nothing(name):
 def test_results_can_be_pickled():
     model = MODELS["all kinds"]
     q, v, a, _, _ = random_case(model)
-    found = tf.rnea_vjp(model, q, v, a, a, inertia_gradient=True)
-    copied = pickle.loads(pickle.dumps(found))
-    assert copied._fields == found._fields == ("q", "v", "a", "inertia")
-    assert type(copied) is type(found)
-    np.testing.assert_array_equal(copied.inertia, found.inertia)
+    gradients = tf.rnea_vjp(model, q, v, a, a, inertia_gradient=True)
+    copied = pickle.loads(pickle.dumps(gradients))
+    assert copied._fields == gradients._fields == ("q", "v", "a", "inertia")
+    assert type(copied) is type(gradients)
+    np.testing.assert_array_equal(copied.inertia, gradients.inertia)
     by_q, by_v, by_a = tf.rnea_vjp(model, q, v, a, a)
     assert by_q.shape == by_v.shape == by_a.shape == (model.nv,)
 
@@ -264,7 +264,7 @@ def test_gradients_by_inertias_are_weights_of_the_parameters():
     model = MODELS["forest"]
     q, v, a, _, _ = random_case(model)
     w = motions(model, sizes(model, q), 1)[0]
-    found = tf.rnea_vjp(model, q, v, a, w, inertia_gradient=True)
-    own = (found.inertia * oracle.inertial_parameters(model)).sum()
+    gradients = tf.rnea_vjp(model, q, v, a, w, inertia_gradient=True)
+    own = (gradients.inertia * oracle.inertial_parameters(model)).sum()
     expected = w @ (tf.rnea(model, q, v, a) - model.armature * a)
-    assert abs(own - expected) < 1e-13 * np.abs(found.inertia * oracle.inertial_parameters(model)).sum()
+    assert abs(own - expected) < 1e-13 * np.abs(gradients.inertia * oracle.inertial_parameters(model)).sum()

@@ -59,14 +59,14 @@ def assert_vectors(own, expected, size, tolerance=ROUNDING):
         assert error(one, other, size, 1e-3 * largest) < tolerance
 
 
-def assert_differences(found, differences, size, tolerance):
+def assert_differences(products, differences, size, tolerance):
     """Assert that the products of second derivatives with unit vectors are differences of 50 digits.
 
     ``differences`` takes directions y (3 nv, 3, nv); the sizes of the parts by q, v and a are given.
     """
     n = len(size[0])
     expected = differences(np.eye(3 * n).reshape(3 * n, 3, n)).reshape(3, n)
-    for one, other, own in zip(found, expected, size, strict=True):
+    for one, other, own in zip(products, expected, size, strict=True):
         assert error(one, other, own, 1e-3 * np.abs(expected / size).max()) < tolerance
 
 
@@ -94,13 +94,13 @@ def test_products_are_differences_of_50_digits(name, symmetric):
     model = MODELS[name]
     q, v, a, w, fext, size = case(model)
     x = directions(model, size)
-    found = tf.rnea_hvp(model, q, v, a, w, *x, fext=fext, symmetric=symmetric)
-    assert found._fields == ("q", "v", "a")
+    products = tf.rnea_hvp(model, q, v, a, w, *x, fext=fext, symmetric=symmetric)
+    assert products._fields == ("q", "v", "a")
 
     def differences(y):
         return oracle.hessian_differences(model, q, v, a, w, np.broadcast_to(x, y.shape), y, fext, symmetric)
 
-    assert_differences(found, differences, [size] * 3, ROUNDING)
+    assert_differences(products, differences, [size] * 3, ROUNDING)
 
 
 @pytest.mark.slow
@@ -116,20 +116,20 @@ def test_matrices_times_vectors_are_the_products(name, symmetric):
     model = MODELS[name]
     q, v, a, w, fext, size = case(model, 1)
     zero = np.zeros((model.nv, model.nv))
-    found = tf.rnea_hessian(model, q, v, a, w, fext, symmetric)
-    assert found._fields == ("qq", "qv", "vv", "qa")
+    hessian = tf.rnea_hessian(model, q, v, a, w, fext, symmetric)
+    assert hessian._fields == ("qq", "qv", "vv", "qa")
     unit = np.diag(1 / size)
     steps = ((unit, zero, zero), (zero, unit, zero), (zero, zero, unit))
-    own = blocks(found, size)
+    own = blocks(hessian, size)
     for k, step in enumerate(steps):
         expected = tf.rnea_hvp(model, q, v, a, w, *step, fext=fext, symmetric=symmetric)
         for part in range(3):
             scale = np.abs(np.array(expected) / size).max()
             assert error(own[part, :, k], expected[part].T, size[:, None], 1e-3 * scale) < ROUNDING
-    assert (found.vv == found.vv.T).all()
+    assert (hessian.vv == hessian.vv.T).all()
     if symmetric:
-        assert (found.qq == found.qq.T).all()
-    assert not any(block[~model.tree.mask()].any() for block in found)
+        assert (hessian.qq == hessian.qq.T).all()
+    assert not any(block[~model.tree.mask()].any() for block in hessian)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -182,8 +182,8 @@ def test_symmetric_products_are_curvatures_along_integrate(name):
     values = [function(t * h) for t in (-2, -1, 0, 1, 2)]
     expected = np.dot([-1, 16, -30, 16, -1], values) / (12 * h * h)
     for symmetric in (True, False):
-        found = np.vdot(x, tf.rnea_hvp(model, q, v, a, w, *x, fext=fext, symmetric=symmetric))
-        assert found == pytest.approx(expected, rel=1e-5, abs=1e-6 * (1 + np.abs(values).max()))
+        curvature = np.vdot(x, tf.rnea_hvp(model, q, v, a, w, *x, fext=fext, symmetric=symmetric))
+        assert curvature == pytest.approx(expected, rel=1e-5, abs=1e-6 * (1 + np.abs(values).max()))
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -199,10 +199,10 @@ def test_derivatives_of_gradients_are_differences_of_pinocchios(name):
         by_q, by_v, _ = pin.computeRNEADerivatives(theirs, data, pin.integrate(theirs, q, step), v, a)
         return np.array([by_q.T @ w, by_v.T @ w])
 
-    found = tf.rnea_hessian(model, q, v, a, w, symmetric=False)
+    hessian = tf.rnea_hessian(model, q, v, a, w, symmetric=False)
     for k in range(model.nv):
         expected = (gradients(STEP, k) - gradients(-STEP, k)) / (2 * STEP)
-        for own, column in zip((found.qq[:, k], found.qv[k]), expected, strict=True):
+        for own, column in zip((hessian.qq[:, k], hessian.qv[k]), expected, strict=True):
             assert error(own, column, size, 1.0) < SMOOTH
 
 
@@ -213,15 +213,15 @@ def test_products_of_accelerations_are_differences_of_50_digits(name, symmetric)
     q, v, tau, w, fext, size = case(model, 7)
     tau, w, x = tau * size**2, w * size**2, directions(model, size)
     x[2] *= size**2
-    found = tf.forward_dynamics_hvp(model, q, v, tau, w, *x, fext=fext, symmetric=symmetric)
-    assert found._fields == ("q", "v", "tau")
+    products = tf.forward_dynamics_hvp(model, q, v, tau, w, *x, fext=fext, symmetric=symmetric)
+    assert products._fields == ("q", "v", "tau")
 
     def differences(y):
         return oracle.forward_hessian_differences(
             model, q, v, tau, w, np.broadcast_to(x, y.shape), y, fext, symmetric
         )
 
-    assert_differences(found, differences, [size, size, 1 / size], allowed(model, q, size))
+    assert_differences(products, differences, [size, size, 1 / size], allowed(model, q, size))
 
 
 @pytest.mark.slow
@@ -239,19 +239,19 @@ def test_matrices_of_accelerations_times_vectors_are_the_products(name, symmetri
     tau, w = tau * size**2, w * size**2
     dq, dv, dtau = directions(model, size)
     dtau *= size**2
-    found = tf.forward_dynamics_hessian(model, q, v, tau, w, fext, symmetric)
-    assert found._fields == ("qq", "qv", "vv", "qtau")
+    hessian = tf.forward_dynamics_hessian(model, q, v, tau, w, fext, symmetric)
+    assert hessian._fields == ("qq", "qv", "vv", "qtau")
     products = tf.forward_dynamics_hvp(model, q, v, tau, w, dq, dv, dtau, fext=fext, symmetric=symmetric)
     expected = (
-        found.qq @ dq + found.qv @ dv + found.qtau @ dtau,
-        found.qv.T @ dq + found.vv @ dv,
-        found.qtau.T @ dq,
+        hessian.qq @ dq + hessian.qv @ dv + hessian.qtau @ dtau,
+        hessian.qv.T @ dq + hessian.vv @ dv,
+        hessian.qtau.T @ dq,
     )
     for own, other, scale in zip(products, expected, (size, size, 1 / size), strict=True):
         assert error(own, other, scale, 1.0) < allowed(model, q, size)
     if symmetric:
-        assert scaled_error(found.qq, found.qq.T.copy(), size, size) < 1e-15
-    assert not found.vv[~model.tree.mask()].any()
+        assert scaled_error(hessian.qq, hessian.qq.T.copy(), size, size) < 1e-15
+    assert not hessian.vv[~model.tree.mask()].any()
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -259,9 +259,9 @@ def test_a_change_of_weights_adds_the_gradient_of_accelerations(name):
     model = MODELS[name]
     q, v, tau, w, fext, size = case(model, 9)
     tau, w, dw = tau * size**2, w * size**2, directions(model, 1 / size)[0]
-    found = tf.forward_dynamics_hvp(model, q, v, tau, w, None, None, None, dw, fext)
+    products = tf.forward_dynamics_hvp(model, q, v, tau, w, None, None, None, dw, fext)
     expected = tf.forward_dynamics_vjp(model, q, v, tau, dw, fext)
-    for own, other, scale in zip(found, expected[:3], (size, size, 1 / size), strict=True):
+    for own, other, scale in zip(products, expected[:3], (size, size, 1 / size), strict=True):
         assert error(own, other, scale, 1.0) < allowed(model, q, size)
 
 
@@ -296,11 +296,11 @@ def test_the_place_of_the_base_does_not_matter(name):
 def test_trees_have_symmetric_second_derivatives(model, seed):
     q, v, a, w, fext, size = case(model, seed)
     x, y = directions(model, size, 2, seed=seed).swapaxes(0, 1)
-    found = np.vdot(y, tf.rnea_hvp(model, q, v, a, w, *x, fext=fext))
+    product = np.vdot(y, tf.rnea_hvp(model, q, v, a, w, *x, fext=fext))
     other = np.vdot(x, tf.rnea_hvp(model, q, v, a, w, *y, fext=fext))
     second = tf.rnea_hessian(model, q, v, a, w, fext)
     terms = [np.abs(block / np.outer(size, size)).sum() for block in second]
     scale = (1 + np.square(x * size).sum() + np.square(y * size).sum()) * (1e-9 + np.sum(terms))
-    assert abs(found - other) < ROUNDING * scale
+    assert abs(product - other) < ROUNDING * scale
     expected = oracle.hessian_differences(model, q, v, a, w, x, y, fext)
-    assert abs(found - expected) < ROUNDING * scale
+    assert abs(product - expected) < ROUNDING * scale

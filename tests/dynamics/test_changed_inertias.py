@@ -90,10 +90,10 @@ def test_threads_and_bad_states_change_no_bit():
     expected = tf.rnea(model, q, v, x, inertias=inertias)
     np.testing.assert_array_equal(tf.rnea(model, q, v, x, inertias=inertias, num_threads=2), expected)
     v[[3, 8, 599]] = np.nan
-    found = tf.rnea(model, q, v, x, inertias=inertias, num_threads=2)
+    forces = tf.rnea(model, q, v, x, inertias=inertias, num_threads=2)
     good = np.isfinite(v).all(-1)
-    assert np.isnan(found[~good]).all()
-    np.testing.assert_array_equal(found[good], expected[good])
+    assert np.isnan(forces[~good]).all()
+    np.testing.assert_array_equal(forces[good], expected[good])
 
 
 def test_bodies_that_cannot_be_disturb_no_neighbour():
@@ -104,13 +104,13 @@ def test_bodies_that_cannot_be_disturb_no_neighbour():
     accelerations, forces = (one(model, q, v, x, f, inertias=inertias) for one in (tf.aba, tf.rnea))
     inertias.scale([4, 18], "j6", -1e3)
     assert {(row, joint) for row, joint, _ in inertias.faults()} == {(4, "j6"), (18, "j6")}
-    found = tf.aba(model, q, v, x, f, inertias=inertias)
+    qdd = tf.aba(model, q, v, x, f, inertias=inertias)
     kept = np.delete(np.arange(size), [4, 18])
-    assert np.isnan(found[[4, 18]]).all()
-    np.testing.assert_array_equal(found[kept], accelerations[kept])
-    found = tf.rnea(model, q, v, x, f, inertias=inertias)
-    assert np.isfinite(found).all()
-    np.testing.assert_array_equal(found[kept], forces[kept])
+    assert np.isnan(qdd[[4, 18]]).all()
+    np.testing.assert_array_equal(qdd[kept], accelerations[kept])
+    tau = tf.rnea(model, q, v, x, f, inertias=inertias)
+    assert np.isfinite(tau).all()
+    np.testing.assert_array_equal(tau[kept], forces[kept])
 
 
 def test_bound_calls_compute_with_changed_inertias():
@@ -186,8 +186,8 @@ class Changes(RuleBasedStateMachine):
         np.testing.assert_array_equal(self.inertias.parameters, pi)
         q, v, x, _ = arguments(self.model)
         fresh = tf.Inertias(self.model, pi, self.armature)
-        found = tf.rnea(self.model, q, v, x, inertias=self.inertias)
-        np.testing.assert_array_equal(found, tf.rnea(self.model, q, v, x, inertias=fresh))
+        tau = tf.rnea(self.model, q, v, x, inertias=self.inertias)
+        np.testing.assert_array_equal(tau, tf.rnea(self.model, q, v, x, inertias=fresh))
         assert self.inertias.faults() == fresh.faults()
 
 
@@ -206,9 +206,9 @@ def test_sets_can_have_several_axes():
     np.testing.assert_array_equal(inertias.parameters, pi)
     assert [(row, joint) for row, joint, _ in inertias.faults()] == [((1, 2), "j0")]
     q, v, x, _ = arguments(model)
-    found = tf.rnea(model, q, v, x, inertias=inertias)
+    tau = tf.rnea(model, q, v, x, inertias=inertias)
     expected = tf.rnea(model.with_parameters(pi[1, 2], armature[1, 2]), q, v, x)
-    np.testing.assert_array_equal(found[1, 2], expected)
+    np.testing.assert_array_equal(tau[1, 2], expected)
 
 
 def test_batches_and_models_can_be_empty():
@@ -230,8 +230,8 @@ def test_batches_and_models_can_be_empty():
 def test_inertias_of_a_changed_model_replace_its_own():
     model = MODELS["followers"]
     changed, (q, v, x, _) = model.with_parameters(3 * model.parameters), arguments(model)
-    found = tf.rnea(changed, q, v, x, inertias=2 * model.parameters)
-    np.testing.assert_array_equal(found, tf.rnea(model, q, v, x, inertias=2 * model.parameters))
+    tau = tf.rnea(changed, q, v, x, inertias=2 * model.parameters)
+    np.testing.assert_array_equal(tau, tf.rnea(model, q, v, x, inertias=2 * model.parameters))
 
 
 def test_factors_of_all_joints_broadcast_over_sets_and_joints():

@@ -115,13 +115,13 @@ def test_energy_changes_by_the_power_of_the_drives(name):
 def test_one_configuration_gives_a_number(which, name):
     model = MODELS[which]
     q, v, _, _ = arguments(model)
-    found = ENERGIES[name](model, q, v)
-    assert type(found) is np.float64
+    energy = ENERGIES[name](model, q, v)
+    assert type(energy) is np.float64
     assert type(ENERGIES[name](model, q.tolist(), v.tolist())) is np.float64
     assert type(ENERGIES[name](model, q, v, num_threads=2)) is np.float64
     out = np.empty(())
     assert ENERGIES[name](model, q, v, out=out) is out
-    assert out == found
+    assert out == energy
     assert ENERGIES[name](model, q[None], v[None]).shape == (1,)
     assert ENERGIES[name](model, np.tile(q, (2, 3, 1)), np.tile(v, (2, 3, 1))).shape == (2, 3)
 
@@ -152,8 +152,8 @@ def test_masses():
 
 def path(model, joint):
     """Return a joint and its ancestors."""
-    found = []
+    joints = []
     while joint >= 0:
-        found.append(joint)
+        joints.append(joint)
         joint = model.joints[joint].parent
-    return found
+    return joints

@@ -63,16 +63,18 @@ def test_followers_fold_the_matrix_of_all_joints(model, seed):
 
 def whole_configuration(model, whole, q):
     """Return q of all joints, where those that follow none are independent."""
-    found = tf.neutral(whole)
+    whole_q = tf.neutral(whole)
     for joint, own, at in zip(model.joints, whole.idx_q, model.idx_q, strict=True):
         if not joint.mimic:
-            found[own : own + joint.nq] = q[at : at + joint.nq]
+            whole_q[own : own + joint.nq] = q[at : at + joint.nq]
             continue
         leader = model.joints[joint.mimic.leader]
         x = np.arctan2(q[at + 1], q[at]) if leader.kind == "continuous" else q[at]
         x = joint.mimic.ratio * x + joint.mimic.offset
-        found[own : own + SIZES[joint.kind][0]] = [np.cos(x), np.sin(x)] if joint.kind == "continuous" else x
-    return found
+        whole_q[own : own + SIZES[joint.kind][0]] = (
+            [np.cos(x), np.sin(x)] if joint.kind == "continuous" else x
+        )
+    return whole_q
 
 
 @pytest.mark.parametrize("which", MODELS)
@@ -93,9 +95,9 @@ def test_packed_entries(which, size):
 def assert_inverse(model, seed=0):
     """Assert that the inverse is symmetric and that of H."""
     q = arguments(model, seed)[0]
-    H, found = tf.crba(model, q), tf.inverse_inertia(model, q)
-    assert error(found, np.linalg.inv(H)) < max(EXACT, PER_CONDITION * np.linalg.cond(H))
-    np.testing.assert_array_equal(found, found.T)
+    H, inverse = tf.crba(model, q), tf.inverse_inertia(model, q)
+    assert error(inverse, np.linalg.inv(H)) < max(EXACT, PER_CONDITION * np.linalg.cond(H))
+    np.testing.assert_array_equal(inverse, inverse.T)
 
 
 @given(models(), seeds)

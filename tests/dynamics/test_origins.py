@@ -61,13 +61,13 @@ def is_singular(H):
 
 def one_by_one(model, function, q, *rest):
     """Return stacked results of single calls; NaN if a call raises."""
-    found = []
+    results = []
     for i in range(len(q)):
         try:
-            found.append(function(model, q[i], *(x if isinstance(x, str | None) else x[i] for x in rest)))
+            results.append(function(model, q[i], *(x if isinstance(x, str | None) else x[i] for x in rest)))
         except tf.NotPositiveDefiniteError:
-            found.append(np.full(model.nv, np.nan))
-    return np.array(found)
+            results.append(np.full(model.nv, np.nan))
+    return np.array(results)
 
 
 def at_once(model, function, *arrays):
@@ -127,8 +127,8 @@ def test_a_spherical_joint_on_two_rails():
     for distance in (1e3, 1e6, 7e6):
         near, far = (np.array([d, d, *quaternion]) for d in (0.0, distance))
         for method in ("factor", "aba"):
-            found = [tf.forward_dynamics(model, q, v, tau, method=method) for q in (near, far)]
-            np.testing.assert_allclose(*found, rtol=1e-12)
+            qdd = [tf.forward_dynamics(model, q, v, tau, method=method) for q in (near, far)]
+            np.testing.assert_allclose(*qdd, rtol=1e-12)
 
 
 @pytest.mark.parametrize("bend", [0.05, 3.0])

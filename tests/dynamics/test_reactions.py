@@ -116,11 +116,11 @@ def momenta(model, q, v):
 
 def in_base(model, q, forces):
     """Return forces and moments, given at the joints in their axes, at the base origin in its axes."""
-    found = np.zeros((model.njoints, 2, 3))
+    at_origin = np.zeros((model.njoints, 2, 3))
     for i, (f, n) in enumerate(forces.reshape(-1, 2, 3)):
         R, p = placement(model, q, i)
-        found[i] = R @ f, R @ n + np.cross(p, R @ f)
-    return found
+        at_origin[i] = R @ f, R @ n + np.cross(p, R @ f)
+    return at_origin
 
 
 @settings(max_examples=30)

@@ -30,10 +30,10 @@ def states_and_forces(model, size=(), seed=0):
 
 
 def assert_motions(own, expected):
-    for found, wanted in zip(own, expected, strict=True):
-        assert found.shape == wanted.shape
+    for states, wanted in zip(own, expected, strict=True):
+        assert states.shape == wanted.shape
         scale = max(1.0, np.abs(wanted).max(initial=0.0))
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * scale)
+        np.testing.assert_allclose(states, wanted, rtol=0, atol=1e-12 * scale)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -79,20 +79,20 @@ def test_a_rollout_equals_pinocchios_loop(robot):
     pin = pytest.importorskip("pinocchio")
     from treefactor.adapters import pinocchio_
 
-    found = robots.find(robot)
-    theirs = pinocchio_.load(found.path, found.floating)
+    entry = robots.find(robot)
+    theirs = pinocchio_.load(entry.path, entry.floating)
     model, data = pinocchio_.model(theirs), theirs.createData()
     rng = np.random.default_rng(0)
     q = tf.integrate(model, tf.neutral(model), 0.2 * rng.normal(size=(9, model.nv)))
     v = 0.1 * rng.normal(size=(9, model.nv))
     tau = np.stack([tf.h_times(model, q, a) for a in rng.normal(size=(STEPS, *v.shape))], axis=1)
-    found = tf.rollout(model, q, v, tau, H)
+    motion = tf.rollout(model, q, v, tau, H)
     for k in range(len(q)):
         x, y = q[k], v[k]
         for t in range(STEPS):
             y = y + H * pin.aba(theirs, data, x, y, tau[k, t])
             x = pin.integrate(theirs, x, H * y)
-            for own, wanted in zip(found, (x, y), strict=True):
+            for own, wanted in zip(motion, (x, y), strict=True):
                 np.testing.assert_allclose(
                     own[k, t + 1], wanted, rtol=1e-10, atol=1e-10 * np.abs(wanted).max()
                 )

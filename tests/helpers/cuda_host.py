@@ -91,11 +91,11 @@ class Driver:
     def cuGetErrorString(self, status, text):
         text._obj.value = f"error number {status}".encode()
 
-    def _cuCtxGetCurrent(self, found):
-        found._obj.value = self.current
+    def _cuCtxGetCurrent(self, current):
+        current._obj.value = self.current
 
-    def _cuDevicePrimaryCtxRetain(self, found, device):
-        found._obj.value = OTHER_CONTEXT + device.value
+    def _cuDevicePrimaryCtxRetain(self, context, device):
+        context._obj.value = OTHER_CONTEXT + device.value
 
     def _cuCtxSetCurrent(self, context):
         self.current = context.value
@@ -130,8 +130,8 @@ class OnDevice:
     @property
     def __cuda_array_interface__(self):
         kept = ("shape", "typestr", "data", "strides")
-        found = {key: self.array.__array_interface__[key] for key in kept}
-        return {**found, "version": 3, **self.changed}
+        interface = {key: self.array.__array_interface__[key] for key in kept}
+        return {**interface, "version": 3, **self.changed}
 
     def __dlpack_device__(self):
         return self.device

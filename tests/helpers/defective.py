@@ -76,7 +76,7 @@ def engine(*defects, options=None, **functions):
         return own.load(other, floating, gravity, frozenset())
 
     names = ("joints", "base", "mass_matrix", "bias", "gravity_forces", "acceleration", "frames", "placement")
-    found = {name: getattr(own, name) for name in (*names, "jacobian", "inverse_dynamics")}
+    own_functions = {name: getattr(own, name) for name in (*names, "jacobian", "inverse_dynamics")}
     texts = {name: f"does {defect.__name__}" for defect, name in options.items()}
     constants = {"NAME": "defective", "READS": ("urdf",), "DTYPE": "float64", "OPTIONS": texts}
-    return SimpleNamespace(**{**found, **constants, "load": load, **functions})
+    return SimpleNamespace(**{**own_functions, **constants, "load": load, **functions})

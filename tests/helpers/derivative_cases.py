@@ -140,14 +140,14 @@ def class_error(own, expected, rows, columns, scale=0.0):
     """
     assert own.shape == expected.shape
     largest = np.abs(expected).max(initial=1e-300)
-    found = 0.0
+    worst = 0.0
     for row in np.unique(rows):
         for column in np.unique(columns):
             block = np.ix_(np.equal(rows, row), np.equal(columns, column))
             size = np.abs(expected[(..., *block)]).max(initial=0.0)
             size = max(size if size > 1e-10 * largest else largest, scale)
-            found = max(found, np.abs((own - expected)[(..., *block)]).max(initial=0.0) / size)
-    return found
+            worst = max(worst, np.abs((own - expected)[(..., *block)]).max(initial=0.0) / size)
+    return worst
 
 
 def assert_forces(own, expected, size, tolerance=FIRST_ORDER):

@@ -62,9 +62,9 @@ def translated(engine, body, model, q, v):
     return T, c, own, np.linalg.solve(T, v)
 
 
-def deviation(found, expected):
+def deviation(result, expected):
     """Return the largest deviation over the largest entry."""
-    return float(np.abs(found - expected).max() / np.abs(expected).max())
+    return float(np.abs(result - expected).max() / np.abs(expected).max())
 
 
 def errors(engine, path, floating=False, options=(), seed=0, names=None):
@@ -86,15 +86,15 @@ def errors(engine, path, floating=False, options=(), seed=0, names=None):
     given = {"mass_matrix": state[:1], "gravity_forces": state[:1], "com": state[:1], "bias": state}
     given["inverse_dynamics"] = *state, np.linalg.solve(T, a - c)
     given["acceleration"] = *state, T.T @ tau
-    found = {}
+    relative = {}
     for name in expected:
         if hasattr(engine, name):
             try:
-                found[name] = deviation(getattr(engine, name)(body, *given[name]), expected[name])
+                relative[name] = deviation(getattr(engine, name)(body, *given[name]), expected[name])
             except np.linalg.LinAlgError:  # the engine's H is singular
-                found[name] = np.inf
+                relative[name] = np.inf
     pin.forwardKinematics(model, data, q, v, c)
-    return found | frame_errors(engine, body, model, data, (q, v, T), state, names)
+    return relative | frame_errors(engine, body, model, data, (q, v, T), state, names)
 
 
 def center_of_mass(model, data, q):
@@ -118,8 +118,10 @@ def frame_errors(engine, body, model, data, state, own, names):
         expected = {"placement": data.oMf[index].homogeneous, "jacobian": J, "jacobian_dot_v": drift}
         for quantity in worst:
             given = own if quantity == "jacobian_dot_v" else own[:1]
-            found = getattr(engine, quantity)(body, *given, name)
-            error = np.abs(found - expected[quantity]) / max(1.0, np.abs(expected[quantity]).max(initial=0.0))
+            result = getattr(engine, quantity)(body, *given, name)
+            error = np.abs(result - expected[quantity]) / max(
+                1.0, np.abs(expected[quantity]).max(initial=0.0)
+            )
             worst[quantity] = max(worst[quantity], error.max(initial=0.0))
     return worst
 

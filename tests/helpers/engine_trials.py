@@ -87,9 +87,9 @@ def causes(engine, path, floating=False):
     examination, trial = tried(engine, path, floating)
     bad = examination.bad(trial, examination.offered)
     assert bad, "everything agrees"
-    found = repair(examination, edits(path), bad)
-    parts = {part.step: [edit.where for edit in part.edits] for part in found.parts}
-    return parts | ({"nothing helps": sorted(found.left)} if found.left else {})
+    repaired = repair(examination, edits(path), bad)
+    parts = {part.step: [edit.where for edit in part.edits] for part in repaired.parts}
+    return parts | ({"nothing helps": sorted(repaired.left)} if repaired.left else {})
 
 
 def _wrong(examination, trial):

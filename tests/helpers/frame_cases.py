@@ -39,14 +39,14 @@ def with_frames(theirs, model, seed=0):
 def own_frames(theirs, model):
     """Return the frames of a model whose joints depth first are Pinocchio's, each perhaps composite."""
     starts = [v for v, j in zip(model.idx_v, model.joints, strict=True) if not j.mimic]
-    found = []
+    frames = []
     for frame in theirs.frames:
         joint = frame.parentJoint
         end = theirs.idx_vs[joint] + theirs.nvs[joint] if joint else 0
         number = max((i for i, v in enumerate(starts) if v < end), default=-1)
         placement = frame.placement
-        found.append(tf.Frame(frame.name, number, placement.rotation, placement.translation))
-    return found
+        frames.append(tf.Frame(frame.name, number, placement.rotation, placement.translation))
+    return frames
 
 
 class Expected:
@@ -95,29 +95,29 @@ class Expected:
 
 def frame_functions(frame):
     """Return all functions of a frame, in all references; Jacobians also packed."""
-    found = [f"frame_placement:{frame}"]
+    names = [f"frame_placement:{frame}"]
     for reference in REFERENCES:
         for kind in ("velocity", "acceleration", "jacobian", "jacobian_dot"):
-            found.append(f"frame_{kind}:{frame}:{reference}")
-        found.append(f"frame_acceleration:{frame}:{reference}:classical")
-        found += [f"frame_{kind}:{frame}:{reference}:packed" for kind in ("jacobian", "jacobian_dot")]
-    return found
+            names.append(f"frame_{kind}:{frame}:{reference}")
+        names.append(f"frame_acceleration:{frame}:{reference}:classical")
+        names += [f"frame_{kind}:{frame}:{reference}:packed" for kind in ("jacobian", "jacobian_dot")]
+    return names
 
 
 def frame_results(theirs, q, v, a, frame, columns):
     """Return Pinocchio's results of `frame_functions`; packed Jacobians have these columns."""
     expected, number = Expected(theirs, q, v, a), theirs.getFrameId(frame)
-    found = {f"frame_placement:{frame}": expected.placement(number)}
+    results = {f"frame_placement:{frame}": expected.placement(number)}
     for reference in REFERENCES:
         end = f"{frame}:{reference}"
-        found[f"frame_velocity:{end}"] = expected.velocity(number, reference)
-        found[f"frame_acceleration:{end}"] = expected.acceleration(number, reference, False)
-        found[f"frame_acceleration:{end}:classical"] = expected.acceleration(number, reference, True)
+        results[f"frame_velocity:{end}"] = expected.velocity(number, reference)
+        results[f"frame_acceleration:{end}"] = expected.acceleration(number, reference, False)
+        results[f"frame_acceleration:{end}:classical"] = expected.acceleration(number, reference, True)
         for kind in ("jacobian", "jacobian_dot"):
             matrix = getattr(expected, kind)(number, reference)
-            found[f"frame_{kind}:{end}"] = matrix
-            found[f"frame_{kind}:{end}:packed"] = matrix[:, columns]
-    return found
+            results[f"frame_{kind}:{end}"] = matrix
+            results[f"frame_{kind}:{end}:packed"] = matrix[:, columns]
+    return results
 
 
 def _kinds(theirs):
@@ -131,7 +131,7 @@ def whole_results(theirs, q, v, a):
 
     data = theirs.createData()
     pin.centerOfMass(theirs, data, q, v, a)
-    found = {
+    results = {
         "joint_placements": np.array([placement.homogeneous[:3] for placement in data.oMi][1:]),
         "center_of_mass": data.com[0].copy(),
         "center_of_mass_velocity": data.vcom[0].copy(),
@@ -139,14 +139,14 @@ def whole_results(theirs, q, v, a):
         "center_of_mass_jacobian": pin.jacobianCenterOfMass(theirs, data, q).reshape(3, theirs.nv),
     }
     pin.computeCentroidalMomentumTimeVariation(theirs, data, q, v, a)
-    found["centroidal_momentum"] = data.hg.vector.copy()
-    found["centroidal_momentum_rate"] = data.dhg.vector.copy()
+    results["centroidal_momentum"] = data.hg.vector.copy()
+    results["centroidal_momentum_rate"] = data.dhg.vector.copy()
     if not any(name.startswith("JointModelUniversal") for name in _kinds(theirs)):
         dmap = pin.computeCentroidalMapTimeVariation(theirs, data, q, v)  # leaves out axes in the joint
-        found["centroidal_map_dot"] = dmap.reshape(6, theirs.nv).copy()
-    found["centroidal_map"] = pin.computeCentroidalMap(theirs, data, q).reshape(6, theirs.nv).copy()
+        results["centroidal_map_dot"] = dmap.reshape(6, theirs.nv).copy()
+    results["centroidal_map"] = pin.computeCentroidalMap(theirs, data, q).reshape(6, theirs.nv).copy()
     H = pin.crba(theirs, data, q)  # computeKineticEnergy leaves out armatures of most unaligned joints
-    found["kinetic_energy"] = np.array(v @ np.triu(H) @ v - v @ (np.diag(H) * v) / 2)
-    found["potential_energy"] = np.array(pin.computePotentialEnergy(theirs, data, q))
-    found["generalized_gravity"] = pin.computeGeneralizedGravity(theirs, data, q).copy()
-    return found
+    results["kinetic_energy"] = np.array(v @ np.triu(H) @ v - v @ (np.diag(H) * v) / 2)
+    results["potential_energy"] = np.array(pin.computePotentialEnergy(theirs, data, q))
+    results["generalized_gravity"] = pin.computeGeneralizedGravity(theirs, data, q).copy()
+    return results

@@ -16,10 +16,10 @@ from treefactor.model.joints import AXES, SIZES
 def robot(name):
     """Return a bundled robot and its program."""
     try:
-        found = robots.find(name)
+        entry = robots.find(name)
     except tf.AdapterError as error:
         pytest.skip(str(error))
-    model = tf.Model.from_urdf(found.path, found.floating)
+    model = tf.Model.from_urdf(entry.path, entry.floating)
     return model, generate(model)
 
 

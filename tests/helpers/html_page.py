@@ -43,7 +43,7 @@ class Page(HTMLParser):
 
     def of(self, tag, **attributes):
         return [
-            found
-            for name, found in self.elements
-            if name == tag and all(found.get(key) == value for key, value in attributes.items())
+            element
+            for name, element in self.elements
+            if name == tag and all(element.get(key) == value for key, value in attributes.items())
         ]

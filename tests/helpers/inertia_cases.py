@@ -49,11 +49,11 @@ def value(name: str, robot, x, pi) -> np.ndarray:
 
 def gradient(name: str, robot, x, pi, w) -> np.ndarray:
     """Return central differences of Pinocchio's w . value by every parameter."""
-    found = np.empty(pi.shape)
+    slopes = np.empty(pi.shape)
     for index in np.ndindex(pi.shape):
         above, below = pi.copy(), pi.copy()
         above[index] += STEP
         below[index] -= STEP
         change = value(name, robot, x, above) - value(name, robot, x, below)
-        found[index] = (w * change).sum() / (2 * STEP)
-    return found
+        slopes[index] = (w * change).sum() / (2 * STEP)
+    return slopes

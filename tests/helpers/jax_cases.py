@@ -90,9 +90,9 @@ def order_of(name) -> int:
     return array_function(name, ARM, **given).order
 
 
-def as_tuple(found) -> tuple:
+def as_tuple(result) -> tuple:
     """Return results as a tuple, also one array."""
-    return found if isinstance(found, tuple) else (found,)
+    return result if isinstance(result, tuple) else (result,)
 
 
 def scalar(name: str, model, arguments):

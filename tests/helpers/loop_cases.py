@@ -78,11 +78,11 @@ def held(model, seed=0):
 
 def closed_cases():
     """Models by name, each with a closed configuration."""
-    found = {name: (made().model, made().closed) for name, made in mechanisms.MECHANISMS.items()}
-    found["over-constrained"] = over_constrained(), mechanisms.four_bar().closed
-    found["leg"] = leg(), constraints.close(leg(), LEG_ROUGHLY)
-    found["arm"] = held(welded())
-    return found
+    cases = {name: (made().model, made().closed) for name, made in mechanisms.MECHANISMS.items()}
+    cases["over-constrained"] = over_constrained(), mechanisms.four_bar().closed
+    cases["leg"] = leg(), constraints.close(leg(), LEG_ROUGHLY)
+    cases["arm"] = held(welded())
+    return cases
 
 
 LEG_ROUGHLY = np.array([0.1, 0.2, 0.3, -0.8, 1.2, 0.3, 0.3, -0.3, 0, 0, 0, 0, 1.0])

@@ -43,8 +43,8 @@ def eight(address, function, given):
     return np.moveaxis(out[:-1], -1, 0).reshape(8, *function.shape)
 
 
-def deviation(found, expected):
-    return np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-300)
+def deviation(result, expected):
+    return np.abs(result - expected).max() / max(np.abs(expected).max(), 1e-300)
 
 
 def assert_agrees(compiled, program, model, tolerance=1e-12):
@@ -52,8 +52,8 @@ def assert_agrees(compiled, program, model, tolerance=1e-12):
     given = states(model)
     for name, function in program.functions.items():
         expected = evaluate(function, *arguments(function, given))
-        for found in (
+        for result in (
             one(compiled.one(name), function, given),
             eight(compiled.lanes(name), function, given),
         ):
-            assert deviation(found, expected) <= tolerance, name
+            assert deviation(result, expected) <= tolerance, name

@@ -70,10 +70,10 @@ def analysed(problem):
 
 def switched(problem):
     """Factorize K with rows switched on one after the other."""
-    found = kkt.KKT(problem.tree, problem.packed, problem.D)
+    K = kkt.KKT(problem.tree, problem.packed, problem.D)
     for row in range(problem.m):
-        found.switch(row)
-    return found.solve(problem.g, problem.d)[0]
+        K.switch(row)
+    return K.solve(problem.g, problem.d)[0]
 
 
 CALLS = {
@@ -168,10 +168,10 @@ def inject(name, call, expected):
     for at in itertools.count():
         held = []
         for _ in range(6):  # what is lost is lost each time; what is remembered, once
-            found, reached = fail(call, at)
-            if found is not None:
-                np.testing.assert_array_equal(found, expected, err_msg=name)
-            del found
+            result, reached = fail(call, at)
+            if result is not None:
+                np.testing.assert_array_equal(result, expected, err_msg=name)
+            del result
             np.testing.assert_array_equal(call(), expected, err_msg=name)
             gc.collect()
             held.append(counter("held").value)

@@ -27,12 +27,12 @@ def functions_of(parameter):
     """Yield public functions and classes with an argument of that name, and its position."""
     for module in (tf, constraints, codegen):
         for name in module.__all__ if hasattr(module, "__all__") else ("generate", "compile", "verify"):
-            found = getattr(module, name)
-            if not callable(found) or (inspect.isclass(found) and issubclass(found, Exception)):
+            function = getattr(module, name)
+            if not callable(function) or (inspect.isclass(function) and issubclass(function, Exception)):
                 continue
-            names = list(inspect.signature(found).parameters)
-            if parameter in names and found not in (tf.Kernels, codegen.ParameterKernels, tf.Program):
-                yield pytest.param(found, names.index(parameter), id=f"{module.__name__}.{name}")
+            names = list(inspect.signature(function).parameters)
+            if parameter in names and function not in (tf.Kernels, codegen.ParameterKernels, tf.Program):
+                yield pytest.param(function, names.index(parameter), id=f"{module.__name__}.{name}")
 
 
 def call_with(function, at, value):

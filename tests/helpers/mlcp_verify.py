@@ -21,16 +21,16 @@ def verify(problem, solution, tolerance: float = RESIDUAL) -> None:
         return
     assert solution.status is Status.SOLVED, f"{solution.status}, residual {solution.residual():.2e}"
     assert solution.certificate is None
-    found = residuals(problem, solution.v, solution.gamma, solution.gamma_c)
+    by_condition = residuals(problem, solution.v, solution.gamma, solution.gamma_c)
     upper = bounds(problem)
     size = magnitude(problem)
-    for name, value in found.items():
+    for name, value in by_condition.items():
         assert value <= tolerance * size, f"{name} {value:.2e} of {size:.2e}"
     pushed = largest(solution.gamma / scales(problem.H, problem.D.toarray()))
     held = largest(solution.gamma_c / scales(problem.H, problem.C.toarray()))
     moved = largest(np.abs(problem.H) @ np.abs(solution.v) / np.sqrt(np.diag(problem.H)))
     rounding = 1e-13 * max(size, pushed, held, moved)
-    np.testing.assert_allclose(solution.residual(), max(found.values()), rtol=0.5, atol=rounding)
+    np.testing.assert_allclose(solution.residual(), max(by_condition.values()), rtol=0.5, atol=rounding)
     assert solution.complementarity() <= tolerance * size * max(size, pushed)
     assert solution.active[(solution.gamma > 0) & (solution.gamma < upper)].all()
 

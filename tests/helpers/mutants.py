@@ -42,9 +42,9 @@ PROTOCOL = (
 
 def engine(**functions):
     """Return treefactor as an engine, with other functions and constants."""
-    found = {name: getattr(own, name) for name in PROTOCOL}
+    own_functions = {name: getattr(own, name) for name in PROTOCOL}
     constants = {"NAME": "mutant", "READS": ("urdf", "mjcf"), "DTYPE": "float64", "OPTIONS": {}}
-    return SimpleNamespace(**{**found, **constants, **functions})
+    return SimpleNamespace(**{**own_functions, **constants, **functions})
 
 
 def with_model(change):
@@ -140,16 +140,16 @@ def one_link_turned(body, q, frame):
 
 def swapped_joints(body):
     """Return the joints with two names swapped."""
-    found = own.joints(body)
+    joints = own.joints(body)
     names = {"a": "b", "b": "a"}
-    return [replace(one, name=names.get(one.name, one.name)) for one in found]
+    return [replace(one, name=names.get(one.name, one.name)) for one in joints]
 
 
 def shifted_joints(body):
     """Return the joints with the columns of v off by one behind the base."""
-    found = own.joints(body)
-    columns = [found[0].v, *(one.v for one in (*found[2:], found[1]))]
-    return [replace(one, v=v) for one, v in zip(found, columns, strict=True)]
+    joints = own.joints(body)
+    columns = [joints[0].v, *(one.v for one in (*joints[2:], joints[1]))]
+    return [replace(one, v=v) for one, v in zip(joints, columns, strict=True)]
 
 
 def other_parent(body):
@@ -285,11 +285,11 @@ def spoiling(function):
     """Return a function that changes its arguments after it has answered."""
 
     def spoiled(body, *arguments):
-        found = function(body, *arguments)
+        answer = function(body, *arguments)
         for one in arguments:
             if isinstance(one, np.ndarray):
                 one += 1.0
-        return found
+        return answer
 
     return spoiled
 
@@ -299,9 +299,9 @@ def buffered(function):
     buffers = {}
 
     def answer(body, *arguments):
-        found = np.asarray(function(body, *arguments), dtype=float)
-        buffer = buffers.setdefault(found.shape, np.empty(found.shape))
-        buffer[...] = found
+        values = np.asarray(function(body, *arguments), dtype=float)
+        buffer = buffers.setdefault(values.shape, np.empty(values.shape))
+        buffer[...] = values
         return buffer
 
     return answer

@@ -22,10 +22,10 @@ def other_robot(model: tf.Model, seed: int = 0) -> tf.Model:
 
 def parameters(model: tf.Model) -> np.ndarray:
     """Return the ten parameters of every joint: mass, first moments, tensor about the origin."""
-    found = []
+    bodies = []
     for joint in model.joints:
         m, c, I = joint.inertia.mass, joint.inertia.com, joint.inertia.tensor
         xx, yy, zz = np.diag(I) + m * (c @ c - c * c)
         xy, xz, yz = I[0, 1] - m * c[0] * c[1], I[0, 2] - m * c[0] * c[2], I[1, 2] - m * c[1] * c[2]
-        found.append([m, *(m * c), xx, xy, yy, xz, yz, zz])
-    return np.reshape(found, (len(model.joints), 10))
+        bodies.append([m, *(m * c), xx, xy, yy, xz, yz, zz])
+    return np.reshape(bodies, (len(model.joints), 10))

@@ -160,14 +160,14 @@ OBJECTS = {  # by the names of the API reference
 
 def classes() -> dict[str, type]:
     """Return public classes by name, without protocols and those of adapters whose engine is missing."""
-    found: dict[type, str] = {}
+    names: dict[type, str] = {}
     for name in dict.fromkeys([*REACHABLE, *LISTED, "codegen"]):
         thing = _found(name)
         for inner in _public(thing) if inspect.ismodule(thing) else [""]:
             part = getattr(thing, inner) if inner else thing
             if inspect.isclass(part) and not getattr(part, "_is_protocol", False):
-                found.setdefault(part, f"{name}.{inner}".strip("."))
-    return {name: part for part, name in found.items()}
+                names.setdefault(part, f"{name}.{inner}".strip("."))
+    return {name: part for part, name in names.items()}
 
 
 def _found(name: str):
@@ -233,8 +233,8 @@ def of_mechanism(mechanism, k):
 
 
 def of_problem(problem, k):
-    found = tf.mlcp.solve(problem, method=("auto", "simplex")[k % 5 % 2])
-    return [problem.H, problem.D.toarray(), *of_solution(found, k)]
+    solution = tf.mlcp.solve(problem, method=("auto", "simplex")[k % 5 % 2])
+    return [problem.H, problem.D.toarray(), *of_solution(solution, k)]
 
 
 def of_solution(solution, _):
@@ -274,10 +274,10 @@ SENT = {name: OBJECTS[name] for name in [*USES, "constraints.Stepper"]}  # to ot
 
 def computed(sent):
     """Return results of another process for these objects, with threads of its own."""
-    found = [array for name, thing in sent.items() for array in USES.get(name, of_stepper)(thing, 1)]
+    arrays = [array for name, thing in sent.items() for array in USES.get(name, of_stepper)(thing, 1)]
     q, v = np.broadcast_to(tf.neutral(MODEL), (4000, MODEL.nq)), np.ones((4000, MODEL.nv))
-    found.append(tf.forward_dynamics(MODEL, q, v, v, num_threads=2))
-    return [np.asarray(array).tobytes() for array in found]
+    arrays.append(tf.forward_dynamics(MODEL, q, v, v, num_threads=2))
+    return [np.asarray(array).tobytes() for array in arrays]
 
 
 HINGE = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0, [0, 0, -1.0]))])

@@ -37,13 +37,17 @@ def check(stepper, q, v, tau, t=0.0, directions=None):
     """Compare derivatives along directions (nv, k), by default all; return them."""
     directions = np.eye(stepper.model.nv) if directions is None else directions
     before, fresh = copy.copy(stepper), copy.copy(stepper)
-    found = stepper.derivatives(q, v, tau, t)
+    derivatives = stepper.derivatives(q, v, tau, t)
     assert np.array_equal(stepper.step(q, v, tau, t).v, before.step(q, v, tau, t).v)  # it was left unchanged
     h, H = stepper.h, tf.crba(stepper.model, q)
     least = (1.0, h, h**2 / np.abs(H).max(), 1.0 / h, 1.0, h / np.abs(H).max())
     for name, ours, theirs, size in zip(
-        found._fields[1:], found[1:], differences(fresh, q, v, tau, t, directions), least, strict=True
+        derivatives._fields[1:],
+        derivatives[1:],
+        differences(fresh, q, v, tau, t, directions),
+        least,
+        strict=True,
     ):
         error = np.abs(ours @ directions - theirs).max() / max(np.abs(theirs).max(), size)
         assert error < DIFFERENCES, (name, error)
-    return found
+    return derivatives

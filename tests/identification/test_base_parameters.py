@@ -55,9 +55,9 @@ OWN = {
 
 def arm(name, gravity):
     """Return an arm with some gravity, in the frame of the first joint."""
-    found = [one for one in arms.GENERAL if one.name == name]
-    if found:
-        joints = found[0].model().joints
+    general = [one for one in arms.GENERAL if one.name == name]
+    if general:
+        joints = general[0].model().joints
     else:
         joints = [
             tf.Joint(f"joint{k}", kind, k - 1, p=[d, 0.0, 0.0], axis=[0.0, 0.0, 1.0])
@@ -69,10 +69,10 @@ def arm(name, gravity):
 def robot(name):
     """Return a bundled robot; one with legs has a free base."""
     try:
-        found = tf.robots.find(name)
+        entry = tf.robots.find(name)
     except tf.AdapterError as error:
         pytest.skip(str(error))
-    return tf.Model.from_urdf(found.path, found.floating or name == "talos_full_v2")
+    return tf.Model.from_urdf(entry.path, entry.floating or name == "talos_full_v2")
 
 
 def scaled(model, size):
@@ -106,12 +106,12 @@ def test_counts_of_robots(name):
 
 @pytest.mark.parametrize("name", ARMS)
 def test_counts_of_arms(name):
-    found = [
+    counts = [
         tf.base_parameters(arm(name, gravity), armature).count
         for armature in (False, True)
         for gravity in [(0.0, 0.0, -9.81), (3.0, 2.0, -8.0), (0.0, 0.0, 0.0)]
     ]
-    assert tuple(found) == ARMS[name]
+    assert tuple(counts) == ARMS[name]
 
 
 @pytest.mark.parametrize("name", ["ur5_robot", "panda", "solo12", "talos_reduced", "xarm7"])
@@ -160,9 +160,9 @@ def test_sweep_of_trees(model, armature):
 @pytest.mark.parametrize("name", ["ur5_robot", "talos_reduced"])
 def test_against_regressors_of_pinocchio(name):
     pin = pytest.importorskip("pinocchio")
-    model, found = robot(name), tf.robots.find(name)
-    root = [pin.JointModelFreeFlyer()] if found.floating else []
-    theirs = pin.buildModelFromUrdf(str(found.path), *root)
+    model, entry = robot(name), tf.robots.find(name)
+    root = [pin.JointModelFreeFlyer()] if entry.floating else []
+    theirs = pin.buildModelFromUrdf(str(entry.path), *root)
     data, rng = theirs.createData(), np.random.default_rng(3)
     base = tf.base_parameters(model, armature=False)
     for _ in range(5):
@@ -182,10 +182,10 @@ def test_every_bundled_robot():
             continue
         if not 0 < model.njoints < 60:
             continue
-        base, found = tf.base_parameters(model), directions_of_samples(model, True, 1e-9)
+        base, directions = tf.base_parameters(model), directions_of_samples(model, True, 1e-9)
         tried += 1
         close = [one for one in base.sensitive if one.size < 1e-6]  # sizes differ by the number of joints
-        assert close or len(base.columns) - len(found.sizes) == base.count, name
+        assert close or len(base.columns) - len(directions.sizes) == base.count, name
         assert np.abs(base.K).max() < 10.0, name
     assert tried > 60
 
@@ -223,8 +223,8 @@ def test_models_with_mimic_joints(model, armature):
 @pytest.mark.parametrize("name", ["ur5_robot", "solo12", "xarm7"])
 def test_samples_give_what_the_tree_gives(name):
     model = robot(name)
-    found = directions_of_samples(model, True, 1e-9)
-    assert len(found.order) - len(found.sizes) == tf.base_parameters(model).count
+    directions = directions_of_samples(model, True, 1e-9)
+    assert len(directions.order) - len(directions.sizes) == tf.base_parameters(model).count
 
 
 def test_names_of_ur5():

@@ -99,11 +99,11 @@ def check_payload(seed):
     if expected is None:
         return
     load = scaled(random_inertia(np.random.default_rng(seed)), size)
-    found = identify_payload(model, number, *motion, tf.rnea(loaded(model, number, load), *motion))
+    identified = identify_payload(model, number, *motion, tf.rnea(loaded(model, number, load), *motion))
     names = np.array([f"{name} of {model.joints[number].name}" for name in payload.PARAMETERS])
-    assert found.rank == expected[0]
-    assert found.not_excited == tuple(names[~expected[1]])
-    error = (found.parameters - load.parameters) / size ** np.array(UNITS, dtype=float)
+    assert identified.rank == expected[0]
+    assert identified.not_excited == tuple(names[~expected[1]])
+    error = (identified.parameters - load.parameters) / size ** np.array(UNITS, dtype=float)
     assert np.abs(error[expected[1]]).max(initial=0.0) < 1e-6
 
 
@@ -161,12 +161,12 @@ def test_a_tilted_wrist_on_a_gantry_shows_four_parameters(kind):
         model, rng = tilted_wrist(seed, kind), np.random.default_rng(seed)
         q = tf.random_configuration(model, rng, -np.ones(model.nq), np.ones(model.nq), size=(50,))
         v, a = rng.normal(size=(2, 50, model.nv))
-        found = identify_payload(model, "wrist", q, v, a, tf.rnea(loaded(model, 1, LOAD), q, v, a))
-        assert found.rank == 4
-        assert found.not_excited == tuple(f"{name} of wrist" for name in NEVER)
-        own = np.isfinite(found.parameters)
-        np.testing.assert_allclose(found.parameters[own], LOAD.parameters[own], atol=1e-12)
-        assert found.cond < 10
+        identified = identify_payload(model, "wrist", q, v, a, tf.rnea(loaded(model, 1, LOAD), q, v, a))
+        assert identified.rank == 4
+        assert identified.not_excited == tuple(f"{name} of wrist" for name in NEVER)
+        own = np.isfinite(identified.parameters)
+        np.testing.assert_allclose(identified.parameters[own], LOAD.parameters[own], atol=1e-12)
+        assert identified.cond < 10
 
 
 def test_samples_whose_columns_are_all_rounding_show_nothing():
@@ -177,8 +177,8 @@ def test_samples_whose_columns_are_all_rounding_show_nothing():
         model = tf.Model([hinge], 9.81 * R[:, 2])
         q, still = np.linspace(-3, 3, 30)[:, None], np.zeros((30, 1))
         tau = tf.rnea(model, q, still, still)
-        found = identify_payload(model, "hinge", q, still, still, tau, static=True)
-        assert (found.rank, len(found.not_excited)) == (0, 10)
+        identified = identify_payload(model, "hinge", q, still, still, tau, static=True)
+        assert (identified.rank, len(identified.not_excited)) == (0, 10)
         fit = tf.Identification(model, columns=("inertia",))
         fit.add(q, still, still, tau)
         assert fit.solve().rank == 0
@@ -192,11 +192,11 @@ def test_the_size_of_terms_decides_not_that_of_the_column():
     hinge = tf.Joint("hinge", "revolute", R=R, axis=[0, 0, 1], inertia=tf.Inertia(1.0, [0.3, 0.2, 0.1]))
     model = tf.Model([hinge])
     q, still = np.linspace(-3, 3, 30)[:, None], np.zeros((30, 1))
-    found = identify_payload(
+    identified = identify_payload(
         model, "hinge", q, still, still, tf.rnea(loaded(model, 0, LOAD), q, still, still), static=True
     )
-    assert found.rank == 2
-    np.testing.assert_allclose(found.parameters[1:3], LOAD.parameters[1:3], rtol=1e-6)
+    assert identified.rank == 2
+    np.testing.assert_allclose(identified.parameters[1:3], LOAD.parameters[1:3], rtol=1e-6)
 
 
 def test_columns_far_below_the_largest_are_not_excited():

@@ -56,16 +56,16 @@ def test_copies_do_not_get_later_samples(copied):
 
 @pytest.mark.parametrize("size", [1e-60, 1e-30, 1e-9, 1e9, 1e30, 1e60])
 def test_torques_of_any_size_give_their_share_of_the_parameters(size):
-    expected, found = identified().solve(), identified(tau=size * TAU).solve()
-    assert found.rank == expected.rank
-    np.testing.assert_allclose(found.values / size, expected.values, rtol=1e-9, atol=1e-11)
+    expected, estimate = identified().solve(), identified(tau=size * TAU).solve()
+    assert estimate.rank == expected.rank
+    np.testing.assert_allclose(estimate.values / size, expected.values, rtol=1e-9, atol=1e-11)
 
 
 @pytest.mark.parametrize("strength", [1e-3, 10.0, 1e4])
 def test_exact_torques_of_the_prior_give_it_back(strength):
-    found = identified().physical(strength=strength)
-    assert found.converged
-    np.testing.assert_allclose(found.parameters, ARM.parameters, atol=1e-9)
+    estimate = identified().physical(strength=strength)
+    assert estimate.converged
+    np.testing.assert_allclose(estimate.parameters, ARM.parameters, atol=1e-9)
 
 
 def test_a_model_without_joints_has_no_parameters():

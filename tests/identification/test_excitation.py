@@ -33,8 +33,8 @@ def test_friction_at_one_speed():
     """Dry friction, viscous friction and offset are one column at constant speed."""
     Y = np.tile([3.0, 1.0, 1.0, 0.0], (10, 1))
     names = ["viscous", "dry", "offset", "armature"]
-    found = directions_not_excited(Y, names)
-    assert found == ("dry - 0.333333 viscous", "offset - 0.333333 viscous", "armature")
+    missing = directions_not_excited(Y, names)
+    assert missing == ("dry - 0.333333 viscous", "offset - 0.333333 viscous", "armature")
     rows = unexcited(Y)
     np.testing.assert_allclose(Y @ rows.T, 0.0, atol=1e-14)
     assert rows.shape == (3, 4)
@@ -50,10 +50,10 @@ def test_one_moving_joint_of_an_arm():
     everything, names = triangle(model, q, *moving, ("inertia",))
     assert directions_not_excited(everything, names) == ()
     rest, names = triangle(model, q, 0 * q, 0 * q, ("inertia",))
-    found = directions_not_excited(rest, names)
+    missing = directions_not_excited(rest, names)
     tensors = [name for name in names if not name.startswith(("m of", "h_"))]
-    assert len(found) == len(tensors)
-    assert set(found) == {f"({name})" if " + " in name or " - " in name else name for name in tensors}
+    assert len(missing) == len(tensors)
+    assert set(missing) == {f"({name})" if " + " in name or " - " in name else name for name in tensors}
     assert base.count == len(names)
 
 

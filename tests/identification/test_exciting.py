@@ -84,8 +84,8 @@ def test_the_condition_is_that_of_the_regressor_and_iterations_lower_it(arm, mot
 
 
 def test_base_parameters_may_leave_armature_out(arm):
-    found = exciting_motion(arm, tf.base_parameters(arm, armature=False), 8.0, **LIMITS, **FAST)
-    assert 1.0 <= found.cond < 1e3
+    exciting = exciting_motion(arm, tf.base_parameters(arm, armature=False), 8.0, **LIMITS, **FAST)
+    assert 1.0 <= exciting.cond < 1e3
 
 
 def test_equal_seeds_give_equal_motions(arm, motion):
@@ -121,8 +121,8 @@ def test_followers_move_with_their_leaders(arm):
     ]
     model = tf.Model(joints)
     base = SimpleNamespace(columns=range(20), kept=np.array([1, 3, 6]))  # h_x, h_z and I_yy of a
-    found = exciting_motion(model, base, 4.0, **FAST)
-    assert np.abs(found.at(np.linspace(0, 4, 200))[0]).max() <= 1.0
+    exciting = exciting_motion(model, base, 4.0, **FAST)
+    assert np.abs(exciting.at(np.linspace(0, 4, 200))[0]).max() <= 1.0
 
 
 def test_the_robot_of_a_file_uses_its_limits():
@@ -130,12 +130,12 @@ def test_the_robot_of_a_file_uses_its_limits():
     if path is None:
         pytest.skip("needs example-robot-data")
     model = tf.Model.from_urdf(path)
-    found = exciting_motion(model, tf.base_parameters(model), 10.0, iterations=2)
-    q, v, _ = found.at(np.linspace(0, 10, 500))
+    exciting = exciting_motion(model, tf.base_parameters(model), 10.0, iterations=2)
+    q, v, _ = exciting.at(np.linspace(0, 10, 500))
     assert ((q >= model.lower) & (q <= model.upper)).all()
     assert np.isfinite(model.velocity_limit).all()
     assert (np.abs(v) <= model.velocity_limit + 1e-12).all()
-    assert found.cond < 100
+    assert exciting.cond < 100
 
 
 def test_robots_and_arguments_that_do_not_fit_are_named(arm):

@@ -59,8 +59,8 @@ def test_gradients_by_log_cholesky_coordinates(case):
         return w @ pin.aba(changed, changed.createData(), *state)
 
     expected = differences(loss, theta)
-    found = log_cholesky_gradient(theta, gradient.inertia)
-    assert np.abs(found - expected).max() < 1e-7 * np.abs(expected).max()
+    by_theta = log_cholesky_gradient(theta, gradient.inertia)
+    assert np.abs(by_theta - expected).max() < 1e-7 * np.abs(expected).max()
 
 
 def test_gradients_by_armature(case):
@@ -79,9 +79,9 @@ def test_gradients_by_armature(case):
 def test_one_body_serves_a_batch_of_states():
     rng = np.random.default_rng(1)
     theta, gradient = rng.normal(size=(3, 10)), rng.normal(size=(5, 3, 10))
-    found = log_cholesky_gradient(theta, gradient)
-    assert found.shape == (5, 3, 10)
-    assert np.allclose(found[2, 1], log_cholesky_gradient(theta[1], gradient[2, 1]), rtol=1e-14)
+    by_theta = log_cholesky_gradient(theta, gradient)
+    assert by_theta.shape == (5, 3, 10)
+    assert np.allclose(by_theta[2, 1], log_cholesky_gradient(theta[1], gradient[2, 1]), rtol=1e-14)
 
 
 def test_descent_in_coordinates_finds_the_parameters_of_torques():

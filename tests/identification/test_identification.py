@@ -91,8 +91,8 @@ def test_standard_deviations_are_those_of_repeated_noise(ur5):
     for seed in range(20):
         fit = tf.Identification(ur5)
         fit.add(q, v, a, tau + 0.1 * np.random.default_rng(seed).normal(size=tau.shape))
-        found = fit.solve()
-        scores.append((found.values - truth) / found.standard_deviations)
+        estimate = fit.solve()
+        scores.append((estimate.values - truth) / estimate.standard_deviations)
     assert 0.9 < np.std(scores) < 1.1
 
 
@@ -155,10 +155,10 @@ def test_residuals_of_other_samples_need_no_samples(ur5):
     test.add(q, v, a, tau)
     estimate = fit.solve()
     rest = tau - estimate.predict(q, v, a)
-    found = test.residuals(estimate)
-    np.testing.assert_allclose(found.residuals, np.sqrt((rest**2).mean(axis=0)), rtol=1e-9)
-    np.testing.assert_allclose(found.relative, np.linalg.norm(rest) / np.linalg.norm(tau), rtol=1e-9)
-    assert found.relative > estimate.residuals.relative
+    errors = test.residuals(estimate)
+    np.testing.assert_allclose(errors.residuals, np.sqrt((rest**2).mean(axis=0)), rtol=1e-9)
+    np.testing.assert_allclose(errors.relative, np.linalg.norm(rest) / np.linalg.norm(tau), rtol=1e-9)
+    assert errors.relative > estimate.residuals.relative
 
 
 def test_parameters_that_are_not_estimated_are_those_of_the_model(ur5):
@@ -198,10 +198,10 @@ def test_bodies_that_can_exist_need_columns_of_bodies(ur5):
     """Without noise they are those of the model; a prior needs the same joints."""
     fit = tf.Identification(ur5)
     fit.add(*samples(ur5, 16, 200))
-    found = fit.physical()
-    np.testing.assert_allclose(found.value_of("dry friction of elbow_joint"), DRY, rtol=1e-3)
-    assert found.residuals.relative < 1e-3
-    assert fit.residuals(found).relative == found.residuals.relative
+    estimate = fit.physical()
+    np.testing.assert_allclose(estimate.value_of("dry friction of elbow_joint"), DRY, rtol=1e-3)
+    assert estimate.residuals.relative < 1e-3
+    assert fit.residuals(estimate).relative == estimate.residuals.relative
     with pytest.raises(ValueError, match="joints of the model"):
         fit.physical(robots.model_of(robots.find("panda")))
     with pytest.raises(ValueError, match='with "inertia" in columns'):

@@ -273,10 +273,10 @@ def test_the_memory_order_of_arguments_has_no_influence(ur5, argument):
     given = [*samples(ur5, 0, 50), rng.random((50, 6)) < 0.7, rng.normal(size=(50, 6, 1))]
     spread = np.zeros((100, *given[argument].shape[1:]), given[argument].dtype)
     spread[::2] = given[argument]
-    found = []
+    triangles = []
     for other in (given[argument], np.asfortranarray(given[argument]), spread[::2]):
         fit = tf.Identification(ur5, extra=("coupling",))
         fit.add(*given[:argument], other, *given[argument + 1 :])
-        found.append(fit.triangle())
-    np.testing.assert_array_equal(found[1], found[0])
-    np.testing.assert_array_equal(found[2], found[0])
+        triangles.append(fit.triangle())
+    np.testing.assert_array_equal(triangles[1], triangles[0])
+    np.testing.assert_array_equal(triangles[2], triangles[0])

@@ -51,12 +51,12 @@ def test_headers_and_separators(tmp_path, header, separator):
     model = arm()
     t, q, v, _, tau = motion(model)
     path = written(tmp_path / "data.csv", header.replace(",", separator), t, q, v, tau, separator=separator)
-    found = read_measurements(path, model, cutoff=0, decimate=1)
+    read = read_measurements(path, model, cutoff=0, decimate=1)
     inner = slice(1, -1)
     for kind, wanted in (("t", t), ("q", q), ("v", v), ("tau", tau)):
-        np.testing.assert_allclose(getattr(found, kind), wanted[inner], rtol=0, atol=1e-10)
-    assert found.notes == ("a is derived by central differences",)
-    assert found.measured.all()
+        np.testing.assert_allclose(getattr(read, kind), wanted[inner], rtol=0, atol=1e-10)
+    assert read.notes == ("a is derived by central differences",)
+    assert read.measured.all()
 
 
 def test_columns_in_any_order_and_others(tmp_path):
@@ -68,10 +68,10 @@ def test_columns_in_any_order_and_others(tmp_path):
         *(tau[:, 1], q[:, 1], t, q[:, 0], t, tau[:, 0], t),
         separator="  ",
     )
-    found = read_measurements(path, model, cutoff=0)
-    np.testing.assert_allclose(found.q, q[1:-1], atol=1e-10)
-    np.testing.assert_allclose(found.tau, tau[1:-1], atol=1e-10)
-    assert found.notes[0] == "columns left out: temperature, q_gripper"
+    read = read_measurements(path, model, cutoff=0)
+    np.testing.assert_allclose(read.q, q[1:-1], atol=1e-10)
+    np.testing.assert_allclose(read.tau, tau[1:-1], atol=1e-10)
+    assert read.notes[0] == "columns left out: temperature, q_gripper"
 
 
 @pytest.mark.parametrize("above", ["# robot 7, today", "# robot 7\n\n# 500 Hz, t in s"])
@@ -84,25 +84,25 @@ def test_comments_and_columns_of_words(tmp_path, above, mark):
     words = [f"{line},{'idle' if k % 2 else ''},nan" for k, line in enumerate(lines)]
     words.insert(7, "# the operator came in")
     (tmp_path / "e.csv").write_text("\n".join([above, f"{mark}{header},mode,current", *words]))
-    found = read_measurements(tmp_path / "e.csv", model)
-    np.testing.assert_array_equal(found.q, expected.q)
-    np.testing.assert_array_equal(found.tau, expected.tau)
-    assert "columns left out: mode, current" in found.notes
+    read = read_measurements(tmp_path / "e.csv", model)
+    np.testing.assert_array_equal(read.q, expected.q)
+    np.testing.assert_array_equal(read.tau, expected.tau)
+    assert "columns left out: mode, current" in read.notes
 
 
 def test_derivatives_of_positions_alone(tmp_path):
     model = arm()
     t, q, v, a, tau = motion(model, rate=1000)
     path = written(tmp_path / "d.csv", "t,q0,q1,tau0,tau1", t, q, tau)
-    found = read_measurements(path, model, cutoff=40)
-    kept = np.searchsorted(t, found.t - 1e-9)
+    read = read_measurements(path, model, cutoff=40)
+    kept = np.searchsorted(t, read.t - 1e-9)
     inner = slice(len(kept) // 10, -len(kept) // 10)
     assert (np.diff(kept) == 6).all()  # 1000 Hz / (4 x 40 Hz)
     for kind, wanted in (("q", q), ("v", v), ("a", a), ("tau", tau)):
-        near = np.abs(getattr(found, kind) - wanted[kept]) / np.abs(wanted).max()
+        near = np.abs(getattr(read, kind) - wanted[kept]) / np.abs(wanted).max()
         assert near.max() < 1e-2, kind
         assert near[inner].max() < 1e-3, kind
-    assert (found.rate, found.cutoff) == (pytest.approx(1000), 40)
+    assert (read.rate, read.cutoff) == (pytest.approx(1000), 40)
 
 
 def test_arrays_of_a_file_and_of_a_call_are_equal(tmp_path):
@@ -112,9 +112,9 @@ def test_arrays_of_a_file_and_of_a_call_are_equal(tmp_path):
     np.savez(tmp_path / "step.npz", ts=1 / RATE, q=q, v=v, a=a, tau=tau)
     own = Measurements.of(model, t, q, tau, v, a)
     for name in ("d.npz", "step.npz"):
-        found = read_measurements(tmp_path / name, model)
+        read = read_measurements(tmp_path / name, model)
         for kind in ("t", "q", "v", "a", "tau"):
-            np.testing.assert_allclose(getattr(found, kind), getattr(own, kind), rtol=0, atol=1e-10)
+            np.testing.assert_allclose(getattr(read, kind), getattr(own, kind), rtol=0, atol=1e-10)
     assert not own.q.flags.writeable
     assert own.notes == ()
 
@@ -122,10 +122,10 @@ def test_arrays_of_a_file_and_of_a_call_are_equal(tmp_path):
 def test_one_filter_for_positions_and_torques_has_no_delay():
     t = np.arange(4000) / 1000
     signal = np.sin(2 * np.pi * 3 * t)
-    found = filtered(np.column_stack([signal, 5 * signal]), 1000, 30)
+    smooth = filtered(np.column_stack([signal, 5 * signal]), 1000, 30)
     inner = slice(200, -200)
-    np.testing.assert_allclose(found[inner, 0], signal[inner], atol=1e-6)
-    np.testing.assert_allclose(found[:, 1], 5 * found[:, 0], atol=1e-12)
+    np.testing.assert_allclose(smooth[inner, 0], signal[inner], atol=1e-6)
+    np.testing.assert_allclose(smooth[:, 1], 5 * smooth[:, 0], atol=1e-12)
     fast = filtered(np.sin(2 * np.pi * 120 * t), 1000, 30)
     assert np.abs(fast[inner]).max() < 1e-4
 
@@ -135,8 +135,8 @@ def test_noise_is_kept_out_of_accelerations():
     t, q, _, a, tau = motion(model, rate=1000)
     noisy = q + 1e-4 * np.random.default_rng(0).normal(size=q.shape)
     errors = [
-        np.abs(found.a - a[np.searchsorted(t, found.t - 1e-9)]).max()
-        for found in (Measurements.of(model, t, noisy, tau, cutoff=cutoff) for cutoff in (0, 20))
+        np.abs(measurements.a - a[np.searchsorted(t, measurements.t - 1e-9)]).max()
+        for measurements in (Measurements.of(model, t, noisy, tau, cutoff=cutoff) for cutoff in (0, 20))
     ]
     assert errors[1] < 0.02 * errors[0]
 
@@ -169,12 +169,12 @@ def test_velocities_on_the_manifold_and_missing_torques():
     q[:, 3:7] *= signs[:, None]
     tau = np.ones((1500, model.nv))
     tau[:, :6] = np.nan
-    found = Measurements.of(model, step, q, tau, cutoff=60, decimate=1)
-    kept = np.rint(found.t / step).astype(int)
-    np.testing.assert_allclose(found.v, (v[kept] + v[kept - 1]) / 2, atol=2e-2)
-    np.testing.assert_allclose(np.linalg.norm(found.q[:, 3:7], axis=1), 1, atol=1e-12)
-    assert found.measured.tolist() == [False] * 6 + [True] * (model.nv - 6)
-    assert any("rows are left out" in note for note in found.notes)
+    measurements = Measurements.of(model, step, q, tau, cutoff=60, decimate=1)
+    kept = np.rint(measurements.t / step).astype(int)
+    np.testing.assert_allclose(measurements.v, (v[kept] + v[kept - 1]) / 2, atol=2e-2)
+    np.testing.assert_allclose(np.linalg.norm(measurements.q[:, 3:7], axis=1), 1, atol=1e-12)
+    assert measurements.measured.tolist() == [False] * 6 + [True] * (model.nv - 6)
+    assert any("rows are left out" in note for note in measurements.notes)
 
 
 def test_rotations_without_unit_length_are_named():
@@ -203,14 +203,12 @@ def test_angles_of_continuous_joints_wrap(tmp_path):
     angle = 7 * t
     wrapped = np.angle(np.exp(1j * angle))
     path = written(tmp_path / "d.csv", "t,q_wheel,tau_wheel", t, wrapped, 0 * t)
-    found = read_measurements(path, model, cutoff=30)
-    np.testing.assert_allclose(found.v, 7, atol=1e-3)
-    np.testing.assert_allclose(
-        found.q, np.column_stack([np.cos(7 * found.t), np.sin(7 * found.t)]), atol=1e-5
-    )
+    read = read_measurements(path, model, cutoff=30)
+    np.testing.assert_allclose(read.v, 7, atol=1e-3)
+    np.testing.assert_allclose(read.q, np.column_stack([np.cos(7 * read.t), np.sin(7 * read.t)]), atol=1e-5)
     both = np.column_stack([np.cos(angle), np.sin(angle)])
     again = Measurements.of(model, t, both, np.zeros((1000, 1)), cutoff=30)
-    np.testing.assert_allclose(again.q, found.q, atol=1e-5)
+    np.testing.assert_allclose(again.q, read.q, atol=1e-5)
 
 
 def test_uneven_times_become_even():
@@ -218,10 +216,10 @@ def test_uneven_times_become_even():
     t, q, v, a, tau = motion(model)
     uneven = t + 0.2 / RATE * np.sin(40 * t)
     values = [np.column_stack([np.interp(uneven, t, one) for one in array.T]) for array in (q, tau, v, a)]
-    found = Measurements.of(model, uneven, *values, cutoff=0)
-    assert "uneven times" in found.notes[0]
-    np.testing.assert_allclose(np.diff(found.t), np.diff(found.t)[0], rtol=1e-9)
-    assert np.abs(found.q - np.column_stack([np.interp(found.t, t, one) for one in q.T])).max() < 1e-2
+    even = Measurements.of(model, uneven, *values, cutoff=0)
+    assert "uneven times" in even.notes[0]
+    np.testing.assert_allclose(np.diff(even.t), np.diff(even.t)[0], rtol=1e-9)
+    assert np.abs(even.q - np.column_stack([np.interp(even.t, t, one) for one in q.T])).max() < 1e-2
 
 
 def test_steps_of_time():
@@ -231,14 +229,14 @@ def test_steps_of_time():
     for start in (0.0, 7.0):
         steady = start + 1.5 * t
         steady[:-1] += 0.004 / RATE * np.cos(np.arange(len(t) - 1))
-        found = Measurements.of(model, steady, q, tau, v, a, cutoff=0)
-        assert found.rate == pytest.approx((len(t) - 1) / (steady[-1] - steady[0]), rel=1e-9)
-        assert not [note for note in found.notes if "uneven" in note]
+        measurements = Measurements.of(model, steady, q, tau, v, a, cutoff=0)
+        assert measurements.rate == pytest.approx((len(t) - 1) / (steady[-1] - steady[0]), rel=1e-9)
+        assert not [note for note in measurements.notes if "uneven" in note]
         uneven = start + t + 0.2 / RATE * np.sin(40 * t)
-        found = Measurements.of(model, uneven, q, tau, v, a, cutoff=0)
-        step = 1 / found.rate  # the first and the last sample are cut off
-        assert step <= uneven[-1] - found.t[-1] < 2 * step
-        assert found.t[0] - uneven[0] == pytest.approx(step)
+        measurements = Measurements.of(model, uneven, q, tau, v, a, cutoff=0)
+        step = 1 / measurements.rate  # the first and the last sample are cut off
+        assert step <= uneven[-1] - measurements.t[-1] < 2 * step
+        assert measurements.t[0] - uneven[0] == pytest.approx(step)
 
 
 @pytest.mark.parametrize(("steps", "is_gap"), [(GAP, False), (GAP + 1, True)])
@@ -256,18 +254,18 @@ def test_the_longest_step_that_is_no_gap(steps, is_gap):
 def test_blocks_in_turns():
     model = arm()
     t, q, v, a, tau = motion(model, seconds=10)
-    found = Measurements.of(model, t, q, tau, v, a, cutoff=0)
+    measurements = Measurements.of(model, t, q, tau, v, a, cutoff=0)
     for share in (0.0, 0.25, 0.5, 0.7):
-        held = found.held_out(share, 0.5)
+        held = measurements.held_out(share, 0.5)
         assert held.mean() == pytest.approx(share, abs=0.06)
-    held = found.held_out(0.5, 0.5)
+    held = measurements.held_out(0.5, 0.5)
     changes = np.flatnonzero(np.diff(held.astype(int)))
     assert (np.diff(changes) == round(0.5 * RATE)).all()
     for bad in (-0.1, 1.0):
         with pytest.raises(ValueError, match="share must be from 0"):
-            found.held_out(bad)
+            measurements.held_out(bad)
     with pytest.raises(ValueError, match="seconds must be positive"):
-        found.held_out(0.3, 0)
+        measurements.held_out(0.3, 0)
 
 
 GOOD = "t,q0,q1,tau0,tau1\n0,0,0,0,0\n0.1,1,1,1,1\n0.2,0,0,0,0\n"
@@ -378,9 +376,9 @@ def test_the_rate_stands_in_for_times(tmp_path):
     model = arm()
     t, q, _, _, tau = motion(model)
     path = written(tmp_path / "d.csv", "q0,q1,tau0,tau1", q, tau)
-    found = read_measurements(path, model, rate=RATE, cutoff=20)
+    read = read_measurements(path, model, rate=RATE, cutoff=20)
     np.testing.assert_allclose(
-        found.q,
+        read.q,
         read_measurements(written(tmp_path / "e.csv", "t,q0,q1,tau0,tau1", t, q, tau), model, cutoff=20).q,
         atol=1e-9,
     )

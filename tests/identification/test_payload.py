@@ -16,10 +16,10 @@ LOAD = tf.Inertia(1.5, [0.02, -0.03, 0.08], [[6e-3, 1e-4, 0], [1e-4, 5e-3, -2e-4
 
 def robot(name):
     file, floating = ROBOTS[name]
-    found = tf.robots.bundled().get(file)
-    if found is None:
+    path = tf.robots.bundled().get(file)
+    if path is None:
         pytest.skip("needs example-robot-data")
-    return tf.Model.from_urdf(found, floating=floating)
+    return tf.Model.from_urdf(path, floating=floating)
 
 
 def loaded(model, number, load=LOAD):

@@ -26,10 +26,10 @@ def triangles_of(parts, columns, uses):
     """Return the triangles of problems on columns of the second table."""
     counts = np.array([len(own) for own in columns], dtype=np.intp)
     triangles, entries = np.zeros((counts**2).sum()), ~np.concatenate(columns).astype(np.intp)
-    found = update(
+    status = update(
         None, (), tuple(parts), len(parts[0]), counts, entries, np.asarray(uses, np.intp), triangles
     )
-    assert found == -1
+    assert status == -1
     split = np.split(triangles, np.cumsum(counts**2)[:-1])
     return [R.reshape(count, count) for R, count in zip(split, counts, strict=True)]
 
@@ -70,15 +70,15 @@ def test_dependent_columns_are_found(p, rows, seed):
     rng = np.random.default_rng(seed)
     kernel = rng.integers(-1, 2, (p, p)) * rng.integers(0, 2, p)
     A, b = rng.normal(size=(rows, p)) @ kernel, rng.normal(size=rows)
-    found = _least_squares.solve(_least_squares.triangle_of([np.column_stack([A, b])]), 1e-9, np.zeros(p))
+    solution = _least_squares.solve(_least_squares.triangle_of([np.column_stack([A, b])]), 1e-9, np.zeros(p))
     least, _, rank, _ = np.linalg.lstsq(A, b, rcond=1e-10)
-    assert found.rank == rank
-    np.testing.assert_allclose(found.residual, np.linalg.norm(A @ least - b), atol=1e-9)
-    np.testing.assert_allclose(A @ found.values, A @ least, atol=1e-8)
-    assert np.abs(A @ found.null.T).max(initial=0.0) < 1e-8
+    assert solution.rank == rank
+    np.testing.assert_allclose(solution.residual, np.linalg.norm(A @ least - b), atol=1e-9)
+    np.testing.assert_allclose(A @ solution.values, A @ least, atol=1e-8)
+    assert np.abs(A @ solution.null.T).max(initial=0.0) < 1e-8
     inverse = np.linalg.pinv(A, rcond=1e-10)
     own = np.abs(inverse @ A - np.eye(p)).max(axis=1, initial=0.0) < 1e-6 if rows else np.zeros(p, bool)
-    assert np.array_equal(found.determined, own)
-    np.testing.assert_allclose(found.values[own], least[own], atol=1e-7)
-    np.testing.assert_allclose(found.deviations[own], np.linalg.norm(inverse, axis=1)[own], rtol=1e-6)
-    assert np.isnan(found.deviations[~own]).all()
+    assert np.array_equal(solution.determined, own)
+    np.testing.assert_allclose(solution.values[own], least[own], atol=1e-7)
+    np.testing.assert_allclose(solution.deviations[own], np.linalg.norm(inverse, axis=1)[own], rtol=1e-6)
+    assert np.isnan(solution.deviations[~own]).all()

@@ -62,9 +62,9 @@ def heavier(model, factor=1.5, added=0.0):
     return model.with_parameters(pi)
 
 
-def assert_same(found, wanted):
+def assert_same(model, wanted):
     scale = np.abs(wanted.parameters).max(axis=1, keepdims=True)
-    assert (np.abs(found.parameters - wanted.parameters) <= 1e-12 * scale).all()
+    assert (np.abs(model.parameters - wanted.parameters) <= 1e-12 * scale).all()
 
 
 def test_the_file_has_the_parameters_and_keeps_its_other_text(arm, tmp_path):
@@ -135,9 +135,9 @@ def test_line_ends_marks_and_namespaces_stay(tmp_path):
     path.write_bytes(text.encode())
     model = heavier(tf.Model.from_urdf(path), added=1.0)
     write_urdf(path, path, model)
-    found = path.read_bytes()
-    assert found.startswith(b"\xef\xbb\xbf")
-    assert found.count(b"\n") == found.count(b"\r\n")
+    content = path.read_bytes()
+    assert content.startswith(b"\xef\xbb\xbf")
+    assert content.count(b"\n") == content.count(b"\r\n")
     assert_same(tf.Model.from_urdf(path), model)
 
 
@@ -217,8 +217,8 @@ def test_pinocchio_reads_the_same(tmp_path, name, merged):
     assert_same(tf.Model.from_urdf(out, robot.floating), model)
     theirs = pin.buildModelFromUrdf(str(out), *([pin.JointModelFreeFlyer()] if robot.floating else []))
     for joint, pi in zip(model.joints, model.parameters, strict=True):
-        found = theirs.inertias[theirs.getJointId(joint.name)].toDynamicParameters()
-        np.testing.assert_allclose(found, pi, rtol=0, atol=1e-12 * np.abs(pi).max())
+        own = theirs.inertias[theirs.getJointId(joint.name)].toDynamicParameters()
+        np.testing.assert_allclose(own, pi, rtol=0, atol=1e-12 * np.abs(pi).max())
     shape = [
         (element.tag, element.get("name"))
         for element in ET.parse(robot.path).iter()

@@ -15,16 +15,16 @@ MASSIVE = ["all kinds", "freeflyer", "followers", "one"]
 def one_by_one(model, q, v):
     """Return the results of single functions."""
     center, velocity = tf.center_of_mass(model, q, v)
-    found = {"H": tf.crba(model, q), "center_of_mass": center, "center_of_mass_velocity": velocity}
-    for name in (result.name for result in all_terms.results if result.name not in found):
+    results = {"H": tf.crba(model, q), "center_of_mass": center, "center_of_mass_velocity": velocity}
+    for name in (result.name for result in all_terms.results if result.name not in results):
         arrays = [v if array.name == "v" else q for array in QUANTITIES[name].inputs if not array.optional]
-        found[name] = getattr(tf, name)(model, *arrays)
-    return [found[result.name] for result in all_terms.results]
+        results[name] = getattr(tf, name)(model, *arrays)
+    return [results[result.name] for result in all_terms.results]
 
 
-def assert_close(found, expected, exact=1e-13):
+def assert_close(terms, expected, exact=1e-13):
     """Assert that results agree relative to the largest entry of each, NaN in the same places."""
-    for name, x, y in zip(found._fields, found, expected, strict=True):
+    for name, x, y in zip(terms._fields, terms, expected, strict=True):
         scale = max(np.nanmax(np.abs(y), initial=0.0), 1.0)
         assert x.shape == np.shape(y), name
         np.testing.assert_allclose(x, y, rtol=0, atol=exact * scale, err_msg=name)
@@ -35,14 +35,14 @@ def assert_close(found, expected, exact=1e-13):
 def test_results_are_those_of_single_functions(name, size):
     model = MODELS[name]
     q, v, *_ = arguments(model, 3, size)
-    found = tf.all_terms(model, q, v)
-    assert_close(found, one_by_one(model, q, v))
-    again = tf.all_terms(model, q, v, out=found)
-    assert again is found
-    assert_close(found, one_by_one(model, q, v))
-    assert_close(tf.all_terms(model, q.tolist(), v.tolist()) if q.size else found, found, 0)
+    terms = tf.all_terms(model, q, v)
+    assert_close(terms, one_by_one(model, q, v))
+    again = tf.all_terms(model, q, v, out=terms)
+    assert again is terms
+    assert_close(terms, one_by_one(model, q, v))
+    assert_close(tf.all_terms(model, q.tolist(), v.tolist()) if q.size else terms, terms, 0)
     if size:
-        assert_close(tf.all_terms(model, q, v, num_threads=2), found, 0)
+        assert_close(tf.all_terms(model, q, v, num_threads=2), terms, 0)
 
 
 def test_a_robot_far_away_loses_no_digit():
@@ -65,10 +65,10 @@ def test_results_are_those_of_pinocchio(name):
     q, v, *_ = arguments(model, 9)
     data = theirs.createData()
     pin.computeAllTerms(theirs, data, q, v)
-    found = tf.all_terms(model, q, v)
+    terms = tf.all_terms(model, q, v)
     expected = (
         np.triu(data.M) + np.triu(data.M, 1).T, data.nle, data.g, data.kinetic_energy, data.potential_energy,
         np.array([M.homogeneous[:3] for M in data.oMi[1:]]), data.com[0], data.vcom[0], data.Jcom, data.Ag,
         data.dAg, data.hg.vector, data.Ig.inertia,
     )  # fmt: skip
-    assert_close(found, [np.asarray(x) for x in expected], 1e-12)
+    assert_close(terms, [np.asarray(x) for x in expected], 1e-12)

@@ -212,9 +212,9 @@ def test_models_without_mass_are_an_error():
     assert tf.center_of_mass(model, np.zeros(2)).shape == (3,)
     with pytest.raises(
         tf.InvalidModelError, match="the subtree of joint 'tip' has no centre of mass"
-    ) as found:
+    ) as caught:
         tf.center_of_mass(model, np.zeros(2), root="tip")
-    assert found.value.joint == "tip"
+    assert caught.value.joint == "tip"
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "nothing"])

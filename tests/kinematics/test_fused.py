@@ -62,8 +62,8 @@ def flat(result):
     return [x for part in result for x in (part if isinstance(part, tuple) else [part])]
 
 
-def assert_same(found, expected):
-    for own, other in zip(flat(found), flat(expected), strict=True):
+def assert_same(results, expected):
+    for own, other in zip(flat(results), flat(expected), strict=True):
         assert own.shape == other.shape
         assert (own == other).all()
 
@@ -72,10 +72,10 @@ def assert_same(found, expected):
 def test_results_are_those_of_the_functions(size):
     q, v, a, _ = arguments(MODEL, 1, size)
     request = tf.Kinematics(MODEL, **WANTED)
-    found = request(q, v, a)
-    assert found._fields == request.fields == tuple(WANTED)
+    results = request(q, v, a)
+    assert results._fields == request.fields == tuple(WANTED)
     expected = one_by_one(q, v, a)
-    assert_same(found, expected)
+    assert_same(results, expected)
     assert_same(request(q.tolist(), v, a, num_threads=2), expected)
     out = request.empty(*size)
     assert request(q, v, a, out=out) is out
@@ -148,10 +148,10 @@ def test_wrong_requests_are_named():
 
 def test_results_pickle():
     q, v, _a, _ = arguments(MODEL, 1)
-    found = tf.Kinematics(MODEL, placements=["j3"], jacobians=["j1", "j2"])(q)
-    again = pickle.loads(pickle.dumps(found))
-    assert type(again) is type(found)
-    np.testing.assert_array_equal(again.placements, found.placements)
-    np.testing.assert_array_equal(again.jacobians, found.jacobians)
+    results = tf.Kinematics(MODEL, placements=["j3"], jacobians=["j1", "j2"])(q)
+    again = pickle.loads(pickle.dumps(results))
+    assert type(again) is type(results)
+    np.testing.assert_array_equal(again.placements, results.placements)
+    np.testing.assert_array_equal(again.jacobians, results.jacobians)
     again = pickle.loads(pickle.dumps(tf.all_terms(MODEL, q, v)))
     np.testing.assert_array_equal(again.H, tf.crba(MODEL, q))

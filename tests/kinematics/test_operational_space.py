@@ -94,9 +94,9 @@ def test_the_bias_force_holds_the_task_still():
     for force in (np.zeros((4, 12)), F):
         tau = transposed(task.J) @ (mu + force)[..., None] + transposed(task.nullspace) @ tau_0[..., None]
         a = tf.forward_dynamics(model, q, v, tau[..., 0])
-        found = (task.J @ a[..., None])[..., 0] + rate
+        acceleration = (task.J @ a[..., None])[..., 0] + rate
         expected = (np.linalg.inv(task.inertia) @ force[..., None])[..., 0]
-        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-6)
+        np.testing.assert_allclose(acceleration, expected, rtol=1e-7, atol=1e-6)
 
 
 def test_frames_of_trees_that_do_not_touch_have_no_common_inertia():

@@ -134,11 +134,11 @@ def test_t5_results_are_the_callers():
         lambda q: tf.center_of_mass(MODEL, q),
         lambda q: tf.neutral(MODEL),
     ]:
-        found = function(Q)
-        kept = found.copy()
+        result = function(Q)
+        kept = result.copy()
         function(arguments(MODEL, 2)[0])
-        assert (found == kept).all()
-        found[...] = 7.0
+        assert (result == kept).all()
+        result[...] = 7.0
         assert (function(Q) == kept).all()
 
 
@@ -206,8 +206,8 @@ def test_t10_frames_of_fixed_links_survive_loading(name):
                 continue
             assert frame.name in known
             kinds = [one.type for one in own.frames if one.name == frame.name]
-            found = own.frame(frame.name) if len(kinds) == 1 else own.frame(frame.name, frame.type.name)
-            T = tf.frame_placement(own, q, found)
+            own_frame = own.frame(frame.name) if len(kinds) == 1 else own.frame(frame.name, frame.type.name)
+            T = tf.frame_placement(own, q, own_frame)
             np.testing.assert_allclose(T, data.oMf[k].homogeneous[:3], rtol=0, atol=1e-13)
 
 

@@ -123,10 +123,10 @@ def test_problems_that_are_not_finite_are_nan_and_alone(m, n, bad):
     x = tf.damped_least_squares(J, e, damping)
     J[3, 0, 1] = J[8, m - 1, n - 1] = e[5, m - 1] = e[18, 0] = bad
     damping[11] = abs(bad)
-    found = tf.damped_least_squares(J, e, damping)
+    solved = tf.damped_least_squares(J, e, damping)
     rows = [3, 5, 8, 11, 18]
-    assert np.isnan(found[rows]).all()
-    assert_array_equal(np.delete(found, rows, axis=0), np.delete(x, rows, axis=0))
+    assert np.isnan(solved[rows]).all()
+    assert_array_equal(np.delete(solved, rows, axis=0), np.delete(x, rows, axis=0))
 
 
 @pytest.mark.parametrize(("m", "n"), [(6, 7), (3, 7), (7, 6), (2, 5), (4, 4)])

@@ -66,16 +66,16 @@ def test_inertia_is_the_inverse(batch, dtype, m):
     H, J = spd(tree, rng, *batch), rng.normal(size=(*batch, m, 14))
     f = tf.factor(H, tree, dtype=dtype)
     for damping in (0.0, 0.1):
-        found, status = inertia(f, J, damping)
+        Lambda, status = inertia(f, J, damping)
         G = J @ np.linalg.solve(H, np.swapaxes(J, -1, -2)) + damping * np.eye(m)
-        error = np.abs(found @ G - np.eye(m)).max() / np.linalg.cond(G).max()
+        error = np.abs(Lambda @ G - np.eye(m)).max() / np.linalg.cond(G).max()
         assert error < (1e-4 if dtype == np.float32 else 1e-12)
-        np.testing.assert_array_equal(found, np.swapaxes(found, -1, -2))
+        np.testing.assert_array_equal(Lambda, np.swapaxes(Lambda, -1, -2))
         assert status.shape == batch
         assert (status == -1).all()
         out = np.empty((*batch, m, 2 * m), dtype)[..., ::2]
-        np.testing.assert_array_equal(inertia(f, J, damping, out)[0], found)
-        np.testing.assert_array_equal(out, found)
+        np.testing.assert_array_equal(inertia(f, J, damping, out)[0], Lambda)
+        np.testing.assert_array_equal(out, Lambda)
 
 
 @pytest.mark.parametrize("count", [1, 8, 11])
@@ -87,10 +87,10 @@ def test_a_singular_element_leaves_its_neighbours_alone(count):
     for row, change in ((3, lambda A: A[0] - 2 * A[1]), (0, lambda A: 0.0 * A[0]), (2, lambda A: np.nan)):
         bad = J.copy()
         bad[singular, row] = change(bad[singular])
-        found, status = inertia(f, bad)
+        Lambda, status = inertia(f, bad)
         others = np.arange(count) != singular
-        np.testing.assert_array_equal(found[others], expected[others])
-        assert np.isnan(found[singular]).all()
+        np.testing.assert_array_equal(Lambda[others], expected[others])
+        assert np.isnan(Lambda[singular]).all()
         assert status[singular] == row
         assert (status[others] == -1).all()
 
@@ -99,9 +99,9 @@ def test_a_factor_that_failed_gives_nan():
     tree, rng = tf.families.chain(4), np.random.default_rng(3)
     H, J = spd(tree, rng, 3), rng.normal(size=(2, 4))
     H[1, 2, 2] = -1.0
-    found, status = inertia(tf.factor(H, tree), J)
-    assert np.isnan(found[1]).all()
-    assert np.isfinite(found[[0, 2]]).all()
+    Lambda, status = inertia(tf.factor(H, tree), J)
+    assert np.isnan(Lambda[1]).all()
+    assert np.isfinite(Lambda[[0, 2]]).all()
     np.testing.assert_array_equal(status, [-1, 0, -1])
 
 

@@ -60,9 +60,9 @@ def test_not_finite_right_hand_sides_are_refused():
 @pytest.mark.parametrize("order", "CF")
 def test_the_inverse_is_kept_in_a_matrix_of_any_layout(order):
     f, kept = ForeignFactor(*foreign("C", "lower"), TREE), np.empty((12, 12), order=order)
-    found = f.inverse_kept(kept)
-    np.testing.assert_array_equal(found, kept)
-    np.testing.assert_array_equal(found, tf.factor(H, TREE).inverse())
+    inverse = f.inverse_kept(kept)
+    np.testing.assert_array_equal(inverse, kept)
+    np.testing.assert_array_equal(inverse, tf.factor(H, TREE).inverse())
 
 
 @pytest.mark.parametrize("kind", ["LTDL", "LTL"])

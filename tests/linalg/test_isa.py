@@ -67,13 +67,13 @@ def test_a_known_name_is_used(isa):
 
 
 def test_show_config_prints_what_it_returns(capsys):
-    found = tf.show_config("dicts")
-    assert found["treefactor"] == tf.__version__
-    assert found["instruction sets"] == list(INSTRUCTION_SETS)
-    assert found["used"] == USED
+    config = tf.show_config("dicts")
+    assert config["treefactor"] == tf.__version__
+    assert config["instruction sets"] == list(INSTRUCTION_SETS)
+    assert config["used"] == USED
     assert tf.show_config() is None
     lines = capsys.readouterr().out.splitlines()
-    assert [line[:18].rstrip() for line in lines] == list(found)
+    assert [line[:18].rstrip() for line in lines] == list(config)
     assert ", ".join(INSTRUCTION_SETS) in "\n".join(lines)
     with pytest.raises(ValueError, match="mode"):
         tf.show_config("html")

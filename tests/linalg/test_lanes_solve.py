@@ -50,8 +50,8 @@ def test_pinocchio_agrees(robot):
     pin = pytest.importorskip("pinocchio", reason="the reference")
     from treefactor.adapters import pinocchio_
 
-    found = robots.find(robot)
-    model = pinocchio_.load(found.path, found.floating)
+    entry = robots.find(robot)
+    model = pinocchio_.load(entry.path, entry.floating)
     data, rng = model.createData(), np.random.default_rng(1)
     v, tau = np.zeros(model.nv), rng.normal(size=(19, model.nv))
     q = [pin.integrate(model, pin.neutral(model), move) for move in rng.normal(size=(19, model.nv))]

@@ -101,9 +101,9 @@ def test_parts_cover_everything_once(count, threads):
 @pytest.mark.parametrize("entries", [1, 10**3, 10**8])
 def test_parts_get_no_larger_and_are_worth_a_thread(count, threads, entries, monkeypatch):
     monkeypatch.setattr(spreading, "ENOUGH", 1000)
-    found = list(spreading.parts(count, threads, entries))
-    sizes = [stop - first for first, stop in found]
-    assert [first for first, _ in found] == [0, *np.cumsum(sizes)[:-1]]
+    parts = list(spreading.parts(count, threads, entries))
+    sizes = [stop - first for first, stop in parts]
+    assert [first for first, _ in parts] == [0, *np.cumsum(sizes)[:-1]]
     assert sum(sizes) == count
     assert sizes == sorted(sizes, reverse=True)
     least = min(1000 * count // entries, -(-count // threads))

@@ -135,8 +135,8 @@ def test_factors_that_are_not_finite_are_not_adopted(batch, triangle, value):
             with pytest.raises(tf.NotPositiveDefiniteError):
                 adopted.solve(np.ones(tree.n))
             continue
-        found = adopted.adopt(faulty_L, faulty_D)
-        assert found.status[last] == row
-        assert (np.delete(found.status.ravel(), -1) == -1).all()
-        assert np.isnan(found.solve(np.ones(tree.n))[last]).all()
+        refused = adopted.adopt(faulty_L, faulty_D)
+        assert refused.status[last] == row
+        assert (np.delete(refused.status.ravel(), -1) == -1).all()
+        assert np.isnan(refused.solve(np.ones(tree.n))[last]).all()
     np.testing.assert_array_equal(adopted.adopt(L, D).solve(np.ones(tree.n)), expected)

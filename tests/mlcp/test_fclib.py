@@ -64,24 +64,24 @@ def stored(dense, form):
             **{"i": np.append(i, spare), "p": np.append(p, spare)},
         }
     kind, nz = (csc_matrix, -1) if form == "columns" else (csr_matrix, -2)
-    found = kind(dense)
-    return {"m": m, "n": n, "nz": [nz], "x": found.data, "i": found.indices, "p": found.indptr}
+    matrix = kind(dense)
+    return {"m": m, "n": n, "nz": [nz], "x": matrix.data, "i": matrix.indices, "p": matrix.indptr}
 
 
 @pytest.mark.parametrize("form", ["triplet", "columns", "rows"])
 def test_sparse_matrices_of_every_form(form, step, tmp_path):
     M, H, f, w, mu = step
-    found = fclib.read(write(tmp_path / "step.hdf5", *step, form))
-    np.testing.assert_array_equal(found.M.toarray(), M)
-    np.testing.assert_array_equal(found.H.toarray(), H)
+    problem = fclib.read(write(tmp_path / "step.hdf5", *step, form))
+    np.testing.assert_array_equal(problem.M.toarray(), M)
+    np.testing.assert_array_equal(problem.H.toarray(), H)
     for name, expected in {"f": f, "w": w, "mu": mu}.items():
-        np.testing.assert_array_equal(getattr(found, name), expected)
-    assert found.dimension == 3
+        np.testing.assert_array_equal(getattr(problem, name), expected)
+    assert problem.dimension == 3
 
 
 def test_every_block_of_the_mass_matrix_is_a_branch(step, tmp_path):
-    found = fclib.read(write(tmp_path / "step.hdf5", *step))
-    assert found.tree() == Tree([-1, -1, -1, -1, 3])
+    problem = fclib.read(write(tmp_path / "step.hdf5", *step))
+    assert problem.tree() == Tree([-1, -1, -1, -1, 3])
 
 
 def test_normal_rows_alone_without_friction(step, tmp_path):
@@ -239,7 +239,7 @@ def test_files_that_end_too_soon(length, step, tmp_path):
 
 def test_no_contacts_at_all(tmp_path):
     M, f = np.eye(2), np.array([1.0, 2.0])
-    found = fclib.read(write(tmp_path / "step.hdf5", M, np.zeros((2, 0)), f, np.zeros(0), np.zeros(0)))
-    assert found.dimension == 3
+    problem = fclib.read(write(tmp_path / "step.hdf5", M, np.zeros((2, 0)), f, np.zeros(0), np.zeros(0)))
+    assert problem.dimension == 3
     for facets in (0, 4):
-        np.testing.assert_array_equal(mlcp.solve(found.problem(facets)).v, f)
+        np.testing.assert_array_equal(mlcp.solve(problem.problem(facets)).v, f)

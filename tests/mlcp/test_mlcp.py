@@ -285,9 +285,9 @@ def test_a_warm_start_may_hold_any_arrays():
     other = replace(
         cold, gamma=np.repeat(cold.gamma, 2)[::2], gamma_c=list(cold.gamma_c), active=list(cold.active)
     )
-    found = solve(problem, other)
+    solution = solve(problem, other)
     for name in ("v", "gamma", "gamma_c", "active"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(plain, name))
+        np.testing.assert_array_equal(getattr(solution, name), getattr(plain, name))
     assert solve(problem, replace(cold, gamma=np.full(30, np.nan))).pivots == cold.pivots
 
 

@@ -233,13 +233,13 @@ def test_ten_thousand_small_problems():
 
 
 def test_infeasible_means_infeasible():
-    found = []
+    feasible = []
     for seed in range(1200):
         problem = between(seed)
         solution = solved(problem)
-        found.append(oracles.feasible(problem))
-        assert (solution.status is Status.SOLVED) == found[-1], f"seed {seed}"
-    assert 300 < sum(found) < 900
+        feasible.append(oracles.feasible(problem))
+        assert (solution.status is Status.SOLVED) == feasible[-1], f"seed {seed}"
+    assert 300 < sum(feasible) < 900
 
 
 def between(seed):

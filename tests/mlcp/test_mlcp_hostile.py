@@ -25,11 +25,11 @@ def try_starts(seed):
     problem, other = hostile(seed), neighbour(hostile(seed), seed)
     cold, expected = confirmed(problem), confirmed(other)
     for warm in (cold, garbage(expected, seed), garbage(expected, seed + 1)):
-        found = confirmed(other, warm)
-        assert found.status is expected.status
-        if found.status is Status.SOLVED:
+        solution = confirmed(other, warm)
+        assert solution.status is expected.status
+        if solution.status is Status.SOLVED:
             size = np.abs(expected.v).max(initial=1.0)
-            np.testing.assert_allclose(found.v, expected.v, rtol=0.0, atol=1e-6 * size)
+            np.testing.assert_allclose(solution.v, expected.v, rtol=0.0, atol=1e-6 * size)
     if other.upper is None:
         assert confirmed(other, method="simplex").status is expected.status
 
@@ -100,11 +100,14 @@ def test_the_dual_method_ends_with_the_same_status(seed):
     solver.load(
         problem.packed, problem.g, problem._free, problem._rows[2], problem._right, upper, len(problem.c)
     )
-    found = _dual.solve(problem, solver, 1000)
-    assert (found.certificate is not None) == (expected.status is Status.INFEASIBLE)
-    assert (found.impulse is None) == (expected.status is Status.INFEASIBLE)
-    if found.impulse is not None:
-        force = problem.C.T @ found.impulse[: len(problem.c)] + problem.D.T @ found.impulse[len(problem.c) :]
+    solution = _dual.solve(problem, solver, 1000)
+    assert (solution.certificate is not None) == (expected.status is Status.INFEASIBLE)
+    assert (solution.impulse is None) == (expected.status is Status.INFEASIBLE)
+    if solution.impulse is not None:
+        force = (
+            problem.C.T @ solution.impulse[: len(problem.c)]
+            + problem.D.T @ solution.impulse[len(problem.c) :]
+        )
         v = np.linalg.solve(problem.H, problem.g + force)
         size = max(1.0, np.abs(v).max(), np.abs(force).max())
         np.testing.assert_allclose(v, expected.v, rtol=0.0, atol=1e-6 * size)
@@ -127,13 +130,13 @@ def test_a_row_within_the_rounding_of_its_terms_is_fulfilled_or_infeasible(terms
 
 def test_terms_belong_to_rows_of_both_kinds_or_to_entries():
     both = {"C": [[1.0, 1e-15]], "c": [0.0], "D": [[1e-15, 1e-16], [2.0, 0.0]], "d": [0.0, 1.0]}
-    found = Problem(np.eye(2), tf.Tree([-1, -1]), [0.0, 0.0], **both, terms=[1e-3, 1.0, 1.0])
-    np.testing.assert_array_equal(found.C.toarray(), both["C"])
-    np.testing.assert_array_equal(found.D.toarray(), [[0.0, 0.0], [2.0, 0.0]])
+    problem = Problem(np.eye(2), tf.Tree([-1, -1]), [0.0, 0.0], **both, terms=[1e-3, 1.0, 1.0])
+    np.testing.assert_array_equal(problem.C.toarray(), both["C"])
+    np.testing.assert_array_equal(problem.D.toarray(), [[0.0, 0.0], [2.0, 0.0]])
     terms = [[1.0, 1.0], [0.0, 1.0], [1.0, 1.0]]
-    found = Problem(np.eye(2), tf.Tree([-1, -1]), [0.0, 0.0], **both, terms=terms)
-    np.testing.assert_array_equal(found.C.toarray(), [[1.0, 0.0]])
-    np.testing.assert_array_equal(found.D.toarray(), [[1e-15, 0.0], [2.0, 0.0]])
+    problem = Problem(np.eye(2), tf.Tree([-1, -1]), [0.0, 0.0], **both, terms=terms)
+    np.testing.assert_array_equal(problem.C.toarray(), [[1.0, 0.0]])
+    np.testing.assert_array_equal(problem.D.toarray(), [[1e-15, 0.0], [2.0, 0.0]])
     with pytest.raises(
         ShapeError, match=r"terms must have shape \(3,\) or \(3, 2\): rows of C, then of D; got"
     ):
@@ -149,5 +152,5 @@ def test_rows_of_rounding_noise_leave_residual_and_sensitivity_alone(d):
     problem = Problem(np.diag([1.0, 1e-3]), tf.Tree([-1, -1]), [-1.0, 1e-3], C, [0.0], D, [0.0, d])
     solution = solve(problem)
     assert solution.residual() <= 1e-10
-    found = tf.mlcp.sensitivity(solution)
-    np.testing.assert_allclose(found.dv_dg, [[0.0, 0.0], [0.0, 1e3]], atol=1e-9)
+    sensitivity = tf.mlcp.sensitivity(solution)
+    np.testing.assert_allclose(sensitivity.dv_dg, [[0.0, 0.0], [0.0, 1e3]], atol=1e-9)

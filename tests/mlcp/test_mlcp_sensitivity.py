@@ -43,15 +43,15 @@ def difference(given, change):
 def test_products_agree_with_differences(seed):
     given, rng = data(seed)
     solution = solved(given)
-    found = mlcp.sensitivity(solution)
-    assert found.status is SensitivityStatus.STRICT
+    sensitivity = mlcp.sensitivity(solution)
+    assert sensitivity.status is SensitivityStatus.STRICT
     change = {name: rng.normal(size=given[name].shape) for name in ("g", "c", "d", "upper")}
     change["upper"][given["upper"] == np.inf] = 0.0
-    ahead = found.jvp(**change)
+    ahead = sensitivity.jvp(**change)
     for ours, theirs in zip(ahead, difference(given, change), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=DIFFERENCES * max(1.0, np.abs(theirs).max(initial=0.0)))
     weights = [rng.normal(size=x.shape) for x in ahead]
-    back = found.vjp(*weights)
+    back = sensitivity.vjp(*weights)
     value = sum((w * x).sum() for w, x in zip(weights, ahead, strict=True))
     total = sum((getattr(back, name) * x).sum() for name, x in change.items())
     np.testing.assert_allclose(total, value, rtol=1e-10, atol=1e-12)
@@ -64,32 +64,32 @@ def test_products_agree_with_differences(seed):
 
 def test_matrices_are_products_with_unit_vectors():
     given, _ = data(0)
-    found = mlcp.sensitivity(solved(given))
+    sensitivity = mlcp.sensitivity(solved(given))
     n, m, p = TREE.n, len(given["d"]), len(given["c"])
-    assert found.held.any()
-    assert found.full.any()
+    assert sensitivity.held.any()
+    assert sensitivity.full.any()
     shapes = {"dv_dg": (n, n), "dv_dc": (n, p), "dv_dd": (n, m)}
     shapes |= {"dgamma_dg": (m, n), "dgamma_dc": (m, p), "dgamma_dd": (m, m)}
     for name, shape in shapes.items():
-        assert getattr(found, name).shape == shape
-    np.testing.assert_allclose(found.dv_dg, found.dv_dg.T, atol=1e-12)
-    np.testing.assert_allclose(found.dgamma_dg, -found.dv_dd.T, atol=1e-12)
-    np.testing.assert_allclose(found.dv_dg[:, 2], found.jvp(g=np.eye(n)[2]).v, atol=1e-15)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(found)).dv_dg, found.dv_dg)
+        assert getattr(sensitivity, name).shape == shape
+    np.testing.assert_allclose(sensitivity.dv_dg, sensitivity.dv_dg.T, atol=1e-12)
+    np.testing.assert_allclose(sensitivity.dgamma_dg, -sensitivity.dv_dd.T, atol=1e-12)
+    np.testing.assert_allclose(sensitivity.dv_dg[:, 2], sensitivity.jvp(g=np.eye(n)[2]).v, atol=1e-15)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(sensitivity)).dv_dg, sensitivity.dv_dg)
 
 
-def everything(found):
+def everything(sensitivity):
     """Return all derivatives."""
-    p = found.solution.problem
-    return [*found.jvp(g=np.ones(p.n)), *found.vjp(np.ones(p.n))]
+    p = sensitivity.solution.problem
+    return [*sensitivity.jvp(g=np.ones(p.n)), *sensitivity.vjp(np.ones(p.n))]
 
 
 def test_a_row_that_neither_acts_nor_is_open_is_named():
     problem = mlcp.Problem([[2.0]], Tree([-1]), [0.0], D=[[1.0], [-1.0]], d=[0.0, -1.0])
-    found = mlcp.sensitivity(mlcp.solve(problem))
-    assert found.status is SensitivityStatus.DEGENERATE
-    np.testing.assert_array_equal(found.weak, [True, False])
-    assert all(np.isnan(x).all() for x in everything(found))
+    sensitivity = mlcp.sensitivity(mlcp.solve(problem))
+    assert sensitivity.status is SensitivityStatus.DEGENERATE
+    np.testing.assert_array_equal(sensitivity.weak, [True, False])
+    assert all(np.isnan(x).all() for x in everything(sensitivity))
 
 
 ROWS = {  # force on a body of 2 kg, D, d, upper; rows that are weak, held and full
@@ -115,28 +115,28 @@ def test_statuses_of_rows(given, statuses, scale):
         d=scale * np.array(d),
         upper=np.array(upper) / scale,
     )
-    found = mlcp.sensitivity(mlcp.solve(problem))
-    for own, expected in zip((found.weak, found.held, found.full), statuses, strict=True):
+    sensitivity = mlcp.sensitivity(mlcp.solve(problem))
+    for own, expected in zip((sensitivity.weak, sensitivity.held, sensitivity.full), statuses, strict=True):
         np.testing.assert_array_equal(own, np.array(expected, bool))
 
 
 def test_a_row_that_acts_beside_one_that_does_not():
     problem = mlcp.Problem(2.0 * np.eye(2), Tree([-1, -1]), [0.0, -1.0], D=np.eye(2), d=np.zeros(2))
-    found = mlcp.sensitivity(mlcp.solve(problem))
-    assert found.status is SensitivityStatus.DEGENERATE
-    np.testing.assert_array_equal([found.weak, found.held], [[True, False], [False, True]])
+    sensitivity = mlcp.sensitivity(mlcp.solve(problem))
+    assert sensitivity.status is SensitivityStatus.DEGENERATE
+    np.testing.assert_array_equal([sensitivity.weak, sensitivity.held], [[True, False], [False, True]])
 
 
 def test_rows_that_depend_on_each_other():
-    found = mlcp.sensitivity(mlcp.solve(mlcp_families.cps_4_1_14()))
-    assert found.status is SensitivityStatus.DEPENDENT
-    np.testing.assert_allclose(found.dv_dg, 0.0, atol=1e-12)
-    assert np.isnan(found.dgamma_dg).all()
-    both = np.ones(found.solution.problem.m)
+    sensitivity = mlcp.sensitivity(mlcp.solve(mlcp_families.cps_4_1_14()))
+    assert sensitivity.status is SensitivityStatus.DEPENDENT
+    np.testing.assert_allclose(sensitivity.dv_dg, 0.0, atol=1e-12)
+    assert np.isnan(sensitivity.dgamma_dg).all()
+    both = np.ones(sensitivity.solution.problem.m)
     alone = np.eye(len(both))[0]
-    assert np.isfinite(found.jvp(d=both).v).all()  # consistent
-    assert np.isnan(found.jvp(d=alone).v).all()
-    gradients = found.vjp(v=np.ones(1))
+    assert np.isfinite(sensitivity.jvp(d=both).v).all()  # consistent
+    assert np.isnan(sensitivity.jvp(d=alone).v).all()
+    gradients = sensitivity.vjp(v=np.ones(1))
     assert np.isfinite(gradients.g).all()
     assert np.isnan(gradients.d).all()
 
@@ -149,30 +149,32 @@ def cone(tangent):
 
 @pytest.mark.parametrize("tangent", [0.0, 0.2, 0.4])
 def test_a_cone_that_sticks_is_strict_wherever_its_force_is_inside(tangent):
-    found = mlcp.sensitivity(mlcp.solve(cone(tangent)))  # at 0.4 the least impulses are zero in one facet
-    assert found.status is SensitivityStatus.DEPENDENT
-    np.testing.assert_allclose(found.dv_dg, 0.0, atol=1e-9)
+    sensitivity = mlcp.sensitivity(
+        mlcp.solve(cone(tangent))
+    )  # at 0.4 the least impulses are zero in one facet
+    assert sensitivity.status is SensitivityStatus.DEPENDENT
+    np.testing.assert_allclose(sensitivity.dv_dg, 0.0, atol=1e-9)
 
 
 def test_a_cone_at_its_edge_and_one_that_slides():
     assert mlcp.sensitivity(mlcp.solve(cone(0.5))).status is SensitivityStatus.DEGENERATE
-    found = mlcp.sensitivity(mlcp.solve(cone(0.8)))
-    assert found.status is SensitivityStatus.STRICT
-    np.testing.assert_allclose(found.dv_dg[0], [0.8, 0.0, 0.4], atol=1e-9)
+    sensitivity = mlcp.sensitivity(mlcp.solve(cone(0.8)))
+    assert sensitivity.status is SensitivityStatus.STRICT
+    np.testing.assert_allclose(sensitivity.dv_dg[0], [0.8, 0.0, 0.4], atol=1e-9)
 
 
 def test_what_is_not_solved_has_no_derivatives():
     problem = mlcp.Problem([[1.0]], Tree([-1]), [0.0], D=[[1.0], [-1.0]], d=[1.0, 1.0])
-    found = mlcp.sensitivity(mlcp.solve(problem))
-    assert found.status is SensitivityStatus.UNSOLVED
-    assert all(np.isnan(x).all() for x in everything(found))
+    sensitivity = mlcp.sensitivity(mlcp.solve(problem))
+    assert sensitivity.status is SensitivityStatus.UNSOLVED
+    assert all(np.isnan(x).all() for x in everything(sensitivity))
 
 
 def test_problems_without_rows():
-    found = mlcp.sensitivity(mlcp.solve(mlcp.Problem(2.0 * np.eye(1), Tree([-1]), [1.0])))
-    assert found.status is SensitivityStatus.STRICT
-    np.testing.assert_allclose(found.dv_dg, [[0.5]])
-    assert found.dgamma_dg.shape == (0, 1)
+    sensitivity = mlcp.sensitivity(mlcp.solve(mlcp.Problem(2.0 * np.eye(1), Tree([-1]), [1.0])))
+    assert sensitivity.status is SensitivityStatus.STRICT
+    np.testing.assert_allclose(sensitivity.dv_dg, [[0.5]])
+    assert sensitivity.dgamma_dg.shape == (0, 1)
 
 
 def test_wrong_arguments_are_refused():
@@ -181,20 +183,20 @@ def test_wrong_arguments_are_refused():
         mlcp.sensitivity(solution.problem)
     with pytest.raises(ValueError, match="tolerance"):
         mlcp.sensitivity(solution, -1.0)
-    found = mlcp.sensitivity(solution)
+    sensitivity = mlcp.sensitivity(solution)
     with pytest.raises(ShapeError, match=r"g must have shape \(3,\) or \(3, columns\), got \(2,\)"):
-        found.jvp(g=np.ones(2))
+        sensitivity.jvp(g=np.ones(2))
     with pytest.raises(
         ShapeError, match=r"d must have shape \(4, 2\), with columns as g has them, got \(4,\)"
     ):
-        found.jvp(g=np.ones((3, 2)), d=np.ones(4))
+        sensitivity.jvp(g=np.ones((3, 2)), d=np.ones(4))
     with pytest.raises(ShapeError, match=r"v must have shape \(3,\), got \(3, 2\)"):
-        found.vjp(v=np.ones((3, 2)))
+        sensitivity.vjp(v=np.ones((3, 2)))
 
 
 def test_what_is_not_finite_gives_nan_both_ways():
-    found = mlcp.sensitivity(mlcp.solve(cone(0.8)))
+    sensitivity = mlcp.sensitivity(mlcp.solve(cone(0.8)))
     bad = np.array([1.0, np.nan, 0.0])
-    assert all(np.isnan(x).all() for x in (*found.jvp(g=bad), *found.vjp(v=bad)))
-    both = found.jvp(g=np.stack([bad, np.ones(3)], axis=1)).v
-    np.testing.assert_array_equal(both[:, 1], found.jvp(g=np.ones(3)).v)
+    assert all(np.isnan(x).all() for x in (*sensitivity.jvp(g=bad), *sensitivity.vjp(v=bad)))
+    both = sensitivity.jvp(g=np.stack([bad, np.ones(3)], axis=1)).v
+    np.testing.assert_array_equal(both[:, 1], sensitivity.jvp(g=np.ones(3)).v)

@@ -94,9 +94,9 @@ def test_interpolation_and_distances_are_pinocchios(model, twin, pin):
     rng = np.random.default_rng(1)
     for u in (0.0, 0.25, 1, 1.5):
         q0, q1 = tf.random_configuration(model, rng, size=2)
-        found = tf.interpolate(model, q0, q1, u)
+        between = tf.interpolate(model, q0, q1, u)
         np.testing.assert_allclose(
-            found, up_to_sign(model, found, pin.interpolate(twin, q0, q1, float(u))), atol=1e-12
+            between, up_to_sign(model, between, pin.interpolate(twin, q0, q1, float(u))), atol=1e-12
         )
         np.testing.assert_allclose(tf.distance(model, q0, q1), pin.distance(twin, q0, q1), rtol=1e-13)
         np.testing.assert_allclose(
@@ -153,8 +153,8 @@ def test_derivatives_are_differences(model, seed):
     def step(q):
         return tf.difference(model, there, q)
 
-    for found, function in checks:
-        np.testing.assert_allclose(found, central(function), atol=1e-7)
+    for derivative, function in checks:
+        np.testing.assert_allclose(derivative, central(function), atol=1e-7)
 
 
 @given(models(), st.integers(0, 2**32 - 1))
@@ -186,8 +186,8 @@ def test_arguments_of_derivatives(model, pin):
             states = np.broadcast_to(q, (*lead, model.nq)), np.broadcast_to(other, (*lead, len(other)))
             out = tuple(np.empty((2, *lead, model.nv, model.nv)))
             assert function(model, *states, out=out)[0] is out[0]
-            for argument, found in enumerate(out):
-                np.testing.assert_array_equal(found, function(model, *states, argument))
+            for argument, block in enumerate(out):
+                np.testing.assert_array_equal(block, function(model, *states, argument))
     with pytest.raises(ValueError, match="out must be a tuple of 2 arrays"):
         tf.d_difference(model, q, q, out=np.empty((model.nv, model.nv)))
     with pytest.raises(ValueError, match="share memory"):

@@ -93,14 +93,14 @@ def test_the_digest_is_the_same_in_another_process():
         "print(digest(pickle.load(sys.stdin.buffer)), number_of('x', (1, None, 2.5)))"
     )
     for seed in ("1", "2"):
-        found = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-c", code],
             input=pickle.dumps(model()),
             capture_output=True,
             check=True,
             env=os.environ | {"PYTHONHASHSEED": seed},
         )
-        assert [int(x) for x in found.stdout.split()] == [
+        assert [int(x) for x in completed.stdout.split()] == [
             digest(model()),
             number_of("x", (1, None, 2.5)),
         ]

@@ -23,8 +23,8 @@ def arm(frames=None):
 
 
 def test_joints_and_named_bodies_are_frames():
-    found = [(frame.name, frame.joint, frame.type) for frame in arm().frames]
-    assert found[:4] == [
+    frames = [(frame.name, frame.joint, frame.type) for frame in arm().frames]
+    assert frames[:4] == [
         ("base", 0, "joint"),
         ("trunk", 0, "body"),
         ("left", 1, "joint"),

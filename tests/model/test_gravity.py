@@ -15,8 +15,8 @@ from treefactor.model.gravity import without_gravity
 )
 def test_inverse_dynamics_at_rest_is_the_product_with_h(model):
     q, v, a, *_ = random_case(model, 5)
-    found = tf.rnea(without_gravity(model), q, 0 * v, a)
-    np.testing.assert_allclose(found, tf.h_times(model, q, a), rtol=1e-12, atol=1e-12)
+    tau = tf.rnea(without_gravity(model), q, 0 * v, a)
+    np.testing.assert_allclose(tau, tf.h_times(model, q, a), rtol=1e-12, atol=1e-12)
 
 
 def test_all_but_gravity_is_kept():

@@ -47,8 +47,8 @@ def test_the_tree_is_that_of_the_freedoms(model):
 @given(models())
 def test_entries_cover_q_and_v_once(model):
     for at, total in ((0, model.nq), (1, model.nv)):
-        found = np.concatenate([np.zeros(0, int), *(both[at].ravel() for both in model.entries.values())])
-        assert sorted(found.tolist()) == list(range(total))
+        entries = np.concatenate([np.zeros(0, int), *(both[at].ravel() for both in model.entries.values())])
+        assert sorted(entries.tolist()) == list(range(total))
 
 
 def test_a_follower_has_the_entries_of_its_leader():

@@ -24,9 +24,9 @@ def random_parameters(shape=(), seed=0):
     return own.from_log_cholesky(np.random.default_rng(seed).normal(size=(*shape, 10)))
 
 
-def close(found, expected, tolerance=1e-13):
+def close(result, expected, tolerance=1e-13):
     scale = max(np.abs(expected).max(), 1e-300)
-    assert np.abs(np.asarray(found) - expected).max() <= tolerance * scale
+    assert np.abs(np.asarray(result) - expected).max() <= tolerance * scale
 
 
 @given(COORDINATES)
@@ -148,9 +148,9 @@ def test_faults_agree_with_eigenvalues():
 )
 def test_faults_have_reasons(pi, reason):
     pi = np.array(pi, float)
-    found = own.fault_of(pi)
-    assert found is None if reason is None else reason in found
-    assert own.faults([[pi, np.zeros(10)]]) == ([] if reason is None else [((0, 0), found)])
+    reason_given = own.fault_of(pi)
+    assert reason_given is None if reason is None else reason in reason_given
+    assert own.faults([[pi, np.zeros(10)]]) == ([] if reason is None else [((0, 0), reason_given)])
 
 
 def test_the_moments_shown_break_the_triangle_inequality():

@@ -35,11 +35,11 @@ def cross(a):
 
 def series(matrix, divisor):
     """Return the sum of matrix^k / (k + divisor)!."""
-    term = found = np.eye(len(matrix)) * 1.0
+    term = total = np.eye(len(matrix)) * 1.0
     for k in range(1, 80):
         term = term @ matrix / (k + divisor)
-        found = found + term
-    return found
+        total = total + term
+    return total
 
 
 # ----------------------------------------------------------------------------------- as Pinocchio does
@@ -110,8 +110,8 @@ def test_products_are_pinocchios(pin):
             (so3.act(M[:, :3], x), A.rotation @ x),
             (so3.act_inverse(M[:, :3], x), A.rotation.T @ x),
         ]
-        for found, expected in twins:
-            np.testing.assert_allclose(found, expected, atol=1e-14)
+        for result, expected in twins:
+            np.testing.assert_allclose(result, expected, atol=1e-14)
 
 
 def test_conversions_are_pinocchios(pin):

@@ -152,8 +152,8 @@ def test_axes_may_have_any_length(write_text, kind, length):
     xyz = " ".join(repr(length * x) for x in direction)
     text = urdf(link("base"), link("a", 1.5), joint("j", "base", "a", kind, axis=xyz))
     with np.errstate(all="raise"):
-        found = tf.Model.from_urdf(write_text(text)).joints[0].axis
-    np.testing.assert_allclose(found, np.array(direction) / np.linalg.norm(direction), rtol=1e-15)
+        axis = tf.Model.from_urdf(write_text(text)).joints[0].axis
+    np.testing.assert_allclose(axis, np.array(direction) / np.linalg.norm(direction), rtol=1e-15)
 
 
 def turning(path, adapted):

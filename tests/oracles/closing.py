@@ -12,8 +12,8 @@ RANK = 1e-9  # singular values below this share of the largest belong to redunda
 def rows(model, q, v):
     """Return the residual, J and J-dot v in one state."""
     at = BodyMotions(model, q, v)
-    found = [_row(at, loop, *row) for loop in model.loops for row in _kinds(loop)]
-    residual, W, rate = (np.array(part) for part in zip(*found, strict=True))
+    terms = [_row(at, loop, *row) for loop in model.loops for row in _kinds(loop)]
+    residual, W, rate = (np.array(part) for part in zip(*terms, strict=True))
     ends = np.repeat(
         [(loop.first, loop.second) for loop in model.loops], [loop.rows for loop in model.loops], 0
     )

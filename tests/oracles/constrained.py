@@ -10,20 +10,20 @@ from treefactor.model.joints import PAIRS
 
 def ends_of(model, contacts):
     """Return pairs of frames, with the loop or contact that they belong to."""
-    found = []
+    pairs = []
     for loop in model.loops:
         ends = (("first", loop.first, loop.R1, loop.p1), ("second", loop.second, loop.R2, loop.p2))
-        found.append((loop, [Frame(*end[:2], *end[2:]) for end in ends]))
+        pairs.append((loop, [Frame(*end[:2], *end[2:]) for end in ends]))
     for contact in contacts:
         ends = contact.frame, contact.against
         ends = [Frame("base", -1) if end == -1 else end for end in ends]
-        found.append((contact, ends))
-    return found
+        pairs.append((contact, ends))
+    return pairs
 
 
 def rows(model, q, v, a, contacts=(), dq=0.0):
     """Return residuals, rates and accelerations (..., rows)."""
-    found = []
+    parts = []
     for one, frames in ends_of(model, contacts):
         ends = []
         for frame in frames:
@@ -31,8 +31,8 @@ def rows(model, q, v, a, contacts=(), dq=0.0):
             R, p = state.placement[..., :3], state.placement[..., 3]
             classical = state.classical
             ends.append((R, p, *np.split(state.velocity, 2, -1), *np.split(classical, 2, -1)))
-        found.append(loop_rows(one, *ends) if hasattr(one, "R1") else contact_rows(one, *ends))
-    return [np.concatenate(part, axis=-1) for part in zip(*found, strict=True)]
+        parts.append(loop_rows(one, *ends) if hasattr(one, "R1") else contact_rows(one, *ends))
+    return [np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)]
 
 
 def loop_rows(loop, first, second):
@@ -41,14 +41,14 @@ def loop_rows(loop, first, second):
     d, e = p2 - p1, u2 - u1
     rate = e - cross(w1, d)
     faster = c2 - c1 - cross(b1, d) - 2 * cross(w1, e) + cross(w1, cross(w1, d))
-    found = [[seen(R1, x)] for x in (d, rate, faster)]
+    parts = [[seen(R1, x)] for x in (d, rate, faster)]
     for i, j in PAIRS[loop.kind]:
         x, y = R1[..., :, i], R2[..., :, j]
         dx, dy = cross(w1, x), cross(w2, y)
         ddx, ddy = cross(b1, x) + cross(w1, dx), cross(b2, y) + cross(w2, dy)
-        for part, value in zip(found, (x * y, dx * y + x * dy, ddx * y + 2 * dx * dy + x * ddy), strict=True):
+        for part, value in zip(parts, (x * y, dx * y + x * dy, ddx * y + 2 * dx * dy + x * ddy), strict=True):
             part.append(value.sum(-1, keepdims=True))
-    return [np.concatenate(part, axis=-1) for part in found]
+    return [np.concatenate(part, axis=-1) for part in parts]
 
 
 def contact_rows(contact, first, second):
@@ -100,10 +100,10 @@ def forward_dynamics(model, q, v, tau, contacts=(), s=0.0, fext=None, dq=0.0):
 def forward_dynamics_derivatives(model, q, v, tau, contacts=(), s=0.0, fext=None):
     """Return derivatives of accelerations by q, v and tau, then of forces, and both values."""
     given, n = {"contacts": contacts, "s": s, "fext": fext}, model.nv
-    found = [
+    blocks = [
         by_complex_steps(lambda step: forward_dynamics(model, q, v, tau, **given, dq=step), n),
         by_complex_steps(lambda step: forward_dynamics(model, q, v + step, tau, **given), n),
         by_complex_steps(lambda step: forward_dynamics(model, q, v, tau + step, **given), n),
     ]
     value = forward_dynamics(model, q, v, tau, **given).real
-    return [*(x[:n] for x in found), *(x[n:] for x in found), value[:n], value[n:]]
+    return [*(x[:n] for x in blocks), *(x[n:] for x in blocks), value[:n], value[n:]]

@@ -47,21 +47,21 @@ class Link(NamedTuple):
 
 def links(model, q):
     """Return the links, and the number of the link of every joint."""
-    found, of_joint = [], []
+    chain, of_joint = [], []
     for i, (joint, x, at) in enumerate(zip(model.joints, positions(model, q), freedoms(model), strict=True)):
         parent = of_joint[joint.parent] if joint.parent >= 0 else -1
         if joint.kind == "universal":
             first, second = (np.concatenate([np.zeros(3), axis])[:, None] for axis in joint.axis)
             R = [about(axis, angle) for axis, angle in zip(joint.axis, x, strict=True)]
             between = slice(at.start, at.start + 1)
-            found.append(Link(parent, homogeneous(joint.R @ R[0], joint.p), first, between, -1))
-            link = Link(len(found) - 1, homogeneous(R[1]), second, slice(at.start + 1, at.stop), i)
+            chain.append(Link(parent, homogeneous(joint.R @ R[0], joint.p), first, between, -1))
+            link = Link(len(chain) - 1, homogeneous(R[1]), second, slice(at.start + 1, at.stop), i)
         else:
             R, p, S = motion(joint, x)
             link = Link(parent, homogeneous(joint.R @ R, joint.p + joint.R @ p), S, at, i)
-        of_joint.append(len(found))
-        found.append(link)
-    return found, of_joint
+        of_joint.append(len(chain))
+        chain.append(link)
+    return chain, of_joint
 
 
 class Motion:
@@ -93,22 +93,22 @@ class Motion:
 
     def forces(self, inertia, fext=None):
         """Return the forces that the links need, each in its own axes."""
-        found = []
+        needed = []
         for link, V, A in zip(self.links, self.V, self.A, strict=True):
             if link.joint < 0:
-                found.append(A * 0)
+                needed.append(A * 0)
                 continue
             own = inertia[..., link.joint, :]
             force = momentum(own, A) + force_cross(V, momentum(own, V))
-            found.append(force if fext is None else force - fext[..., link.joint, :])
-        return found
+            needed.append(force if fext is None else force - fext[..., link.joint, :])
+        return needed
 
     def world(self):
         """Return the placements of all links in the world."""
-        found = []
+        placements = []
         for link, M in zip(self.links, self.M, strict=True):
-            found.append(found[link.parent] @ M if link.parent >= 0 else M)
-        return found
+            placements.append(placements[link.parent] @ M if link.parent >= 0 else M)
+        return placements
 
 
 def inverse_dynamics(model, q, v, a, fext=None, dq=0.0, inertia=None, gravity=None):
@@ -175,8 +175,8 @@ def gradient_by_forces(model, q, w):
     """Return the gradient of w^T tau by fext, shape (njoints, 6): tau is linear in it."""
     zero = np.zeros(model.nv)
     unit = np.eye(6 * model.njoints).reshape(-1, model.njoints, 6)
-    found = inverse_dynamics(model, q, zero, zero, unit, gravity=np.zeros(3)) @ w
-    return found.reshape(model.njoints, 6)
+    gradient = inverse_dynamics(model, q, zero, zero, unit, gravity=np.zeros(3)) @ w
+    return gradient.reshape(model.njoints, 6)
 
 
 def gradient_by_inertia(model, q, v, a, w):
@@ -188,12 +188,12 @@ def gradient_by_inertia(model, q, v, a, w):
 
 def inertial_parameters(model):
     """Return m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of all bodies about the origins of their joints."""
-    found = []
+    parameters = []
     for joint in model.joints:
         m, c = joint.inertia.mass, joint.inertia.com
         about_origin = joint.inertia.tensor + m * (c @ c * np.eye(3) - np.outer(c, c))
-        found.append([m, *(m * c), *about_origin[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]])
-    return np.reshape(found, (-1, 10))
+        parameters.append([m, *(m * c), *about_origin[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]])
+    return np.reshape(parameters, (-1, 10))
 
 
 # --------------------------------------------------------------------------------------- kinematic quantities

@@ -22,15 +22,15 @@ def place(model, q):
 
 def positions(model, q):
     """Return the entries of q of every joint; of one that follows another, its angle or distance."""
-    found = []
+    entries = []
     for joint, at in zip(model.joints, model.idx_q, strict=True):
         kind = model.joints[joint.mimic.leader].kind if joint.mimic else joint.kind
         x = np.asarray(q)[at : at + SIZES[kind][0]]
         if joint.mimic:
             angle = np.arctan2(x[1], x[0]) if kind == "continuous" else x[0]
             x = np.array([joint.mimic.ratio * angle + joint.mimic.offset])
-        found.append(x)
-    return found
+        entries.append(x)
+    return entries
 
 
 def motion(joint, x):
@@ -145,11 +145,11 @@ def rnea(model, q, v, a, fext=None):
 
 def base_force(model, q, v, a, fext=None):
     """Return [force; moment] of the model on the base, at its origin."""
-    found = np.zeros(6)
+    force = np.zeros(6)
     forces = joint_forces(model, q, v, a, fext)
     for joint, one, (R, p, _) in zip(model.joints, forces, place(model, q), strict=True):
-        found -= transform(R, p).T @ one if joint.parent < 0 else 0.0
-    return found
+        force -= transform(R, p).T @ one if joint.parent < 0 else 0.0
+    return force
 
 
 def joint_forces(model, q, v, a, fext=None):

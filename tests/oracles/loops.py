@@ -16,13 +16,13 @@ ORIGIN = np.zeros((3, 3))
 
 def gap(model, q, v):
     """Return residuals, origins in axes of the first frame, and two derivatives along a constant v."""
-    at, found = poses(model, q, v), []
+    at, residuals = poses(model, q, v), []
     for loop in model.loops:
         ends = [(loop.first, loop.R1, loop.p1), (loop.second, loop.R2, loop.p2)]
         (A, a), (B, b) = (_product(at[joint], (_still(R), _still(p))) for joint, R, p in ends)
-        found.append(_times(np.swapaxes(A, 1, 2), (b - a)[:, :, None])[:, :, 0])
-        found += [_times(A[:, None, :, i], B[:, :, j, None])[:, :, 0] for i, j in RIGHT[loop.kind]]
-    return np.concatenate(found, axis=1)
+        residuals.append(_times(np.swapaxes(A, 1, 2), (b - a)[:, :, None])[:, :, 0])
+        residuals += [_times(A[:, None, :, i], B[:, :, j, None])[:, :, 0] for i, j in RIGHT[loop.kind]]
+    return np.concatenate(residuals, axis=1)
 
 
 def jacobian(model, q):
@@ -46,15 +46,15 @@ def accelerations(model, q, v, tau):
 
 def poses(model, q, v):
     """Return rotations (3, 3, 3) and origins (3, 3) of all joints with two derivatives; -1 is the base."""
-    found = {-1: (_still(np.eye(3)), ORIGIN)}
+    placed = {-1: (_still(np.eye(3)), ORIGIN)}
     for i, (joint, iq, iv) in enumerate(zip(model.joints, model.idx_q, model.idx_v, strict=True)):
-        pose = _product(found[joint.parent], (_still(joint.R), _still(joint.p)))
+        pose = _product(placed[joint.parent], (_still(joint.R), _still(joint.p)))
         nq, nv = SIZES[joint.kind]
         ratio, offset = (joint.mimic.ratio, joint.mimic.offset) if joint.mimic else (1.0, 0.0)
         for R, p in _moves(joint, ratio * q[iq : iq + nq] + offset, ratio * v[iv : iv + nv]):
             pose = _product(pose, (R if np.ndim(R) else _still(np.eye(3)), p if np.ndim(p) else ORIGIN))
-        found[i] = pose
-    return found
+        placed[i] = pose
+    return placed
 
 
 def _moves(joint, q, v):

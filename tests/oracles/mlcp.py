@@ -23,10 +23,10 @@ def reduced(problem):
 
 def in_freedoms(problem):
     """Return v_0, Z, G, a, B, b: minimise 1/2 u^T G u - a^T u, B u >= b, v = v_0 + Z u; or None as above."""
-    found = reduced(problem)
-    if found is None:
+    particular = reduced(problem)
+    if particular is None:
         return None
-    v, Z = found
+    v, Z = particular
     H, D = problem.H, problem.D.toarray()
     rows = problem.d > -np.inf
     return v, Z, Z.T @ H @ Z, Z.T @ (problem.g - H @ v), (D @ Z)[rows], (problem.d - D @ v)[rows]
@@ -38,10 +38,10 @@ def every_active_set(problem):
     Of all sets of independent rows, the one that holds with impulses that push; some optimal set is
     independent (Caratheodory).
     """
-    found = in_freedoms(problem)
-    if found is None:
+    terms = in_freedoms(problem)
+    if terms is None:
         return None
-    v, Z, G, a, B, b = found
+    v, Z, G, a, B, b = terms
     m = len(b)
     free = np.linalg.solve(G, a)
     A, low = B @ np.linalg.solve(G, B.T), b - B @ free
@@ -98,10 +98,10 @@ def boxed(problem):
 def goldfarb_idnani(problem):
     """Return v of quadprog, or None where it finds the constraints inconsistent."""
     quadprog = pytest.importorskip("quadprog", reason="the oracle")
-    found = in_freedoms(problem)
-    if found is None:
+    terms = in_freedoms(problem)
+    if terms is None:
         return None
-    v, Z, G, a, B, b = found
+    v, Z, G, a, B, b = terms
     if not a.size:
         return v if (b <= 1e-9).all() else None
     try:
@@ -120,6 +120,6 @@ def feasible(problem) -> bool:
     rows = problem.d > -np.inf
     bilateral = {"A_eq": problem.C, "b_eq": problem.c} if problem.c.size else {}
     unilateral = {"A_ub": -problem.D[np.flatnonzero(rows)], "b_ub": -problem.d[rows]} if rows.any() else {}
-    found = linprog(np.zeros(problem.n), **bilateral, **unilateral, bounds=(None, None))
-    assert found.status in (0, 2), found.message
-    return found.status == 0
+    program = linprog(np.zeros(problem.n), **bilateral, **unilateral, bounds=(None, None))
+    assert program.status in (0, 2), program.message
+    return program.status == 0

@@ -12,7 +12,7 @@ def cross(x):
 
 def commutator(model, x, y):
     """Return [x, y] of velocities in body axes, from matrices of the motions of each joint."""
-    found = np.zeros(model.nv)
+    bracket = np.zeros(model.nv)
     for joint, at in zip(model.joints, model.idx_v, strict=True):
         if joint.mimic or joint.kind not in ("freeflyer", "planar", "spherical"):
             continue
@@ -20,12 +20,12 @@ def commutator(model, x, y):
         A, B = (hat(joint.kind, z[part]) for z in (x, y))
         C = A @ B - B @ A
         turn = [C[2, 1], C[0, 2], C[1, 0]]
-        found[part] = {
+        bracket[part] = {
             "freeflyer": [*C[:3, 3], *turn],
             "spherical": turn,
             "planar": [C[0, 3], C[1, 3], turn[2]],
         }[joint.kind]
-    return found
+    return bracket
 
 
 def hat(kind, z):

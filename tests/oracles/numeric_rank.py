@@ -17,11 +17,11 @@ def regressor(model, q, v, a, armature=True):
 def rotors(model):
     """Return the shares (nv, joints) of rotors in the armature of the freedoms."""
     single = [j for j, joint in enumerate(model.joints) if SIZES[joint.kind][1] == 1]
-    found = np.zeros((model.nv, len(single)))
+    shares = np.zeros((model.nv, len(single)))
     for k, j in enumerate(single):
         mimic = model.joints[j].mimic
-        found[model.idx_v[j], k] = mimic.ratio**2 if mimic else 1.0
-    return found
+        shares[model.idx_v[j], k] = mimic.ratio**2 if mimic else 1.0
+    return shares
 
 
 def stacked(model, armature=True, seed=0):

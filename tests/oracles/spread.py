@@ -35,16 +35,16 @@ class Spread:
 
     def partial_velocities(self, i):
         """Return for the freedoms that move body i: numbers, v of its centre, w, and the sizes of both."""
-        lever, reach, found = self.com[i], length(self.com[i]), []
+        lever, reach, parts = self.com[i], length(self.com[i]), []
         j = i
         while j >= 0:
             v, w = self.linear[j], self.angular[j]
             numbers = self.model.idx_v[j] + np.arange(len(v))
             spin = length(w)
-            found.append((numbers, v + cross(w, lever), w, length(v) + spin * reach, spin))
+            parts.append((numbers, v + cross(w, lever), w, length(v) + spin * reach, spin))
             lever, reach = lever + self.step[j], reach + length(self.step[j])
             j = self.parent[j]
-        return [np.concatenate(part) for part in zip(*found, strict=True)]
+        return [np.concatenate(part) for part in zip(*parts, strict=True)]
 
     def crba(self):
         """Return H and its size."""
@@ -80,12 +80,12 @@ class Spread:
 
     def rates(self, v, a, gravity):
         """Return for every body: w, its rate, the acceleration of the origin, and the sizes of the three."""
-        found, speeds = [], []
+        motions, speeds = [], []
         zero = np.zeros(3, LONG)
         for j, joint in enumerate(self.model.joints):
             above = (zero, zero, -gravity, 0, 0, length(gravity))
             if joint.parent >= 0:
-                above = found[joint.parent]
+                above = motions[joint.parent]
             w0, alpha0, acceleration, turning, spinning, pulling = above
             fast = speeds[joint.parent] if joint.parent >= 0 else LONG(0)
             own = slice(self.model.idx_v[j], self.model.idx_v[j] + joint.nv)
@@ -107,9 +107,9 @@ class Spread:
             fast = fast + turning * far + sliding
             turning = turning + length(turn)
             pulling = pulling + length(a[own] @ self.linear[j]) + 2 * turning * fast
-            found.append((w, alpha, acceleration, turning, spinning, pulling))
+            motions.append((w, alpha, acceleration, turning, spinning, pulling))
             speeds.append(fast)
-        return found
+        return motions
 
 
 def length(x):

@@ -160,13 +160,13 @@ def mutants(module: str, function: str) -> list[Mutant]:
     source, file = _source(module)
     tree = ast.parse(source)
     target = _definition(tree, function)
-    found = []
+    made = []
     for statement, parent, field, place, node in list(_places(target)):
         for rule, changed in replacements(node):
             before, after = ast.unparse(node), ast.unparse(changed)
             compiled = partial(_compiled, tree, file, function, (parent, field, place, node), changed)
-            found.append(Mutant(module, function, rule, statement, f"{before} -> {after}", compiled))
-    return found
+            made.append(Mutant(module, function, rule, statement, f"{before} -> {after}", compiled))
+    return made
 
 
 def _compiled(tree: ast.Module, file: str, function: str, where: tuple, changed: ast.AST) -> CodeType:

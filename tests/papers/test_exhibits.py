@@ -55,7 +55,7 @@ LISTED = [pytest.param({one.name: one for one in listed}, id=paper) for paper, l
 
 
 @pytest.fixture(scope="session")
-def found(executed):
+def executed_tables(executed):
     """Return titles and rows of all executed tables."""
     return [
         SimpleNamespace(title=table["title"], rows=[SimpleNamespace(**row) for row in table["rows"]])
@@ -71,9 +71,9 @@ def test_every_list_belongs_to_a_paper():
 def test_every_numbered_item_is_listed(paper):
     names = [one.name for one in EXHIBITS[paper]]
     assert len(names) == len(set(names))
-    found = [ITEM.fullmatch(name).groups() for name in names if ITEM.match(name)]
+    items = [ITEM.fullmatch(name).groups() for name in names if ITEM.match(name)]
     for kind, numbers in NUMBERED[paper].items():
-        assert sorted(number for one, number in found if one == kind) == sorted(numbers)
+        assert sorted(number for one, number in items if one == kind) == sorted(numbers)
 
 
 @in_turn("one", LISTED)
@@ -88,23 +88,28 @@ def test_verdicts_have_reasons_and_tables(one):
 
 
 @in_turn("one", LISTED)
-def test_verdicts_follow_from_rows(one, found):
-    rows = one.shown_by(found)
+def test_verdicts_follow_from_rows(one, executed_tables):
+    rows = one.shown_by(executed_tables)
     assert bool(rows) == (one.verdict not in (NOT_EXECUTABLE, NOT_IMPLEMENTED))
     assert one.fits(rows), [(row.case, row.what, row.verdict) for row in rows]
     for part in one.rows:
-        assert replace(one, rows=(part,)).shown_by(found), part
+        assert replace(one, rows=(part,)).shown_by(executed_tables), part
 
 
-def test_titles_name_one_table(found):
-    titles = [table.title for table in found]
+def test_titles_name_one_table(executed_tables):
+    titles = [table.title for table in executed_tables]
     assert len(titles) == len(set(titles))
 
 
 @pytest.mark.parametrize("part", ["share of the loops, program", "docking mechanism, "])
-def test_bodies_of_revolution_are_the_only_ones_outside(found, part):
+def test_bodies_of_revolution_are_the_only_ones_outside(executed_tables, part):
     """A claim that one of three docking mechanisms does not fulfil has a row for each."""
-    rows = {(row.case, row.what): row.verdict for table in found for row in table.rows if part in row.what}
+    rows = {
+        (row.case, row.what): row.verdict
+        for table in executed_tables
+        for row in table.rows
+        if part in row.what
+    }
     assert len(rows) == len(systems.mechanisms())
     assert {key for key, verdict in rows.items() if verdict != ABOUT} == {
         key for key in rows if systems.ROUND in ", ".join(key)

@@ -85,10 +85,10 @@ def test_bodies_without_symmetry_take_about_5000_operations():
 def test_the_six_legged_robot_has_the_counted_accelerations():
     model = systems.robot()
     q, v, tau = np.random.default_rng(0).normal(size=(3, model.nv))
-    found = evaluate(model, "aba", q, v, tau, Counter())
-    np.testing.assert_allclose(found, tf.aba(model, q, v, tau), rtol=1e-9)
+    qdd = evaluate(model, "aba", q, v, tau, Counter())
+    np.testing.assert_allclose(qdd, tf.aba(model, q, v, tau), rtol=1e-9)
     program = tf.compile(tf.generate(model, "forward_dynamics"))
-    np.testing.assert_allclose(program.forward_dynamics(q, v, tau), found, rtol=1e-8)
+    np.testing.assert_allclose(program.forward_dynamics(q, v, tau), qdd, rtol=1e-8)
 
 
 def test_only_the_width_of_lines_keeps_variables_of_rows_used_once(monkeypatch):

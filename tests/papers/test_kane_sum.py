@@ -56,11 +56,11 @@ def test_only_quoted_counts_differ(tables):
 
 
 def test_every_exhibit_has_its_rows_and_its_verdict(tables):
-    found = list(tables.values())
-    assert contradicted(EXHIBITS, found) == []
-    assert [one.name for one in EXHIBITS if one.table and not one.shown_by(found)] == []
+    listed = list(tables.values())
+    assert contradicted(EXHIBITS, listed) == []
+    assert [one.name for one in EXHIBITS if one.table and not one.shown_by(listed)] == []
     assert {one.verdict for one in EXHIBITS if not one.table} == {NOT_EXECUTABLE}
-    assert {table.title for table in found} == {one.table for one in EXHIBITS} - {""}
+    assert {table.title for table in listed} == {one.table for one in EXHIBITS} - {""}
 
 
 def test_the_printed_figures_of_the_arm_are_derived(tables):

@@ -25,8 +25,8 @@ COUNTS = {  # mul, add, div, sqrt, trig; the generated programs have to undercut
 
 
 def load(robot):
-    found = robots.find(robot)
-    return pinocchio_.load(found.path, found.floating)
+    entry = robots.find(robot)
+    return pinocchio_.load(entry.path, entry.floating)
 
 
 @pytest.mark.parametrize("robot", ["ur5_robot", "solo12"])

@@ -328,8 +328,8 @@ def test_page_is_complete_and_loads_nothing(executed):
         assert said in page.text, said
     assert not re.search(r"https?:|=.?//|@import|url\(", page.source)
     assert not page.of("script") + page.of("link") + page.of("iframe") + page.of("object")
-    ids = {found["id"] for found in page.of("section")}
-    assert {found["href"] for found in page.of("a")} == {f"#{name}" for name in ids}
+    ids = {element["id"] for element in page.of("section")}
+    assert {element["href"] for element in page.of("a")} == {f"#{name}" for name in ids}
 
 
 def test_figure_4_and_figure_2_are_drawn(executed):
@@ -339,9 +339,9 @@ def test_figure_4_and_figure_2_are_drawn(executed):
     assert all(image["src"].startswith("data:image/svg+xml;base64,") for image in images)
 
 
-def written(tmp_path, *found):
+def written(tmp_path, *made):
     file = tmp_path / "tables.html"
-    write_tables(file, found, show_config("dicts"))
+    write_tables(file, made, show_config("dicts"))
     return Page(file)
 
 

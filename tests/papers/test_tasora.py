@@ -22,21 +22,21 @@ WHAT = "entries of a dense factor over those of a pivot"
 def test_it_finds_what_we_find(family, m):
     for seed in range(5):
         problem = FAMILIES[family](m, seed)
-        found, solution = tasora.repaired(problem), mlcp.solve(problem)
-        assert found.ended == tasora.SOLVED
-        np.testing.assert_allclose(found.v, solution.v, atol=1e-7)
-        np.testing.assert_allclose(found.gamma, solution.gamma, rtol=1e-5, atol=1e-6)
-        assert found.pivots >= np.count_nonzero(found.gamma) >= 1 or not solution.gamma.any()
-        assert len(found.computed) == found.pivots + 1
+        repaired, solution = tasora.repaired(problem), mlcp.solve(problem)
+        assert repaired.ended == tasora.SOLVED
+        np.testing.assert_allclose(repaired.v, solution.v, atol=1e-7)
+        np.testing.assert_allclose(repaired.gamma, solution.gamma, rtol=1e-5, atol=1e-6)
+        assert repaired.pivots >= np.count_nonzero(repaired.gamma) >= 1 or not solution.gamma.any()
+        assert len(repaired.computed) == repaired.pivots + 1
 
 
 def test_bilateral_rows_are_always_on():
     H, C, D = np.diag([1.0, 2.0, 3.0]), [[1.0, 1.0, 0.0]], [[0.0, 1.0, 1.0]]
     problem = mlcp.Problem(H, mlcp_families.roots(3), [1.0, 2.0, -3.0], C, [0.5], D, [1.0])
-    found, solution = tasora.repaired(problem), mlcp.solve(problem)
-    assert found.ended == tasora.SOLVED
-    np.testing.assert_allclose(found.v, solution.v, atol=1e-9)
-    np.testing.assert_allclose(found.gamma, solution.gamma, atol=1e-9)
+    repaired, solution = tasora.repaired(problem), mlcp.solve(problem)
+    assert repaired.ended == tasora.SOLVED
+    np.testing.assert_allclose(repaired.v, solution.v, atol=1e-9)
+    np.testing.assert_allclose(repaired.gamma, solution.gamma, atol=1e-9)
 
 
 def test_what_is_computed_anew_is_the_whole_factor():

@@ -26,18 +26,18 @@ def plain(report):
 
 @given(report=reports())
 def test_a_report_is_read_back_exactly(tmp_path_factory, report):
-    found = read_json(written(tmp_path_factory.mktemp("json"), report))
-    assert plain(found) == plain(replace(report, meta=dict(sorted(report.meta.items()))))
+    again = read_json(written(tmp_path_factory.mktemp("json"), report))
+    assert plain(again) == plain(replace(report, meta=dict(sorted(report.meta.items()))))
 
 
 @given(report=reports())
 def test_a_compact_report_keeps_all_but_digits(tmp_path_factory, report):
     folder = tmp_path_factory.mktemp("json")
-    found = read_json(written(folder, report, compact=True))
-    texts = [(c.robot, c.base, c.engine, c.quantity, c.state, c.reason) for c in found.cells]
+    again = read_json(written(folder, report, compact=True))
+    texts = [(c.robot, c.base, c.engine, c.quantity, c.state, c.reason) for c in again.cells]
     cells = ordered(report)
     assert texts == [(c.robot, c.base, c.engine, c.quantity, c.state, c.reason) for c in cells]
-    for one, cell in zip(found.cells, cells, strict=True):
+    for one, cell in zip(again.cells, cells, strict=True):
         rounded = [
             None if x is None else float(f"{x:.2e}") + 0.0  # a zero has no sign
             for x in (cell.error, cell.allowed, cell.ordinary)
@@ -47,7 +47,7 @@ def test_a_compact_report_keeps_all_but_digits(tmp_path_factory, report):
             effect = given_cause.effect
             expected = replace(given_cause, effect=None if effect is None else float(f"{effect:.2e}") + 0.0)
             assert repr(cause) == repr(expected)
-    assert written(folder, found, compact=True).read_bytes() == (folder / "report.json").read_bytes()
+    assert written(folder, again, compact=True).read_bytes() == (folder / "report.json").read_bytes()
 
 
 def test_the_same_run_gives_the_same_bytes_in_any_order(tmp_path):

@@ -34,9 +34,9 @@ def test_page_loads_nothing_and_states_a_policy(page):
 
 
 def test_links_lead_to_robots_of_the_page_or_to_reports(page):
-    ids = [found["id"] for _, found in page.elements if "id" in found]
+    ids = [element["id"] for _, element in page.elements if "id" in element]
     assert len(set(ids)) == len(ids)
-    targets = {found["href"] for found in page.of("a")}
+    targets = {element["href"] for element in page.of("a")}
     assert {target for target in targets if target.startswith("#")} <= {f"#{name}" for name in ids}
     assert {target for target in targets if not target.startswith("#")} == {
         "https://github.com/bulletphysics/bullet3/issues/1671",
@@ -47,14 +47,14 @@ def test_links_lead_to_robots_of_the_page_or_to_reports(page):
 def test_every_robot_is_a_line_of_letters_that_opens(page):
     lines = page.of("details", **{"class": "line"})
     assert [line["id"] for line in lines] == [f"r{k}" for k in range(len(ROBOTS))]
-    labels = [found["aria-label"] for found in page.of("span") if ": " in found.get("aria-label", "")]
+    labels = [element["aria-label"] for element in page.of("span") if ": " in element.get("aria-label", "")]
     assert len(labels) == len(ROBOTS) * len(VERSIONS)
     assert labels[len(VERSIONS) : len(VERSIONS) + 4] == [
         *("pinocchio: agrees", "treefactor: agrees", "mujoco: explained", "pybullet: explained")
     ]
-    letters = [found["data-letters"] for found in page.of("tr") if "data-letters" in found]
+    letters = [element["data-letters"] for element in page.of("tr") if "data-letters" in element]
     assert len(letters) == len(labels)
-    assert {len(found) for found in letters} == {len(QUANTITIES)}
+    assert {len(cells) for cells in letters} == {len(QUANTITIES)}
 
 
 def test_all_facts_are_on_the_page(page):
@@ -75,7 +75,7 @@ def test_all_facts_are_on_the_page(page):
         ),
     ):
         assert said in page.text, said
-    tips = [found["title"] for found in page.of("td") if "title" in found]
+    tips = [element["title"] for element in page.of("td") if "title" in element]
     assert "disagrees, as it is 3.3e-01, rewritten 3.1e-01, allowed 1.4e-14" in tips
 
 
@@ -92,9 +92,11 @@ def test_denominators_are_the_same_for_every_engine(page):
 @pytest.mark.parametrize("state", STATES)
 def test_every_state_has_its_letter_and_class(tmp_path, state):
     page = written(tmp_path, only(state))
-    chips = [found for found in page.of("span") if found.get("aria-label") == f"mujoco: {state}"]
+    chips = [element for element in page.of("span") if element.get("aria-label") == f"mujoco: {state}"]
     assert [chip["class"] for chip in chips] == [f"s {state.replace(' ', '-')}"]
-    assert [found["data-letters"] for found in page.of("tr") if "data-letters" in found] == [LETTERS[state]]
+    assert [element["data-letters"] for element in page.of("tr") if "data-letters" in element] == [
+        LETTERS[state]
+    ]
 
 
 @given(report=reports())
@@ -102,8 +104,8 @@ def test_hostile_reports_are_balanced_and_run_nothing(tmp_path_factory, report):
     page = written(tmp_path_factory.mktemp("page"), report)
     assert not page.of("img")
     assert len(page.of("script")) == len(page.of("style")) == 1
-    assert not any(key.startswith("on") for _, found in page.elements for key in found)
-    assert all(re.match("#|https?://", found["href"]) for found in page.of("a"))
+    assert not any(key.startswith("on") for _, element in page.elements for key in element)
+    assert all(re.match("#|https?://", element["href"]) for element in page.of("a"))
     assert len(page.of("details", **{"class": "line"})) == len(report.robots)
 
 
@@ -114,7 +116,7 @@ def test_hostile_names_are_text(tmp_path):
     report = Report({**META, HOSTILE: HOSTILE}, [UsedEngine(HOSTILE, HOSTILE)], [robot], [HOSTILE], [cell])
     page = written(tmp_path, report)
     assert page.text.count(HOSTILE) > 30
-    assert page.of("a") == [found for found in page.of("a") if found["href"].startswith("#")]
+    assert page.of("a") == [element for element in page.of("a") if element["href"].startswith("#")]
     assert "javascript:alert(1)" in page.text
 
 
@@ -146,9 +148,9 @@ def test_filter_in_a_browser(tmp_path, change, lines):
     file.write_text(source.replace("</body>", script), encoding="utf-8")
     command = ("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", file.as_uri())
     dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
-    found = re.findall(
+    shown = re.findall(
         r'<details class="line([^"]*)"[^>]*>\s*<summary><span class="first">'
         r'<span class="name">(.*?)</span>',
         dom,
     )
-    assert [re.sub("<wbr>", "", name) for hidden, name in found if "gone" not in hidden] == lines
+    assert [re.sub("<wbr>", "", name) for hidden, name in shown if "gone" not in hidden] == lines

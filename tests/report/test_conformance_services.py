@@ -93,7 +93,7 @@ def sarif(folder, report):
                 place = location["physicalLocation"]
                 assert place["region"]["startLine"] >= 1
                 assert re.fullmatch("[!-~]+", place["artifactLocation"]["uri"])
-        assert all(len(found) == 32 for found in result["partialFingerprints"].values())
+        assert all(len(fingerprint) == 32 for fingerprint in result["partialFingerprints"].values())
     return run
 
 
@@ -112,16 +112,16 @@ def cases(root):
 def test_junit_has_a_test_for_every_cell_and_expectation(tmp_path):
     report = sample()
     root = junit(tmp_path, report)
-    found = cases(root)
-    assert len(found) == len(report.cells) + 2
-    failed = found["panda, fixed base, rtb", "bias"].find("failure")
+    by_name = cases(root)
+    assert len(by_name) == len(report.cells) + 2
+    failed = by_name["panda, fixed base, rtb", "bias"].find("failure")
     assert failed.get("type") == DISAGREES
     assert "axes with a negative sign turn the other way (joint2, joint4), by 4.9e-01" in failed.text
-    assert found["tiago_dual, fixed base, adam", "H"].find("failure").get("type") == REFUSED
-    assert found["talos_reduced, floating base, dart", "H"].find("error").get("type") == CRASHED
-    assert found["icub, floating base, newton", "H"].find("error").get("type") == TIMED_OUT
-    assert found["icub, floating base, adam", "H"].find("skipped").get("message").startswith(EXPECTED)
-    explained = found["panda, fixed base, pybullet", "H"]
+    assert by_name["tiago_dual, fixed base, adam", "H"].find("failure").get("type") == REFUSED
+    assert by_name["talos_reduced, floating base, dart", "H"].find("error").get("type") == CRASHED
+    assert by_name["icub, floating base, newton", "H"].find("error").get("type") == TIMED_OUT
+    assert by_name["icub, floating base, adam", "H"].find("skipped").get("message").startswith(EXPECTED)
+    explained = by_name["panda, fixed base, pybullet", "H"]
     assert "bullet3/issues/1671" in explained.find("system-out").text
     values = {one.get("name"): one.get("value") for one in explained.iter("property")}
     assert values["state"] == EXPLAINED
@@ -234,7 +234,7 @@ def test_markdown_shows_any_text_as_it_is(text):
     markdown_it = pytest.importorskip("markdown_it", reason="part of treefactor[docs]")
     source = f"| a | b |\n| --- | --- |\n| <code>{escaped(text)}</code> | {escaped(text)} |\n"
     html = markdown_it.MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(source)
-    cells = [found for row in ElementTree.fromstring(html).iter("td") for found in [row]]
+    cells = list(ElementTree.fromstring(html).iter("td"))
     shown = " ".join(text.split())
     assert ["".join(cell.itertext()) for cell in cells] == [shown, shown]
     assert [child.tag for cell in cells for child in cell.iter()] == ["td", "code", "td"]

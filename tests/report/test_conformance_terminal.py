@@ -88,11 +88,11 @@ def test_narrow_terminals_show_numbers_for_names(printed, width, robots):
     text = " ".join(lines)
     if len(robots) == 1:
         letters = [re.findall(r" ([A-Z–])(?= |$)", line) for line in lines]
-        assert sum(len(found) == 15 for found in letters) == len(VERSIONS) - 1
+        assert sum(len(row) == 15 for row in letters) == len(VERSIONS) - 1
         assert "15 simulation" in text
         return
     pairs = [re.findall(r" ([A-Z–]{2})(?= |$)", line) for line in lines]
-    assert sum(len(found) == len(VERSIONS) - 1 for found in pairs) == len(robots)
+    assert sum(len(row) == len(VERSIONS) - 1 for row in pairs) == len(robots)
     assert ("11 frax" in " ".join(text.split())) == (width < 100)
 
 

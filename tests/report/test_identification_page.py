@@ -45,9 +45,9 @@ def fit(names=("shoulder", "elbow"), N=1000, bodies=False, **values):
     return MeasuredFit(**(made | values))
 
 
-def written(tmp_path, found, title="arm, fixed base"):
+def written(tmp_path, shown, title="arm, fixed base"):
     file = tmp_path / "page.html"
-    write_identification(file, title, found, META | {"samples": len(found.t)})
+    write_identification(file, title, shown, META | {"samples": len(shown.t)})
     return Page(file)
 
 
@@ -106,18 +106,18 @@ def test_curves_lie_within_their_drawing(tmp_path):
     assert len(drawings) == 2
     for kind in ("measured", "predicted", "residual"):
         for path in page.of("path", **{"class": kind}):
-            found = np.array(points(path))
-            assert 100 < len(found) <= POINTS + 2
-            assert (found >= [38, 0]).all()
-            assert (found <= [360, 184]).all()
+            curve = np.array(points(path))
+            assert 100 < len(curve) <= POINTS + 2
+            assert (curve >= [38, 0]).all()
+            assert (curve <= [360, 184]).all()
     bands = [float(band["x"]) for band in page.of("rect", **{"class": "band"})]
     assert len(bands) == 2 * 50
     assert min(bands) >= 38
 
 
 def test_curves_show_the_least_and_greatest_of_many_samples(tmp_path):
-    found = fit(N=20000)
-    measured = found.measured.copy()
+    many = fit(N=20000)
+    measured = many.measured.copy()
     measured[12345, 0] = 50.0
     page = written(tmp_path, fit(N=20000, measured=measured))
     path = page.of("path", **{"class": "measured"})[0]
@@ -125,8 +125,8 @@ def test_curves_show_the_least_and_greatest_of_many_samples(tmp_path):
 
 
 def test_unknown_predictions_leave_gaps(tmp_path):
-    found = fit()
-    predicted = found.predicted.copy()
+    complete = fit()
+    predicted = complete.predicted.copy()
     predicted[100:200, 0] = np.nan
     path = written(tmp_path, fit(predicted=predicted)).of("path", **{"class": "predicted"})[0]
     assert path["d"].count("M") == 2

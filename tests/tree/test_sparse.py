@@ -95,8 +95,8 @@ def test_they_are_what_scipys_solvers_take():
     b, sparse = np.arange(1.0, tree.n + 1), tree.csc(tree.pack(H))
     f = tf.factor(tree.pack(sparse), tree, layout="packed")
     np.testing.assert_allclose(f.solve(b), spsolve(sparse, b), rtol=1e-10)
-    found, info = cg(sparse, b, M=f.inverse_operator(), maxiter=3)
+    x, info = cg(sparse, b, M=f.inverse_operator(), maxiter=3)
     assert info == 0
-    np.testing.assert_allclose(found, f.solve(b), rtol=1e-6)
+    np.testing.assert_allclose(x, f.solve(b), rtol=1e-6)
     L = f.L_csc()
     np.testing.assert_allclose((L.T @ sp.diags_array(f.D()) @ L).toarray(), H, atol=1e-12)

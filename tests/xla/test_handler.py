@@ -71,18 +71,18 @@ def arrays_of(rng, *lead, dtype=float):
 @pytest.mark.parametrize("wrapper", [lambda f: f, lambda f: jax.jit(f)])
 def test_any_leading_axes_reach_the_map_as_one_batch(double, rng, lead, wrapper):
     x, y = arrays_of(rng, *lead)
-    found = wrapper(double[1])(x, y)
-    assert [z.shape for z in found] == [(*lead, 3), (*lead, 3, 2)]
-    np.testing.assert_array_equal(found[0], 2 * x)
-    np.testing.assert_array_equal(found[1], x[..., :, None] * y[..., None, :])
+    results = wrapper(double[1])(x, y)
+    assert [z.shape for z in results] == [(*lead, 3), (*lead, 3, 2)]
+    np.testing.assert_array_equal(results[0], 2 * x)
+    np.testing.assert_array_equal(results[1], x[..., :, None] * y[..., None, :])
     assert double[0].calls[-1] == [(max(1, int(np.prod(lead))), 3), (max(1, int(np.prod(lead))), 2)]
 
 
 @pytest.mark.parametrize("lead", [(0,), (3, 0), (0, 2)])
 def test_an_empty_batch_does_not_run_the_map(double, rng, lead):
     before = len(double[0].calls)
-    found = jax.jit(double[1])(*arrays_of(rng, *lead))
-    assert [z.shape for z in found] == [(*lead, 3), (*lead, 3, 2)]
+    results = jax.jit(double[1])(*arrays_of(rng, *lead))
+    assert [z.shape for z in results] == [(*lead, 3), (*lead, 3, 2)]
     assert len(double[0].calls) == before
 
 
@@ -90,9 +90,9 @@ def test_an_empty_batch_does_not_run_the_map(double, rng, lead):
 def test_float32_is_computed_in_float64(rng, batch):
     _, call = remembered(f"third {batch}", ((3,), (2,)), ((3,), (3, 2)), lambda x, y: (x / 3, twice(x, y)[1]))
     x, y = arrays_of(rng, batch, dtype=np.float32)
-    found = jax.jit(call)(x, y)
-    assert {z.dtype for z in found} == {np.dtype(np.float32)}
-    np.testing.assert_array_equal(found[0], (x.astype(float) / 3).astype(np.float32))
+    results = jax.jit(call)(x, y)
+    assert {z.dtype for z in results} == {np.dtype(np.float32)}
+    np.testing.assert_array_equal(results[0], (x.astype(float) / 3).astype(np.float32))
 
 
 def test_float32_results_out_of_range_become_infinite():
@@ -104,8 +104,8 @@ def test_nested_vmap_with_different_axes_is_one_call(double, rng):
     x, y = rng.normal(size=(3, 4)), rng.normal(size=(5, 2))
     before = len(double[0].calls)
     inner = jax.vmap(lambda a, b: double[1](a, b)[1], in_axes=(1, None))
-    found = jax.jit(jax.vmap(inner, in_axes=(None, 0)))(x, y)
-    np.testing.assert_array_equal(found, np.einsum("ia,bj->baij", x, y))
+    products = jax.jit(jax.vmap(inner, in_axes=(None, 0)))(x, y)
+    np.testing.assert_array_equal(products, np.einsum("ia,bj->baij", x, y))
     assert len(double[0].calls) == before + 1
 
 
@@ -122,15 +122,15 @@ def test_jit_within_scan(double):
 def test_a_row_that_is_not_finite_leaves_the_others_alone(double, rng):
     x, y = arrays_of(rng, 9)
     x[4] = np.nan
-    found = jax.jit(double[1])(x, y)
-    assert np.isnan(found[0][4]).all()
-    assert np.isfinite(np.delete(found[0], 4, axis=0)).all()
+    results = jax.jit(double[1])(x, y)
+    assert np.isnan(results[0][4]).all()
+    assert np.isfinite(np.delete(results[0], 4, axis=0)).all()
 
 
 def test_transposed_operands(double, rng):
     x, y = rng.normal(size=(3, 6)), rng.normal(size=(2, 6))
-    found = jax.jit(lambda x, y: double[1](x.T, y.T)[0])(x, y)
-    np.testing.assert_array_equal(found, 2 * x.T)
+    doubled = jax.jit(lambda x, y: double[1](x.T, y.T)[0])(x, y)
+    np.testing.assert_array_equal(doubled, 2 * x.T)
 
 
 def test_threads_may_call_one_function_at_a_time(double, rng):
@@ -160,8 +160,10 @@ def test_threads_may_remember_and_call_at_a_time():
             made = Map(name, ((2,),), ((2,),), lambda x, j=j: (x + j,))
             made.key = name
             xla.remember(xla.number_of("tests", name), made)
-            found = caller(xla.number_of("tests", name), made.inputs, made.outputs)(np.full((1, 2), float(k)))
-            if not np.array_equal(found[0], [[k + j, k + j]]):
+            results = caller(xla.number_of("tests", name), made.inputs, made.outputs)(
+                np.full((1, 2), float(k))
+            )
+            if not np.array_equal(results[0], [[k + j, k + j]]):
                 bad.append((k, j))
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(3)]
@@ -277,13 +279,13 @@ result = [call(q) for _ in range(3)]
 
 
 def test_the_interpreter_exits_while_calls_are_in_progress():
-    found = subprocess.run([sys.executable, "-c", EXIT], capture_output=True, text=True, timeout=60)
-    assert found.returncode == 0, found.stderr
+    completed = subprocess.run([sys.executable, "-c", EXIT], capture_output=True, text=True, timeout=60)
+    assert completed.returncode == 0, completed.stderr
 
 
 def test_attributes_of_other_names_do_not_matter(double, rng):
     x, y = arrays_of(rng, 2)
     types = [jax.ShapeDtypeStruct((2, 3), float), jax.ShapeDtypeStruct((2, 3, 2), float)]
     number = np.int64(xla.number_of("tests", "double"))
-    found = jax.ffi.ffi_call("treefactor", types)(x, y, a="text", function=number, z=np.arange(3))
-    np.testing.assert_array_equal(found[0], 2 * x)
+    results = jax.ffi.ffi_call("treefactor", types)(x, y, a="text", function=number, z=np.arange(3))
+    np.testing.assert_array_equal(results[0], 2 * x)

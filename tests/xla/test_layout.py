@@ -68,12 +68,12 @@ def fields():
     """Yield our structs with the names of their fields, from the header."""
     text = re.sub(r"/\*.*?\*/", "", OURS.read_text(encoding="utf-8"), flags=re.DOTALL)
     for body, name in re.findall(r"typedef struct(?: \w+)? \{(.*?)\} (\w+);", text, re.DOTALL):
-        found = []
+        names_of_fields = []
         for declaration in filter(str.strip, body.split(";")):
             function = re.search(r"\(\*(\w+)\)", declaration)
             names = [function[1]] if function else re.findall(r"(\w+)(?=\s*(?:,|$))", declaration.strip())
-            found += names
-        yield name, found
+            names_of_fields += names
+        yield name, names_of_fields
 
 
 def assertions():
@@ -93,12 +93,12 @@ def assertions():
 
 
 def test_every_struct_and_field_is_compared():
-    found = dict(fields())
-    assert set(found) == set(STRUCTS)
-    assert found["XlaApi"] == ["struct_size", "extensions", "version", "internal", "create_error"]
-    assert found["XlaVersion"] == ["struct_size", "extensions", "major_version", "minor_version"]
+    own = dict(fields())
+    assert set(own) == set(STRUCTS)
+    assert own["XlaApi"] == ["struct_size", "extensions", "version", "internal", "create_error"]
+    assert own["XlaVersion"] == ["struct_size", "extensions", "major_version", "minor_version"]
     for name, (_, renamed) in STRUCTS.items():
-        assert set(renamed) <= set(found[name])
+        assert set(renamed) <= set(own[name])
 
 
 def compile_with(folder, tmp_path, lines):

@@ -62,9 +62,9 @@ def remembered(model, one, name):
 
 def in_python(one, arrays):
     batch = len(arrays[0])
-    found = tuple(np.empty((batch, *shape)) for shape in one.outputs)
-    one.run(tuple(arrays), found)
-    return found
+    outputs = tuple(np.empty((batch, *shape)) for shape in one.outputs)
+    one.run(tuple(arrays), outputs)
+    return outputs
 
 
 def states(model, one, lead, rng):
@@ -86,8 +86,8 @@ def test_plans_give_the_results_of_python_to_the_bit(robots, robot):
             arrays[-1][3] = np.nan
             arrays[0][9] *= 2.0  # rotations without unit length
             expected = in_python(one, arrays)
-            for found, wanted in zip(call(*arrays), expected, strict=True):
-                np.testing.assert_array_equal(found, wanted, err_msg=f"{one!r} {function.options}")
+            for result, wanted in zip(call(*arrays), expected, strict=True):
+                np.testing.assert_array_equal(result, wanted, err_msg=f"{one!r} {function.options}")
             assert np.isnan(expected[0][3]).any()
     assert planned >= 40
 
@@ -104,22 +104,22 @@ def test_single_states_and_float32(robots, robot):
             narrow = [x.astype(np.float32) for x in arrays]
             arrays[0][0] = tf.normalize(model, arrays[0][0])
             single = call(*(x[0] for x in arrays))
-            for found, wanted in zip(single, in_python(one, [x[:1] for x in arrays]), strict=True):
+            for result, wanted in zip(single, in_python(one, [x[:1] for x in arrays]), strict=True):
                 largest = np.abs(wanted).max()
-                np.testing.assert_allclose(found, wanted[0], rtol=1e-9, atol=1e-10 * largest)
+                np.testing.assert_allclose(result, wanted[0], rtol=1e-9, atol=1e-10 * largest)
             if robot == "solo12":
                 continue  # float32 quaternions are not of unit length to the tolerance of states
             expected = in_python(one, [x.astype(float) for x in narrow])
-            for found, wanted in zip(call(*narrow), expected, strict=True):
-                np.testing.assert_array_equal(found, wanted.astype(np.float32))
+            for result, wanted in zip(call(*narrow), expected, strict=True):
+                np.testing.assert_array_equal(result, wanted.astype(np.float32))
 
 
 def test_a_single_state_equals_the_function_to_the_bit(robots):
     rng, model = np.random.default_rng(5), robots["panda"]
     one = array_function("forward_dynamics", model).map("value")
     arrays = states(model, one, (), rng)
-    found = remembered(model, one, "single")(*arrays)[0]
-    np.testing.assert_array_equal(found, tf.forward_dynamics(model, *arrays))
+    qdd = remembered(model, one, "single")(*arrays)[0]
+    np.testing.assert_array_equal(qdd, tf.forward_dynamics(model, *arrays))
 
 
 @pytest.mark.parametrize("lead", [(), (1,)])
@@ -149,8 +149,8 @@ def test_plans_do_not_hold_the_lock_of_the_interpreter(robots):
     call = jax.jit(remembered(model, one, "lock"))
     arrays = states(model, one, (20000,), rng)
     expected = [np.asarray(y) for y in call(*arrays)]
-    found, waits = [], []
-    worker = threading.Thread(target=lambda: found.extend(np.asarray(y) for y in call(*arrays)))
+    gradients, waits = [], []
+    worker = threading.Thread(target=lambda: gradients.extend(np.asarray(y) for y in call(*arrays)))
     start = last = time.perf_counter()
     worker.start()
     while worker.is_alive():
@@ -158,8 +158,8 @@ def test_plans_do_not_hold_the_lock_of_the_interpreter(robots):
         waits.append(now - last)
         last = now
     assert max(waits) < (last - start) / 2 or last - start < 0.02
-    for one_found, wanted in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one_found, wanted)
+    for gradient, wanted in zip(gradients, expected, strict=True):
+        np.testing.assert_array_equal(gradient, wanted)
 
 
 def test_the_aba_of_mimic_joints_raises_the_error_of_python(robots):
@@ -183,5 +183,5 @@ def test_functions_without_a_compiled_form_run_in_python(robots):
     one = array_function("crba", model).map("vjp")
     assert plan_of(one) is None
     arrays = states(model, one, (5,), rng)
-    found = remembered(model, one, "python")(*arrays)
-    np.testing.assert_array_equal(found[0], in_python(one, arrays)[0])
+    results = remembered(model, one, "python")(*arrays)
+    np.testing.assert_array_equal(results[0], in_python(one, arrays)[0])

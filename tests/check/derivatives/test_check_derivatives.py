@@ -27,9 +27,9 @@ LOCAL = {"∂τ/∂q", "∂τ/∂v", "∂q̈/∂q", "∂q̈/∂v", "∂V/∂q LO
 
 def composite():
     """Return a composite of two revolute joints."""
-    found = pin.JointModelComposite(pin.JointModelRX())
-    found.addJoint(pin.JointModelRY(), pin.SE3.Random())
-    return found
+    joint = pin.JointModelComposite(pin.JointModelRX())
+    joint.addJoint(pin.JointModelRY(), pin.SE3.Random())
+    return joint
 
 
 KINDS = {
@@ -121,7 +121,7 @@ def test_splitting_keeps_values():
 
 def test_both_bases_and_mimic_joints_of_robots():
     chosen = [robots.find("panda"), robots.find("solo12")]
-    rows = [row for found in check.check_derivatives(chosen, samples=1) for row in found]
+    rows = [row for table in check.check_derivatives(chosen, samples=1) for row in table]
     both = ["treefactor", "pinocchio", "mujoco"]
     assert [(row.robot, row.base, row.engine) for row in rows] == [
         *(("panda", "fixed", engine) for engine in both),
@@ -177,9 +177,9 @@ def test_wrong_entries_of_an_engine_are_unexplained(monkeypatch, name, by, facto
     right = _pinocchio_derivatives.derivatives
 
     def wrong(*arguments):
-        found, refused = right(*arguments)
-        found[name, by].flat[np.abs(found[name, by]).argmax()] *= factor
-        return found, refused
+        blocks, refused = right(*arguments)
+        blocks[name, by].flat[np.abs(blocks[name, by]).argmax()] *= factor
+        return blocks, refused
 
     monkeypatch.setattr(_pinocchio_derivatives, "derivatives", wrong)
     row = checked(chain(pin.JointModelRX(), pin.JointModelRY()))
@@ -191,9 +191,9 @@ def test_wrong_entries_of_treefactor_are_found(monkeypatch):
     right = by_treefactor.derivatives
 
     def wrong(*arguments):
-        found = right(*arguments)
-        found["τ", "q"] = found["τ", "q"] * (1 + 1e-4)
-        return found
+        blocks = right(*arguments)
+        blocks["τ", "q"] = blocks["τ", "q"] * (1 + 1e-4)
+        return blocks
 
     monkeypatch.setattr(by_treefactor, "derivatives", wrong)
     row = checked(chain(pin.JointModelRX(), pin.JointModelSpherical()), "treefactor")
@@ -281,10 +281,10 @@ def test_mjcf_with_a_ball_in_mid_tree(tmp_path):
 
 def test_differences_are_derivatives():
     state = State(*np.random.default_rng(0).normal(size=(4, 2)))
-    found = differences(lambda s: {"τ": np.sin(s.q) * s.v + s.a**2}, lambda q, step: q + step, state)
-    np.testing.assert_allclose(found["τ", "q"], np.diag(np.cos(state.q) * state.v), atol=1e-11)
-    np.testing.assert_allclose(found["τ", "a"], np.diag(2 * state.a), atol=1e-11)
-    assert ("τ", "τ") not in found
+    derivatives = differences(lambda s: {"τ": np.sin(s.q) * s.v + s.a**2}, lambda q, step: q + step, state)
+    np.testing.assert_allclose(derivatives["τ", "q"], np.diag(np.cos(state.q) * state.v), atol=1e-11)
+    np.testing.assert_allclose(derivatives["τ", "a"], np.diag(2 * state.a), atol=1e-11)
+    assert ("τ", "τ") not in derivatives
 
 
 def test_deviations_see_small_rows_and_wrong_shapes():
@@ -305,10 +305,10 @@ def test_the_command_prints_a_table_and_writes_json(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "treefactor  2" in out
     assert ALIGNED in " ".join(out.split())
-    found = json.loads(path.read_text())
-    assert [row["verdict"] for row in found["rows"]] == ["agrees", "explained", "agrees"]
-    assert found["rows"][1]["causes"][0]["name"] == ALIGNED
-    assert found["rows"][1]["errors"]["∂τ/∂q"] < 1e-12
+    written = json.loads(path.read_text())
+    assert [row["verdict"] for row in written["rows"]] == ["agrees", "explained", "agrees"]
+    assert written["rows"][1]["causes"][0]["name"] == ALIGNED
+    assert written["rows"][1]["errors"]["∂τ/∂q"] < 1e-12
     assert cli.main([*arguments, "--html"]) == 2
 
 

@@ -52,18 +52,18 @@ def engines(*names):
 
 def test_a_link_that_cannot_exist_is_a_test_that_fails(project):
     text = (project.path / "arm.urdf").read_text().replace('ixx="0.2"', 'ixx="-1"')
-    found = project("--treefactor", "odd.urdf", *engines("good"), *GRAVITY, odd__urdf=text)
-    found.assert_outcomes(passed=3, failed=1)
+    result = project("--treefactor", "odd.urdf", *engines("good"), *GRAVITY, odd__urdf=text)
+    result.assert_outcomes(passed=3, failed=1)
     line = 1 + text[: text.index('<link name="upper"')].count("\n")
-    found.stdout.fnmatch_lines([f"odd.urdf: impossible: link 'upper', line {line}: principal moment -1*"])
-    found = project(
+    result.stdout.fnmatch_lines([f"odd.urdf: impossible: link 'upper', line {line}: principal moment -1*"])
+    result = project(
         "--treefactor", "odd.urdf", "--treefactor-fail-on", "disagrees", *engines("good"), *GRAVITY
     )
-    found.assert_outcomes(passed=3, xfailed=1)
+    result.assert_outcomes(passed=3, xfailed=1)
     expected = '[[expect]]\nrobot = "odd.urdf"\ncause = "negative"\n'
-    found = project("--treefactor", "odd.urdf", *engines("good"), *GRAVITY, treefactor__toml=expected)
-    assert found.parseoutcomes()["xfailed"] == 1
-    assert "failed" not in found.parseoutcomes()
+    result = project("--treefactor", "odd.urdf", *engines("good"), *GRAVITY, treefactor__toml=expected)
+    assert result.parseoutcomes()["xfailed"] == 1
+    assert "failed" not in result.parseoutcomes()
 
 
 @pytest.mark.parametrize(
@@ -76,19 +76,19 @@ def test_a_link_that_cannot_exist_is_a_test_that_fails(project):
 def test_a_file_that_cannot_be_read_is_a_test_that_fails(project, old, new, expected):
     text = (project.path / "arm.urdf").read_text().replace(old, new)
     only = "--treefactor-fail-on", "impossible"
-    found = project("--treefactor", "odd.urdf", *only, *engines("good"), *GRAVITY, odd__urdf=text)
-    found.assert_outcomes(skipped=3, failed=1)
-    found.stdout.fnmatch_lines([f"odd.urdf: {expected}"])
-    assert found.ret == 1
+    result = project("--treefactor", "odd.urdf", *only, *engines("good"), *GRAVITY, odd__urdf=text)
+    result.assert_outcomes(skipped=3, failed=1)
+    result.stdout.fnmatch_lines([f"odd.urdf: {expected}"])
+    assert result.ret == 1
 
 
 def test_every_cell_is_a_test(project):
-    found = project("--treefactor", "arm.urdf", *engines("good"), "-v")
-    found.assert_outcomes(passed=len(ALL_QUANTITIES) - 1, skipped=1)
+    result = project("--treefactor", "arm.urdf", *engines("good"), "-v")
+    result.assert_outcomes(passed=len(ALL_QUANTITIES) - 1, skipped=1)
     for name in ("H", "qdd", "centre_of_mass", "Jdotv"):
-        found.stdout.fnmatch_lines([f"arm.urdf::arm-good-{name} PASSED*"])
-    assert all(line.isascii() for line in found.outlines if "::" in line)
-    assert found.ret == 0
+        result.stdout.fnmatch_lines([f"arm.urdf::arm-good-{name} PASSED*"])
+    assert all(line.isascii() for line in result.outlines if "::" in line)
+    assert result.ret == 0
 
 
 def test_an_explained_failure_shows_the_error_with_and_without_the_causes():
@@ -100,16 +100,16 @@ def test_an_explained_failure_shows_the_error_with_and_without_the_causes():
 
 
 def test_failures_show_figures(project):
-    found = project("--treefactor", "arm.urdf", "damped.urdf", *engines("damps", "wrong"), *GRAVITY)
-    found.assert_outcomes(passed=10, failed=2)
-    found.stdout.fnmatch_lines(
+    result = project("--treefactor", "arm.urdf", "damped.urdf", *engines("damps", "wrong"), *GRAVITY)
+    result.assert_outcomes(passed=10, failed=2)
+    result.stdout.fnmatch_lines(
         [
             "arm.urdf (fixed), wrong: centre of mass disagrees, error 1.0e-01, 1.4e-14 is rounding",
             "FAILED arm.urdf::arm-wrong-centre_of_mass*",
             "FAILED damped.urdf::damped-wrong-centre_of_mass*",
         ]
     )
-    assert found.ret == 1
+    assert result.ret == 1
 
 
 def test_refusals_fail_and_missing_engines_are_skipped(project):
@@ -121,17 +121,17 @@ def test_refusals_fail_and_missing_engines_are_skipped(project):
         "H",
         "-rs",
     )
-    found = project(*arguments)
-    found.assert_outcomes(failed=1, skipped=1)
-    found.stdout.fnmatch_lines(["*it has elbows", "SKIPPED*arm.urdf: not installed*no_such_engine*"])
+    result = project(*arguments)
+    result.assert_outcomes(failed=1, skipped=1)
+    result.stdout.fnmatch_lines(["*it has elbows", "SKIPPED*arm.urdf: not installed*no_such_engine*"])
     project(*arguments, "--treefactor-require").assert_outcomes(failed=2)
 
 
 def test_a_missing_engine_names_the_call_of_pip(project, monkeypatch):
     monkeypatch.setattr("treefactor.check.matrix.engine_task", no_mujoco)
-    found = project("--treefactor", "arm.urdf", "--treefactor-engines", "mujoco", "-rs", *GRAVITY)
-    found.assert_outcomes(skipped=3)
-    found.stdout.fnmatch_lines(["SKIPPED*not installed: * pip install 'treefactor[[]mujoco]'"])
+    result = project("--treefactor", "arm.urdf", "--treefactor-engines", "mujoco", "-rs", *GRAVITY)
+    result.assert_outcomes(skipped=3)
+    result.stdout.fnmatch_lines(["SKIPPED*not installed: * pip install 'treefactor[[]mujoco]'"])
 
 
 def no_mujoco(chosen):
@@ -164,12 +164,14 @@ def test_expected_cells_are_expected_failures(project, extra, outcomes):
         engine = "damps"
         quantity = "com"
     """
-    found = project("--treefactor", "-rx", *extra, treefactor__toml=configuration)
-    found.assert_outcomes(**outcomes)
+    result = project("--treefactor", "-rx", *extra, treefactor__toml=configuration)
+    result.assert_outcomes(**outcomes)
     if "xfailed" in outcomes:
-        found.stdout.fnmatch_lines(["XFAIL*gravity - explained, as expected: friction https://example.org/7"])
+        result.stdout.fnmatch_lines(
+            ["XFAIL*gravity - explained, as expected: friction https://example.org/7"]
+        )
     if "failed" in outcomes:
-        found.stdout.fnmatch_lines(
+        result.stdout.fnmatch_lines(
             ["[[]XPASS(strict)] robot = damped, engine = damps, quantity = centre of mass*"]
         )
 
@@ -182,9 +184,9 @@ def test_another_cause_fails(project):
         fail_on = ["explained", "stale"]
         expect = [{engine = "damps", quantity = "gravity", cause = "armature"}]
     """
-    found = project("--treefactor", treefactor__toml=configuration)
-    found.assert_outcomes(failed=1)
-    found.stdout.fnmatch_lines(["[[]XPASS(strict)]*cause = armature*"])
+    result = project("--treefactor", treefactor__toml=configuration)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["[[]XPASS(strict)]*cause = armature*"])
 
 
 @pytest.mark.parametrize(
@@ -204,23 +206,23 @@ def test_an_expectation_about_many_cells_is_a_test(project, robot, outcomes, lin
         fail_on = ["stale"]
         expect = [{{robot = "{robot}", engine = "d*"}}]
     """
-    found = project("--treefactor", "-v", pyproject__toml=configuration)
+    result = project("--treefactor", "-v", pyproject__toml=configuration)
     if robot == "arm*":  # one cell: tested with it
-        found.assert_outcomes(passed=1, failed=1)
+        result.assert_outcomes(passed=1, failed=1)
         return
-    found.assert_outcomes(**outcomes)
-    found.stdout.fnmatch_lines([line])
+    result.assert_outcomes(**outcomes)
+    result.stdout.fnmatch_lines([line])
 
 
 def test_crashes_are_failures(pytester):
     write_project(pytester.path, "crashes")
-    found = pytester.runpytest_inprocess(
+    result = pytester.runpytest_inprocess(
         *("--treefactor", "arm.urdf", *engines("crashes")),
         "--treefactor-quantities",
         "H",
     )
-    found.assert_outcomes(failed=1)
-    found.stdout.fnmatch_lines(["arm.urdf (fixed), crashes: H crashed", "its process died: SIGABRT*"])
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["arm.urdf (fixed), crashes: H crashed", "its process died: SIGABRT*"])
 
 
 TESTS = """
@@ -258,10 +260,10 @@ def without_frax(monkeypatch):
     ],
 )
 def test_marked_tests(project, without_frax, arguments, outcomes):
-    found = project("-rs", "--strict-markers", *arguments, test_own__py=TESTS)
-    found.assert_outcomes(**outcomes)
+    result = project("-rs", "--strict-markers", *arguments, test_own__py=TESTS)
+    result.assert_outcomes(**outcomes)
     if "skipped" in outcomes:
-        found.stdout.fnmatch_lines(["SKIPPED*frax is not installed: pip install 'treefactor[[]frax]'"])
+        result.stdout.fnmatch_lines(["SKIPPED*frax is not installed: pip install 'treefactor[[]frax]'"])
 
 
 @pytest.mark.parametrize(
@@ -281,8 +283,8 @@ def test_selections(project, arguments, passed):
     if "double_pendulum" in arguments and "double_pendulum" not in bundled():
         pytest.skip("double_pendulum is a robot of example-robot-data, which is not installed")
     options = (*engines("good"), "--treefactor-quantities", "H")
-    found = project(*arguments, *options, test_own__py="def test_plain():\n    pass\n")
-    found.assert_outcomes(passed=passed)
+    result = project(*arguments, *options, test_own__py="def test_plain():\n    pass\n")
+    result.assert_outcomes(passed=passed)
 
 
 def test_both_bases_of_a_file(project):
@@ -295,9 +297,9 @@ def test_both_bases_of_a_file(project):
         path = "arm.urdf"
         base = "floating"
     """
-    found = project("--treefactor", "-v", treefactor__toml=configuration)
-    found.assert_outcomes(passed=2)
-    found.stdout.fnmatch_lines(["arm.urdf::arm-fixed-good-H *", "arm.urdf::arm-floating-good-H *"])
+    result = project("--treefactor", "-v", treefactor__toml=configuration)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["arm.urdf::arm-fixed-good-H *", "arm.urdf::arm-floating-good-H *"])
 
 
 @pytest.mark.parametrize(
@@ -310,40 +312,40 @@ def test_both_bases_of_a_file(project):
     ],
 )
 def test_wrong_options_end_the_session(project, arguments, message):
-    found = project(*arguments)
-    assert found.ret == pytest.ExitCode.USAGE_ERROR
-    found.stderr.fnmatch_lines([message])
+    result = project(*arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([message])
 
 
 def test_reports_that_cannot_be_written_do_not_cost_the_others(project):
     (project.path / "folder.json").mkdir()
     (project.path / "old.md").write_text("old")
     reports = [f"--treefactor-report={name}" for name in ("folder.json", "absent/a.md", "old.md")]
-    found = project("--treefactor", "arm.urdf", *engines("good"), *GRAVITY, *reports)
-    found.assert_outcomes(passed=3)
-    found.stdout.fnmatch_lines(["ERROR: cannot write folder.json: it is a folder"])
-    found.stdout.fnmatch_lines(["ERROR: cannot write absent/a.md: No such file or directory"])
-    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    result = project("--treefactor", "arm.urdf", *engines("good"), *GRAVITY, *reports)
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["ERROR: cannot write folder.json: it is a folder"])
+    result.stdout.fnmatch_lines(["ERROR: cannot write absent/a.md: No such file or directory"])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "good" in (project.path / "old.md").read_text()
 
 
 def test_a_file_that_changes_fails_every_test_of_its_comparison(project):
     text = "\ndef base(body):\n    Path('arm.urdf').write_text('<robot/>')\n    return own.base(body)\n"
     good = (project.path / "good.py").read_text()
-    found = project("--treefactor", "arm.urdf", *engines("changes"), *GRAVITY, changes__py=good + text)
-    found.assert_outcomes(failed=3)
-    found.stdout.fnmatch_lines(["*arm.urdf changed while it was compared: compare it again"] * 3)
-    found.stdout.no_fnmatch_line("*Traceback*")
+    result = project("--treefactor", "arm.urdf", *engines("changes"), *GRAVITY, changes__py=good + text)
+    result.assert_outcomes(failed=3)
+    result.stdout.fnmatch_lines(["*arm.urdf changed while it was compared: compare it again"] * 3)
+    result.stdout.no_fnmatch_line("*Traceback*")
 
 
 def test_figures_are_properties(project):
     project("--treefactor", "damped.urdf", *engines("damps"), *GRAVITY, "--junitxml", "out.xml")
     cases = ElementTree.parse(project.path / "out.xml").iter("testcase")
-    found = {
+    properties = {
         case.get("name"): {one.get("name"): one.get("value") for one in case.iter("property")}
         for case in cases
     }
-    gravity = found["damped-damps-gravity"]
+    gravity = properties["damped-damps-gravity"]
     assert gravity["state"] == "explained"
     assert float(gravity["error"]) < float(gravity["allowed"]) < float(gravity["ordinary"])
     assert gravity["causes"] == "includes joint damping or friction (shoulder), by 9.8e-02"

@@ -73,16 +73,16 @@ def test_without_expectations_nothing_changes(cells):
 
 @given(results())
 def test_everything_that_differs_can_be_expected(cells):
-    found, (entry,) = one(cells, Expectation())
-    for before, after in zip(cells, found, strict=True):
+    judged, (entry,) = one(cells, Expectation())
+    for before, after in zip(cells, judged, strict=True):
         assert after.state == (EXPECTED if before.state in DIFFERS else before.state)
     assert entry["cells"] == sum(before.state in DIFFERS for before in cells)
 
 
 @given(results(), st.lists(patterns, max_size=4), st.booleans(), st.randoms())
 def test_properties(cells, expectations, complete, random):
-    found, entries = one(cells, *expectations, complete=complete)
-    for before, after in zip(cells, found, strict=True):
+    judged, entries = one(cells, *expectations, complete=complete)
+    for before, after in zip(cells, judged, strict=True):
         assert replace(after, state="", reason="") == replace(before, state="", reason="")
         assert after == before or (before.state in DIFFERS and after.state == EXPECTED)
         if after != before:  # each cause is described
@@ -95,7 +95,7 @@ def test_properties(cells, expectations, complete, random):
     random.shuffle(shuffled)
     assert one(shuffled, *expectations, complete=complete)[1] == entries
     more, _ = one(cells, *expectations, Expectation("other"), complete=complete)
-    assert more == found
+    assert more == judged
 
 
 @given(results(), patterns)
@@ -114,8 +114,8 @@ def test_what_agrees_makes_an_expectation_stale(cells, expectation):
 def test_every_cause_must_be_expected():
     both = cell(steps=("armature", "mimic"))
     assert one([both], Expectation(cause="armature"))[0] == [both]
-    found, entries = one([both], Expectation(cause="armature"), Expectation(cause="MIM?C"))
-    assert found[0].state == EXPECTED
+    judged, entries = one([both], Expectation(cause="armature"), Expectation(cause="MIM?C"))
+    assert judged[0].state == EXPECTED
     assert [entry["stale"] for entry in entries] == [False, False]
     left = cell(state="disagrees", reason="3e-2 unexplained")
     assert one([left], Expectation(cause="armature"))[0] == [left]
@@ -126,8 +126,8 @@ def test_every_cause_must_be_expected():
 
 def test_an_expected_cell_names_the_expectation():
     known = Expectation(engine="mujoco", cause="armature", link="https://example.org/1")
-    (found,), _ = one([cell()], known)
-    assert found.reason == "explained, as expected: armature https://example.org/1"
+    (after,), _ = one([cell()], known)
+    assert after.reason == "explained, as expected: armature https://example.org/1"
 
 
 @pytest.mark.parametrize(
@@ -145,8 +145,8 @@ def test_an_expected_cell_names_the_expectation():
     ],
 )
 def test_expectations_end_with_a_day_or_a_version(until, engine, holds):
-    (found,), (entry,) = one([cell(engine=engine)], Expectation(until=until))
-    assert (found.state == EXPECTED) == holds
+    (after,), (entry,) = one([cell(engine=engine)], Expectation(until=until))
+    assert (after.state == EXPECTED) == holds
     assert (entry["ended"], entry["stale"], entry["until"]) == (not holds, False, str(until))
 
 

@@ -71,15 +71,15 @@ def test_the_traps_are_expected_without_a_configuration_and_never_stale(tmp_path
     names = ("traps/planar", "traps/floating", "traps/plain")
     robots_of_traps = [robot for robot in trap_robots(tmp_path) if robot.name in names]
     chosen = Configuration().replaced(traps=True, engines=[one.name for one in engines])
-    found = compare(Matrix(robots_of_traps, engines, ("tree", "H", "bias"), samples=1))
-    assert exit_status(found, chosen.failures) == 1
-    report = with_expectations(found, chosen, date.today())
+    compared = compare(Matrix(robots_of_traps, engines, ("tree", "H", "bias"), samples=1))
+    assert exit_status(compared, chosen.failures) == 1
+    report = with_expectations(compared, chosen, date.today())
     assert exit_status(report, chosen.failures) == 0
     assert not report.expectations
     assert EXPECTED in {cell.state for cell in report.cells}
     own = replace(chosen, traps=False, narrowed=False)  # not those of the package
-    assert exit_status(with_expectations(found, own, date.today()), own.failures) == 1
-    good = replace(found, cells=[replace(cell, state=AGREES, causes=()) for cell in found.cells])
+    assert exit_status(with_expectations(compared, own, date.today()), own.failures) == 1
+    good = replace(compared, cells=[replace(cell, state=AGREES, causes=()) for cell in compared.cells])
     repaired = with_expectations(good, replace(chosen, narrowed=False), date.today())
     assert exit_status(repaired, chosen.failures) == 0
 

@@ -78,22 +78,22 @@ def folder(tmp_path, monkeypatch):
 
 def test_every_key_is_read(folder):
     (folder / "treefactor.toml").write_text(EVERYTHING)
-    found, here = configuration(), str(folder)
-    assert found.robots == (
+    chosen, here = configuration(), str(folder)
+    assert chosen.robots == (
         ChosenRobot("arm.urdf", "", here),
         ChosenRobot("robots/**/*.sdf", "", here),
         ChosenRobot("dog.urdf", "floating", here),
     )
-    assert found.engines == (
+    assert chosen.engines == (
         ChosenEngine("mujoco"),
         ChosenEngine(str(folder / "my_engine.py")),
     )
-    assert found.quantities == ("H", "q̈", "centre of mass", "inverse dynamics")
-    assert (found.samples, found.seed, found.timeout) == (5, 7, 30)
-    assert (found.ordinary, found.traps, found.fail_on) == (False, True, ("disagrees",))
-    (one,) = found.expect
+    assert chosen.quantities == ("H", "q̈", "centre of mass", "inverse dynamics")
+    assert (chosen.samples, chosen.seed, chosen.timeout) == (5, 7, 30)
+    assert (chosen.ordinary, chosen.traps, chosen.fail_on) == (False, True, ("disagrees",))
+    (one,) = chosen.expect
     assert (one.quantity, one.cause, one.until) == ("centre of mass", "armature", date(2027, 1, 31))
-    assert found.file == str(folder / "treefactor.toml")
+    assert chosen.file == str(folder / "treefactor.toml")
 
 
 def test_engines_have_tables(folder):
@@ -197,21 +197,21 @@ def test_errors_of_files(folder):
 
 def test_options_replace_entries(folder):
     (folder / "treefactor.toml").write_text(TABLES)
-    found = configuration()
-    assert found.replaced(robots=None, seed=None, quantities=None) == found
-    some = found.replaced(robots=["a.urdf"], engines=["dart", "adam", "my_engine.py"], samples=9)
+    chosen = configuration()
+    assert chosen.replaced(robots=None, seed=None, quantities=None) == chosen
+    some = chosen.replaced(robots=["a.urdf"], engines=["dart", "adam", "my_engine.py"], samples=9)
     assert some.robots == (ChosenRobot("a.urdf"),)
     assert some.engines == (
-        found.engines[1],
+        chosen.engines[1],
         ChosenEngine("adam"),
         ChosenEngine(str(folder / "my_engine.py")),
     )
-    assert (some.samples, some.narrowed, found.narrowed) == (9, True, False)
-    assert not found.replaced(samples=9, fail_on=["stale"]).narrowed
-    assert found.replaced(quantities=["QDD"]).quantities == ("q̈",)
+    assert (some.samples, some.narrowed, chosen.narrowed) == (9, True, False)
+    assert not chosen.replaced(samples=9, fail_on=["stale"]).narrowed
+    assert chosen.replaced(quantities=["QDD"]).quantities == ("q̈",)
     for option, message in (("engines", "^engines must be one of"), ("fail_on", "^fail_on must be one of")):
         with pytest.raises(TreefactorError, match=message):
-            found.replaced(**{option: ["x"]})
+            chosen.replaced(**{option: ["x"]})
 
 
 @given(

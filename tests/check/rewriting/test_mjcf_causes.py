@@ -129,7 +129,7 @@ def test_causes_are_named(write, cause, engine):
     head, body, _ = CASES[cause]
     cells = next(check([robots.find(str(write(body, head)))], [engine], QUANTITIES, 1))
     assert {cell.state for cell in cells} <= {"agrees", "explained", "excluded", "not offered"}
-    assert cause in {found.step for cell in cells for found in cell.causes}
+    assert cause in {one.step for cell in cells for one in cell.causes}
 
 
 def suite(name):

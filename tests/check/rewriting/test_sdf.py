@@ -34,19 +34,19 @@ def assert_same_dynamics(model, own, names=MappingProxyType({})):
     assert sorted(others) == sorted(rows)
     if model.nv:
         order, wanted = (np.concatenate([some[name] for name in rows]) for some in (others, rows))
-        H, found = tf.crba(model, q)[np.ix_(wanted, wanted)], tf.crba(own, x)[np.ix_(order, order)]
-        np.testing.assert_allclose(found, H, rtol=0.0, atol=SAME * np.abs(H).max())
+        H, own_H = tf.crba(model, q)[np.ix_(wanted, wanted)], tf.crba(own, x)[np.ix_(order, order)]
+        np.testing.assert_allclose(own_H, H, rtol=0.0, atol=SAME * np.abs(H).max())
     for frame in model.frames:
         if frame.type == "body" and (frame.name != "world" or names):
             wanted = tf.frame_placement(model, q, frame)
-            found = tf.frame_placement(own, x, own.frame(names.get(frame.name, frame.name), "body"))
-            np.testing.assert_allclose(found, wanted, rtol=0.0, atol=SAME * max(1.0, np.abs(wanted).max()))
+            pose = tf.frame_placement(own, x, own.frame(names.get(frame.name, frame.name), "body"))
+            np.testing.assert_allclose(pose, wanted, rtol=0.0, atol=SAME * max(1.0, np.abs(wanted).max()))
 
 
 def read_back(text, path):
     path.write_text(text, encoding="utf-8")
-    found = read_sdf(path)
-    return tf.Model.from_urdf_string(found.text, found.floating)
+    urdf = read_sdf(path)
+    return tf.Model.from_urdf_string(urdf.text, urdf.floating)
 
 
 @pytest.mark.parametrize("version", ["1.6", "1.9"])
@@ -98,13 +98,13 @@ def assert_drake_agrees(model, text):
         assert row.size == 1
     if order:
         rows = np.concatenate([*rows.values()])
-        H, found = tf.crba(model, q)[np.ix_(rows, rows)], plant.CalcMassMatrix(context)[np.ix_(order, order)]
-        np.testing.assert_allclose(found, H, rtol=0.0, atol=SAME * np.abs(H).max())
+        H, M = tf.crba(model, q)[np.ix_(rows, rows)], plant.CalcMassMatrix(context)[np.ix_(order, order)]
+        np.testing.assert_allclose(M, H, rtol=0.0, atol=SAME * np.abs(H).max())
     for index in plant.GetBodyIndices(plant.GetModelInstanceByName("small")):
         body = plant.get_body(index)
-        found = plant.EvalBodyPoseInWorld(context, body).GetAsMatrix4()[:3]
+        pose = plant.EvalBodyPoseInWorld(context, body).GetAsMatrix4()[:3]
         wanted = tf.frame_placement(model, q, RENAMED.get(body.name(), body.name()))
-        np.testing.assert_allclose(found, wanted, rtol=0.0, atol=SAME)
+        np.testing.assert_allclose(pose, wanted, rtol=0.0, atol=SAME)
 
 
 @settings(max_examples=50, deadline=None)
@@ -134,13 +134,13 @@ def test_dart_reads_what_we_write(tmp_path, name):
     robot = dart.utils.SdfParser.readSkeleton(str(path))
     (q, rows), own = state(model), []
     for joint, at in zip(model.joints, model.idx_q, strict=True):
-        found = robot.getJoint(joint.name)
-        own.append(found.getIndexInSkeleton(0))
+        dof = robot.getJoint(joint.name)
+        own.append(dof.getIndexInSkeleton(0))
         angle = np.arctan2(q[at + 1], q[at]) if joint.kind == "continuous" else q[at]
-        found.setPosition(0, angle)
+        dof.setPosition(0, angle)
     order, H = np.concatenate([*rows.values()]), tf.crba(model, q)
-    found = robot.getMassMatrix()[np.ix_(own, own)]
-    np.testing.assert_allclose(found, H[np.ix_(order, order)], rtol=0.0, atol=SAME * np.abs(H).max())
+    M = robot.getMassMatrix()[np.ix_(own, own)]
+    np.testing.assert_allclose(M, H[np.ix_(order, order)], rtol=0.0, atol=SAME * np.abs(H).max())
     for link in robot.getBodyNodes():
         wanted = tf.frame_placement(model, q, RENAMED.get(link.getName(), link.getName()))
         np.testing.assert_allclose(link.getWorldTransform().matrix()[:3], wanted, rtol=0.0, atol=SAME)
@@ -255,8 +255,8 @@ def test_missing_entries_have_the_defaults_of_sdf(tmp_path):
 def test_edits_of_an_sdf_name_its_lines(tmp_path):
     path = tmp_path / "robot.sdf"
     path.write_text(MODEL.replace("0 0 1</xyz>", "0 0 -2</xyz>"), encoding="utf-8")
-    found = {(edit.kind, edit.where): edit.line for edit in edits(path)}
-    assert found == {("written anew", ""): 1, ("axis", "j"): 6, ("joint frame", "j"): 6}
+    lines = {(edit.kind, edit.where): edit.line for edit in edits(path)}
+    assert lines == {("written anew", ""): 1, ("axis", "j"): 6, ("joint frame", "j"): 6}
     text, suffix, frames = translated(path, edits(path), "sdf16", floating=True)
     assert suffix == ".sdf"
     assert frames["b"][0] == "b"

@@ -74,18 +74,18 @@ def test_a_rewriting_keeps_a_blemish_unless_an_edit_is_named_after_it(blemish, t
         return
     path = blemish.write(tmp_path)
     try:
-        found = edits(path)
+        offered = edits(path)
     except tf.AdapterError:
         return
-    number = [edit for edit in found if edit.kind in ("inertial number", "joint number")]
+    number = [edit for edit in offered if edit.kind in ("inertial number", "joint number")]
     if blemish.pinocchio == DROPS and blemish.name != "entity":
         assert [(edit.where, edit.line) for edit in number] == [(blemish.part, blemish.line)]
-    for edit in found:
+    for edit in offered:
         free = not any(edit.kind in IMPLIED[kind] for kind in ("inertial number", "joint number"))
         if number and free and edit not in number:
             spelled = [one.kind for one in edits(_written(tmp_path, path, [edit])) if one.kind in SPELLING]
             assert spelled == [one.kind for one in number], edit
-    own = [edit for edit in found if edit.kind in SPELLING]
+    own = [edit for edit in offered if edit.kind in SPELLING]
     assert not [one for one in edits(_written(tmp_path, path, own)) if one.kind in SPELLING]
 
 

@@ -21,11 +21,11 @@ NEAR = (
 def placements(model, frames):
     """Return the poses of links in the world at zero, from those of the links that carry them."""
     q = tf.neutral(model)
-    found = {}
+    poses = {}
     for link, (carrier, pose) in frames.items():
         M = np.vstack([tf.frame_placement(model, q, model.frame(carrier, "body")), [0.0, 0.0, 0.0, 1.0]])
-        found[link] = M @ pose
-    return found
+        poses[link] = M @ pose
+    return poses
 
 
 def read(text, suffix, folder):
@@ -41,8 +41,8 @@ def test_frames_of_small_robots(tmp_path_factory, format, data):
     folder, text = tmp_path_factory.getbasetemp(), data.draw(small_urdf(floating=False))
     path = folder / "small.urdf"
     path.write_text(text, encoding="utf-8")
-    found = edits(path)
-    chosen = data.draw(st.sets(st.sampled_from(found))) if found else ()
+    offered = edits(path)
+    chosen = data.draw(st.sets(st.sampled_from(offered))) if offered else ()
     model = tf.Model.from_urdf_string(text)
     links = {frame.name: (frame.name, np.eye(4)) for frame in model.frames if frame.type == "body"}
     translation, suffix, frames = translated(path, chosen, format)

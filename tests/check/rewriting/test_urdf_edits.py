@@ -37,18 +37,18 @@ def state(text, floating, steps=None):
 
 def assert_same_dynamics(text, rewritten, floating):
     model, data, steps, rows = state(text, floating)
-    own, found, _, others = state(rewritten.text, floating, steps)
+    own, own_data, _, others = state(rewritten.text, floating, steps)
     assert sorted(own.names) == sorted(model.names)
     order = np.concatenate([others[name] for name in model.names])  # Pinocchio sorts the joints of one link
     wanted = np.concatenate([rows[name] for name in model.names])
-    H, expected = (np.triu(M) + np.triu(M, 1).T for M in (found.M, data.M))
+    H, expected = (np.triu(M) + np.triu(M, 1).T for M in (own_data.M, data.M))
     H, expected = H[np.ix_(order, order)], expected[np.ix_(wanted, wanted)]
     np.testing.assert_allclose(H, expected, rtol=0.0, atol=SAME * np.abs(expected).max(initial=0.0))
     bodies = [frame.name for frame in model.frames if frame.type == pin.FrameType.BODY]
     assert sorted(rewritten.frames) == sorted(bodies)
     for name in bodies:
         carrier, pose = rewritten.frames[name]
-        placement = found.oMf[own.getFrameId(carrier, pin.FrameType.BODY)].homogeneous @ pose
+        placement = own_data.oMf[own.getFrameId(carrier, pin.FrameType.BODY)].homogeneous @ pose
         wanted = data.oMf[model.getFrameId(name, pin.FrameType.BODY)].homogeneous
         np.testing.assert_allclose(placement, wanted, rtol=0.0, atol=NEAR)
 
@@ -56,9 +56,11 @@ def assert_same_dynamics(text, rewritten, floating):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_every_kind_and_all_edits_keep_the_dynamics_of_robots(name):
     path = bundled()[name]
-    text, found = path.read_text(encoding="utf-8"), edits(path)
-    chosen = [[edit for edit in found if edit.kind == kind] for kind in dict.fromkeys(e.kind for e in found)]
-    for some in [(), found, *chosen]:
+    text, offered = path.read_text(encoding="utf-8"), edits(path)
+    chosen = [
+        [edit for edit in offered if edit.kind == kind] for kind in dict.fromkeys(e.kind for e in offered)
+    ]
+    for some in [(), offered, *chosen]:
         assert_same_dynamics(text, rewrite(path, some), floating=name in ("talos_reduced", "icub"))
 
 
@@ -80,9 +82,9 @@ def test_random_subsets_keep_the_dynamics_of_small_robots(tmp_path_factory, data
     text = data.draw(small_urdf())
     path = tmp_path_factory.getbasetemp() / "small.urdf"
     path.write_text(text, encoding="utf-8")
-    found = edits(path)
-    some = data.draw(st.sets(st.sampled_from(found))) if found else set()
-    for chosen, floating in product((some, found), (False, True)):
+    offered = edits(path)
+    some = data.draw(st.sets(st.sampled_from(offered))) if offered else set()
+    for chosen, floating in product((some, offered), (False, True)):
         assert_same_dynamics(text, rewrite(path, chosen), floating)
 
 
@@ -180,28 +182,28 @@ def test_the_edit_of_paths_keeps_every_element_and_finds_meshes(trap):
 
 
 def test_a_world_that_is_merged_gives_up_its_name(trap):
-    found = rewrite(trap, [edit for edit in edits(trap) if edit.kind == "fixed joint"])
-    assert {link: carrier for link, (carrier, _) in found.frames.items()} == {
+    rewritten = rewrite(trap, [edit for edit in edits(trap) if edit.kind == "fixed joint"])
+    assert {link: carrier for link, (carrier, _) in rewritten.frames.items()} == {
         **{"world": "base", "base": "base"},
         **{"arm": "arm", "slow": "slow"},
     }
-    assert '<parent link="base"' in found.text
-    assert 'name="world"' not in found.text
-    assert found.text.count("<collision") == 1
+    assert '<parent link="base"' in rewritten.text
+    assert 'name="world"' not in rewritten.text
+    assert rewritten.text.count("<collision") == 1
 
 
 def test_a_root_called_world_gets_another_name_everywhere(trap):
     trap.write_text(TRAP.replace('<gazebo reference="base"', '<gazebo reference="world"'))
     chosen = [edit for edit in edits(trap) if edit.kind == "root world"]
     assert [edit.where for edit in chosen] == ["world"]
-    found = rewrite(trap, chosen)
-    assert {link: carrier for link, (carrier, _) in found.frames.items()} == {
+    rewritten = rewrite(trap, chosen)
+    assert {link: carrier for link, (carrier, _) in rewritten.frames.items()} == {
         **{"world": "world_link", "base": "base"},
         **{"arm": "arm", "slow": "slow"},
     }
-    assert '"world"' not in found.text
-    assert '<parent link="world_link"' in found.text
-    assert '<gazebo reference="world_link"' in found.text
+    assert '"world"' not in rewritten.text
+    assert '<parent link="world_link"' in rewritten.text
+    assert '<gazebo reference="world_link"' in rewritten.text
 
 
 def test_uses_of_a_removed_material_are_removed(trap):
@@ -281,9 +283,9 @@ def test_all_edits_keep_the_dynamics_of_bundled_robots(name):
     text = path.read_text(encoding="utf-8")
     try:
         pin.buildModelFromXML(text)
-        found = edits(path)
+        offered = edits(path)
     except (ValueError, tf.AdapterError) as error:
         pytest.skip(f"it cannot be loaded: {error}")
     rng = np.random.default_rng(0)
-    for some in (found, [edit for edit in found if rng.random() < 0.5]):
+    for some in (offered, [edit for edit in offered if rng.random() < 0.5]):
         assert_same_dynamics(text, rewrite(path, some), floating=True)
