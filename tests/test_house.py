@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[1]
 SUFFIXES = {".py", ".pyi", ".pyx", ".pxd", ".h"}  # of sources that are written by hand
 # folders whose tolerances are in tolerances.py; algorithms in the others keep theirs beside their code
 CLAIMED = "adapters", *(f"treefactor/{folder}" for folder in ("_util", "check", "linalg", "model", "tree"))
-NAMED = "treefactor", "adapters", "docs/code", "examples"  # folders without variables called `found`
+NAMED = "treefactor", "adapters", "docs/code", "examples", "tests"  # folders without variables called `found`
 RANGE = 1e-15, 1e-5  # of tolerances; smaller numbers are limits of float64, larger ones are settings
 
 
