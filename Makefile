@@ -153,7 +153,8 @@ arm64: $(ARM)/python
 
 $(ARM)/python: $(READY)
 	rm -rf $(ARM) && mkdir $(ARM)
-	mmdebstrap --quiet --variant=extract --architectures=arm64 --include=python3,libpython3-dev,libstdc++6 stable $(ARM)/root
+	mmdebstrap --quiet --variant=extract --architectures=arm64 --include=base-files,python3,libpython3-dev,libstdc++6 \
+	  stable $(ARM)/root 'deb http://deb.debian.org/debian stable main'
 	$(BIN)/python tests/arm64.py $(ARM)
 
 # Write types, of JAX and PyTorch, too, public names and the API page from the declarations in treefactor/quantities.

@@ -40,7 +40,7 @@ def test_every_step_runs_or_uses_something(action):
 @pytest.mark.parametrize(
     ("inputs", "status", "words"),
     [
-        ({"ROBOTS": "arm.urdf", "ENGINES": "good.py"}, 0, "arm"),
+        pytest.param({"ROBOTS": "arm.urdf", "ENGINES": "good.py"}, 0, "arm", marks=pytest.mark.slow),
         ({"ROBOTS": "*.urdf", "ENGINES": "good.py wrong.py"}, 1, "centre of mass"),
         pytest.param({"CONFIG": "own.toml", "FAIL_ON": "refused"}, 0, "arm", marks=pytest.mark.slow),
     ],

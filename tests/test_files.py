@@ -140,7 +140,7 @@ while True:
 def test_killed_at_any_time_and_two_at_once(tmp_path):
     path = tmp_path / "program.npz"
     read = 0
-    for wait in (0.0, 0.003, 0.01):
+    for wait in (0.0, 0.01):
         command = [sys.executable, "-c", PREPARE + SAVING, path]
         with (
             subprocess.Popen(command, stdout=subprocess.PIPE) as one,
@@ -154,7 +154,7 @@ def test_killed_at_any_time_and_two_at_once(tmp_path):
             one.send_signal(signal.SIGKILL)
             other.send_signal(signal.SIGKILL)
         assert list(tf.Program.load(path).functions) == ["bias"]
-    assert read == 60
+    assert read == 40
     assert all(name == path.name or name.startswith(".program.") for name in os.listdir(tmp_path))
 
 

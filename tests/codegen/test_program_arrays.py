@@ -1,5 +1,6 @@
 """Check that arrays of every form give the same bits as contiguous arrays."""
 
+import itertools
 import shutil
 from functools import cache
 
@@ -8,6 +9,7 @@ import pytest
 from helpers.array_forms import FORMS, guarded
 from helpers.interp_cases import call, model, states
 from helpers.machine_code import deviation
+from helpers.sweeps import sweep
 
 import treefactor as tf
 from treefactor._util import threads
@@ -16,6 +18,7 @@ NAMES = ("dpend", "ur5", "freeflyer")  # 2, 6 and 18 freedoms, the last one with
 FUNCTIONS = ("crba", "rnea", "forward_dynamics")
 COUNTS = (1, 3, 8, 13, 64, 72, 131)
 SIZES = ((), *COUNTS, (2, 5))
+PLACES = (1, "C", "rows"), (2, "F", "columns"), (-1, "F", "rows"), (-2, "C", "columns")  # all values occur
 BACKENDS = [
     "interp",
     pytest.param("cc", marks=pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")),
@@ -77,9 +80,10 @@ def test_arguments_of_every_form(backend, name, form):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("stride", [1, 2, -1, -2])
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("form", ["rows", "columns"])
+@pytest.mark.parametrize(
+    ("stride", "order", "form"),
+    sweep(itertools.product((1, 2, -1, -2), "CF", ("rows", "columns")), lambda one: one in PLACES),
+)
 def test_results_go_where_they_belong_and_nowhere_else(backend, name, stride, order, form):
     own = kernels(name, backend)
     for size in SIZES:

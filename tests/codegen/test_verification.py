@@ -1,11 +1,13 @@
 """Check verification: intermediates equal those of matrix algorithms, and the first wrong one is named."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from helpers.codegen_models import ARMS, KINDS, ROBOTS, branched_loop, coupled_loops, model, random_model
 from helpers.program_tables import tables
+from helpers.sweeps import sweep
 
 import treefactor as tf
 from treefactor.cli import main
@@ -67,7 +69,7 @@ def assert_loops_verified(model, variants=tuple(VARIANTS)):
     assert all(verdict.elements and verdict.error <= CLOSED for verdict in verdicts)
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", sweep(MECHANISMS, lambda name: name != "docking", MECHANISMS))
 def test_mechanisms(name):
     variants = tuple(VARIANTS) if name.endswith("bar") else ("both",)
     assert_loops_verified(MECHANISMS[name]().model, variants=variants)
@@ -79,8 +81,10 @@ def test_platforms_in_all_variants(name):
     assert_loops_verified(MECHANISMS[name]().model)
 
 
-@pytest.mark.parametrize("kind", LOOPS)
-@pytest.mark.parametrize("second", [-1, 0])
+@pytest.mark.parametrize(
+    ("kind", "second"),
+    sweep(itertools.product(LOOPS, (-1, 0)), lambda loop: loop[1] == -(loop[0] in ("revolute", "spherical"))),
+)
 def test_loops_of_all_kinds_in_general_position(kind, second):
     assert_loops_verified(branched_loop(kind, second)[0], variants=("both",))
 

@@ -16,7 +16,7 @@ import treefactor as tf
 from treefactor._util import threads as spreading
 from treefactor._util.threads import spread
 
-pytestmark = [pytest.mark.wheel, pytest.mark.isa]
+pytestmark = pytest.mark.wheel
 
 kinds = pytest.mark.parametrize("kind", ["LTDL", "LTL"])
 dtypes = pytest.mark.parametrize("dtype", DTYPES)
@@ -31,6 +31,7 @@ def batch(name, count, dtype):
     return tree, H, right_sides(tree, count, None, dtype), vectors(3, count, 5, tree.n)
 
 
+@pytest.mark.isa
 @kinds
 @dtypes
 @pytest.mark.parametrize("num_threads", [2, 3, 5, 100, -1])

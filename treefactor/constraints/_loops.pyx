@@ -133,7 +133,9 @@ cdef class LoopKernel:
         cdef cnp.ndarray rate = cnp.PyArray_ZEROS(2, shape, cnp.NPY_DOUBLE, 0)
         cdef cnp.ndarray data = cnp.PyArray_SimpleNew(2, entries, cnp.NPY_DOUBLE)
         cdef const double *x = <const double *> NULL if q is None else <const double *> q.data
-        cdef const double *prescribed = NULL if motion is None else <const double *> motion.data
+        cdef const double *prescribed = NULL
+        if motion is not None:
+            prescribed = <const double *> motion.data
         with nogil:
             for b in range(count):
                 kernels.one.rows(

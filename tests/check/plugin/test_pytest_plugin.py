@@ -366,7 +366,8 @@ def outcomes_in(folder):
     return sorted((case.get("name").partition("@")[0], [part.tag for part in case]) for case in cases)
 
 
-@pytest.mark.parametrize("dist", [(), pytest.param(("--dist", "worksteal"), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("dist", [(), ("--dist", "worksteal")])
 def test_processes_of_xdist_find_the_same(project, dist):
     pytest.importorskip("xdist", reason="pytest-xdist runs tests in several processes")
     arguments = ("--treefactor", "arm.urdf", "damped.urdf", *engines("good", "damps", "wrong"), *GRAVITY)

@@ -7,6 +7,13 @@
  * Where CONSTANTS_TOO is defined, once more as ISA(f##_own) for lanes that have constants of their own: KERNELS sees
  *     OWN_CONSTANTS   1 there, else 0
  */
+
+/* GCC fuses one product of a b - c d with the difference: the first one in numbers, and the second one in registers of
+ * arm64, which have no such operation for the first. Lanes must round as one state does, so that none is fused there. */
+#if defined(__aarch64__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
 #undef REAL
 #undef LANES
 #undef NAME
