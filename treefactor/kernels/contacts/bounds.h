@@ -55,10 +55,10 @@ static inline int items_of(const BoxTree *tree, int leaf)
     return (int)((int64_t)tree->count * (leaf - first_leaf(tree)) >> (tree->levels - 1));
 }
 
-/* The corner of a hull that is farthest along a direction, of equals the first one. */
-static int corner_along(const Polytope *hull, const double *n)
+/* The point that is farthest along a direction, of equals the first one. Items of the tree are points, or edges, whose points
+ * are the normals of both faces. */
+static inline int farthest_in_tree(const BoxTree *tree, const double *point, const int *edge, const double *n)
 {
-    const BoxTree *tree = &hull->corner_tree;
     int waiting[MOST_WAITING] = {1}, count = 1, farthest = -1;
     double bound[MOST_WAITING] = {INFINITY}, most = -INFINITY;
     while (count) {
@@ -75,15 +75,57 @@ static int corner_along(const Polytope *hull, const double *n)
             bound[count++] = second ? high : low;
             continue;
         }
-        for (int k = items_of(tree, node); k < items_of(tree, node + 1); k++) {
-            double along = dot3(n, hull->corner + 3 * tree->item[k]);
-            if (along > most || (along == most && tree->item[k] < farthest)) {
-                most = along;
-                farthest = tree->item[k];
+        for (int k = items_of(tree, node); k < items_of(tree, node + 1); k++)
+            for (int which = 0; which < (edge ? 2 : 1); which++) {
+                int number = edge ? edge[4 * tree->item[k] + 2 + which] : tree->item[k];
+                double along = dot3(n, point + 3 * number);
+                if (along > most || (along == most && number < farthest)) {
+                    most = along;
+                    farthest = number;
+                }
             }
-        }
     }
     return farthest;
+}
+
+static int corner_along(const Polytope *hull, const double *n)
+{
+    return farthest_in_tree(&hull->corner_tree, hull->corner, 0, n);
+}
+
+static int face_along(const Polytope *hull, const double *n)
+{
+    return farthest_in_tree(&hull->edge_tree, hull->normal, hull->edge, n);
+}
+
+/* List the corners whose products with a direction are at least a bound, ascending; returns how many, or most + 1 if there
+ * are more than most. */
+static int corners_beyond(const Polytope *hull, const double *n, double bound, int most, int *corner)
+{
+    const BoxTree *tree = &hull->corner_tree;
+    int waiting[MOST_WAITING] = {1}, nodes = 1, count = 0;
+    while (nodes) {
+        int node = waiting[--nodes];
+        if (highest_in_box(tree->bounds + 6 * (node - 1), n) < bound)
+            continue;
+        if (node < first_leaf(tree)) {
+            waiting[nodes++] = 2 * node + 1;
+            waiting[nodes++] = 2 * node;
+            continue;
+        }
+        for (int k = items_of(tree, node); k < items_of(tree, node + 1); k++) {
+            int place = count, number = tree->item[k];
+            if (dot3(n, hull->corner + 3 * number) < bound)
+                continue;
+            if (count == most)
+                return most + 1;
+            for (; place > 0 && corner[place - 1] > number; place--)
+                corner[place] = corner[place - 1];
+            corner[place] = number;
+            count++;
+        }
+    }
+    return count;
 }
 
 /* The point of a cylinder or hull that is farthest along a direction, in its own frame. */
