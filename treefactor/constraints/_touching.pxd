@@ -12,7 +12,7 @@ cdef extern from "kernels/contacts/touch.h" nogil:
         const int *item
         const double *bounds
 
-    ctypedef struct CornerMap:
+    ctypedef struct DirectionMap:
         int side
         const int *range
         const int *item
@@ -32,7 +32,7 @@ cdef extern from "kernels/contacts/touch.h" nogil:
         const int *beside
         BoxTree corner_tree, edge_tree
         double cosine
-        CornerMap map
+        DirectionMap corner_map, face_map
 
     ctypedef struct Surface:
         int triangles, levels
@@ -77,4 +77,4 @@ cdef object pose_array(const Pose *pose)
 
 cdef class Collider:
     cdef ContactShape shape
-    cdef tuple kept, map
+    cdef tuple kept, maps

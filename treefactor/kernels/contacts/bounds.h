@@ -2,7 +2,7 @@
 #ifndef TREEFACTOR_CONTACT_BOUNDS_H
 #define TREEFACTOR_CONTACT_BOUNDS_H
 
-#include "corner_map.h"
+#include "direction_map.h"
 
 #define SEARCHES 6                  /* directions that are tried to part two shapes */
 #define MOST_CUTS 12                /* that are kept */
@@ -55,38 +55,6 @@ static inline int first_leaf(const BoxTree *tree)
 static inline int items_of(const BoxTree *tree, int leaf)
 {
     return (int)((int64_t)tree->count * (leaf - first_leaf(tree)) >> (tree->levels - 1));
-}
-
-/* The face whose normal is most along a direction, of equals the first one. */
-static int face_along(const Polytope *hull, const double *n)
-{
-    const BoxTree *tree = &hull->edge_tree;
-    int waiting[MOST_WAITING] = {1}, count = 1, best = -1;
-    double bound[MOST_WAITING] = {INFINITY}, most = -INFINITY;
-    while (count) {
-        int node = waiting[--count];
-        if (bound[count] < most)
-            continue;
-        if (node < first_leaf(tree)) {
-            double low = highest_in_box(tree->bounds + 6 * (2 * node - 1), n);
-            double high = highest_in_box(tree->bounds + 6 * (2 * node), n);
-            int second = high > low;
-            waiting[count] = 2 * node + !second;
-            bound[count++] = second ? low : high;
-            waiting[count] = 2 * node + second;
-            bound[count++] = second ? high : low;
-            continue;
-        }
-        for (int k = 2 * items_of(tree, node); k < 2 * items_of(tree, node + 1); k++) {
-            int face = hull->edge[4 * tree->item[k / 2] + 2 + k % 2];
-            double along = dot3(n, hull->normal + 3 * face);
-            if (along > most || (along == most && face < best)) {
-                most = along;
-                best = face;
-            }
-        }
-    }
-    return best;
 }
 
 /* List the corners whose products with a direction are at least a bound, ascending; returns how many, or most + 1 if there

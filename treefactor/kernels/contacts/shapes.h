@@ -21,11 +21,11 @@ typedef struct {
     const double *bounds;           /* (nodes, 6): least and largest coordinates */
 } BoxTree;
 
-/* Corners that may be farthest along directions; see corner_map.h. */
+/* Points that may be farthest along directions; see direction_map.h. */
 typedef struct {
     int side;
     const int *range, *item;        /* those of a cell, ascending, are items range[2 * cell] to range[2 * cell + 1] */
-} CornerMap;
+} DirectionMap;
 
 /* A convex polytope. Corners of faces are counterclockwise, seen from outside. */
 typedef struct {
@@ -42,7 +42,7 @@ typedef struct {
     const int *beside_start, *beside;       /* edges at every corner */
     BoxTree corner_tree, edge_tree; /* of an edge, the normals of both faces */
     double cosine;                  /* of half the largest angle between these */
-    CornerMap map;
+    DirectionMap corner_map, face_map;      /* of the corners and of the normals */
 } Polytope;
 
 /* Triangles, solid behind; what these are says model/_triangles.py. */

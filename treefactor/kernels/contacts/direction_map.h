@@ -1,10 +1,10 @@
-/* Which corners of a hull are farthest along a direction: a table of few candidates for every direction.
+/* Which of some points are farthest along a direction: a table of few candidates for every direction.
  *
  * Directions are cells of a cube around 0, of side * side on each of its faces. Those of a cell are sums, with coefficients that
- * are not negative, of the directions to its four vertices. A corner that is lower than another one along all four is not the
+ * are not negative, of the directions to its four vertices. A point that is lower than another one along all four is not the
  * farthest along any of them. */
-#ifndef TREEFACTOR_CONTACT_CORNER_MAP_H
-#define TREEFACTOR_CONTACT_CORNER_MAP_H
+#ifndef TREEFACTOR_CONTACT_DIRECTION_MAP_H
+#define TREEFACTOR_CONTACT_DIRECTION_MAP_H
 
 #include "shapes.h"
 
@@ -26,28 +26,39 @@ static inline int cell_of(int side, const double *n)
     return ((2 * axis + (n[axis] < 0.0)) * side + (i < side ? i : side - 1)) * side + (k < side ? k : side - 1);
 }
 
-/* The corner that is farthest along a direction, of equals the first one. */
-static inline int corner_along(const Polytope *hull, const double *n)
+/* The point that is farthest along a direction, of equals the first one. */
+static inline int farthest_of(const DirectionMap *map, const double *point, const double *n)
 {
-    const int *range = hull->map.range + 2 * cell_of(hull->map.side, n);
+    const int *range = map->range + 2 * cell_of(map->side, n);
     int farthest = -1;
     double most = -INFINITY;
     for (int k = range[0]; k < range[1]; k++) {
-        double along = dot3(n, hull->corner + 3 * hull->map.item[k]);
+        double along = dot3(n, point + 3 * map->item[k]);
         if (along > most) {
             most = along;
-            farthest = hull->map.item[k];
+            farthest = map->item[k];
         }
     }
     return farthest;
 }
 
+static inline int corner_along(const Polytope *hull, const double *n)
+{
+    return farthest_of(&hull->corner_map, hull->corner, n);
+}
+
+/* The face whose normal is most along a direction. */
+static inline int face_along(const Polytope *hull, const double *n)
+{
+    return farthest_of(&hull->face_map, hull->normal, n);
+}
+
 typedef struct {
-    const double *corner;
+    const double *point;
     double low;                     /* lower by more than this is lower */
     int side, most, count;          /* of cells along an edge of the cube; room for items, and items */
     int *range, *item;
-    double *height;                 /* (corners, TRIED) */
+    double *height;                 /* (points, TRIED) */
 } MapBuilder;
 
 /* Directions to the vertices of a cell, then to its middle; i and k number cells of a coarser or the finest table. */
@@ -61,7 +72,7 @@ static void try_directions(int face, int side, int i, int k, double (*n)[3])
     }
 }
 
-/* Keep, of the corners from candidate to stop, those that may be farthest in a cell, behind stop; then do so in its quarters. */
+/* Keep, of the points from candidate to stop, those that may be farthest in a cell, behind stop; then do so in its quarters. */
 static void map_cell(MapBuilder *to, int face, int side, int i, int k, const int *candidate, int *stop)
 {
     double n[TRIED][3];
@@ -69,7 +80,7 @@ static void map_cell(MapBuilder *to, int face, int side, int i, int k, const int
     try_directions(face, side, i, k, n);
     for (int m = 0; m < count; m++)
         for (int c = 0; c < TRIED; c++) {
-            to->height[TRIED * m + c] = dot3(n[c], to->corner + 3 * candidate[m]);
+            to->height[TRIED * m + c] = dot3(n[c], to->point + 3 * candidate[m]);
             if (to->height[TRIED * m + c] > to->height[TRIED * winner[c] + c])
                 winner[c] = m;
         }
