@@ -141,6 +141,15 @@ def test_hulls_of_many_corners_touch_where_coal_says():
     assert overlaps > 20
 
 
+def test_hulls_far_apart_have_points_within_any_margin():
+    rng = np.random.default_rng(3)
+    first, second = Mesh(0, rng.normal(size=(60, 3))), Mesh(0, rng.normal(size=(60, 3)))
+    for height in 10.0 ** np.arange(1, 10):
+        points = contact_points(first, second, None, np.column_stack([np.eye(3), [0, 0, height]]), 2 * height)
+        assert len(points.gaps) <= 1
+        assert (points.gaps < height).all()
+
+
 def most_separated(first, second, placed, rng):
     """Return the largest separation along any direction, from 1,500 ones and random moves of the 8 best."""
     n = rng.normal(size=(1500, 3))
@@ -317,6 +326,24 @@ def test_of_many_corners_those_that_span_a_face_and_the_lowest_touch_a_plane():
         assert np.ptp(points.points[:, :2], axis=0) == pytest.approx([0.2, 0.2], abs=0.01)
         ids.append(set(points.identities.tolist()))
     assert len(ids[0] & ids[1]) >= 4
+
+
+@pytest.mark.parametrize("count", [5, 30, 200, 700])
+def test_the_lowest_corners_touch_a_plane_whatever_its_direction(count):
+    rng = np.random.default_rng(count)
+    hull = Mesh(0, rng.normal(size=(count, 3)) * rng.uniform(0.01, 1.0, 3)).hull
+    shape, grid = Mesh(0, hull.corners), np.linspace(-1.0, 1.0, 17)
+    edges = np.array(np.meshgrid(grid, grid, [-1.0, 1.0])).reshape(3, -1).T  # of cells of a cube
+    directions = np.vstack([np.roll(edges, rng.integers(3), axis=1), rng.normal(size=(300, 3))])
+    for n in directions / np.linalg.norm(directions, axis=1, keepdims=True):
+        heights = shape.hull.corners @ n
+        least, many = heights.min(), np.sort(heights)[min(12, len(heights) - 1)]
+        deepest = contact_points(Plane(normal=n, point=least * n), shape, margin=many - least)
+        assert deepest.gaps.min() == pytest.approx(0.0, abs=1e-12)
+        assert deepest.identities[deepest.gaps.argmin()] == heights.argmin()
+        bound = 0.5 * np.sort(heights)[min(6, len(heights) - 1) :][:2].sum()
+        points = contact_points(Plane(normal=n, point=bound * n), shape)
+        assert points.identities.tolist() == np.flatnonzero(heights <= bound).tolist()
 
 
 def test_an_overhanging_end_touches_within_what_is_below():

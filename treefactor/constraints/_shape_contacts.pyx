@@ -328,7 +328,7 @@ cdef class ShapeContactKernel:
         self.place_all(ahead, then)
         for d in range(doubts):
             k = doubt[d]
-            number = self.touch_pair(k, ahead, 0.0, then, points)
+            number = self.touch_pair(k, ahead, 0.0 if self.slow[k] else -DEEP, then, points)
             curved = (self.shape[self.side[2 * k]].shape.radius > 0.0
                       or self.shape[self.side[2 * k + 1]].shape.radius > 0.0)
             for i in range(number):

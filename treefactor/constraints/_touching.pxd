@@ -12,6 +12,11 @@ cdef extern from "kernels/contacts/touch.h" nogil:
         const int *item
         const double *bounds
 
+    ctypedef struct DirectionMap:
+        int side
+        const int *range
+        const int *item
+
     ctypedef struct Polytope:
         int corners, faces, edges
         const double *corner
@@ -27,6 +32,7 @@ cdef extern from "kernels/contacts/touch.h" nogil:
         const int *beside
         BoxTree corner_tree, edge_tree
         double cosine
+        DirectionMap corner_map, face_map
 
     ctypedef struct Surface:
         int triangles, levels
@@ -71,4 +77,4 @@ cdef object pose_array(const Pose *pose)
 
 cdef class Collider:
     cdef ContactShape shape
-    cdef tuple kept
+    cdef tuple kept, maps

@@ -8,9 +8,14 @@ import numpy as np
 cdef extern from "kernels/contacts/touch.h" nogil:
     int touch(const ContactShape *, const Pose *, const ContactShape *, const Pose *, double margin,
               TouchPoint *) noexcept
+    int map_directions(const double *point, int points, int side, int *range, int *item, int most, int *work,
+                       double *height) noexcept
     int c_can_touch "can_touch"(int, int) noexcept
 
 cnp.import_array()
+
+cdef int MOST_SIDE = 16          # cells of tables of directions along an edge of the cube
+cdef int PER_CELL = 8            # points for every cell of a face of the cube, before there are more cells
 
 cdef TouchPoint empty_point
 POINT = np.asarray(<TouchPoint[:1]> &empty_point).dtype
@@ -60,6 +65,7 @@ cdef class Collider:
             to.side, to.edge = <const int *> side.data, <const int *> edges.data
             to.footing = <const int *> footing.data
             self.fill_trees(*trees)
+            self.maps = (fill_map(&to.corner_map, corners), fill_map(&to.face_map, normals))
         if surface:
             self.fill_surface(*surface)
 
@@ -97,6 +103,21 @@ cdef void fill_tree(BoxTree *tree, cnp.ndarray order, cnp.ndarray bounds):
     """Point to the arrays of a tree of boxes."""
     tree.count, tree.levels = len(order), len(bounds).bit_length()
     tree.item, tree.bounds = <const int *> order.data, <const double *> bounds.data
+
+
+cdef tuple fill_map(DirectionMap *to, cnp.ndarray points):
+    """Make the table of points that may be farthest along directions; return its arrays."""
+    cdef int count = len(points), side = 2, needed = 16 * count
+    while side < MOST_SIDE and PER_CELL * side * side < count:
+        side *= 2
+    cdef cnp.ndarray cells = np.empty(12 * side * side, np.intc), heights = np.empty(5 * count)
+    cdef cnp.ndarray work = np.empty((1 + side.bit_length()) * count, np.intc), items = work[:0]
+    while needed > len(items):
+        items = np.empty(needed, np.intc)
+        needed = map_directions(<const double *> points.data, count, side, <int *> cells.data,
+                                <int *> items.data, needed, <int *> work.data, <double *> heights.data)
+    to.side, to.range, to.item = side, <const int *> cells.data, <const int *> items.data
+    return cells, items
 
 
 cdef int find_points(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B,

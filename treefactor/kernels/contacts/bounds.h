@@ -2,10 +2,12 @@
 #ifndef TREEFACTOR_CONTACT_BOUNDS_H
 #define TREEFACTOR_CONTACT_BOUNDS_H
 
-#include "shapes.h"
+#include "direction_map.h"
 
 #define SEARCHES 6                  /* directions that are tried to part two shapes */
 #define MOST_CUTS 12                /* that are kept */
+#define MOST_LISTED 64              /* edges of a list */
+#define EQUAL 1e-9                  /* of the size: separations that are equal but for rounding */
 
 /* Whether balls or boxes around the shapes are apart along the line of their centres or an axis of a box. */
 static int bounds_are_apart(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B, double margin)
@@ -55,35 +57,34 @@ static inline int items_of(const BoxTree *tree, int leaf)
     return (int)((int64_t)tree->count * (leaf - first_leaf(tree)) >> (tree->levels - 1));
 }
 
-/* The corner of a hull that is farthest along a direction, of equals the first one. */
-static int corner_along(const Polytope *hull, const double *n)
+/* List the corners whose products with a direction are at least a bound, ascending; returns how many, or most + 1 if there
+ * are more than most. */
+static int corners_beyond(const Polytope *hull, const double *n, double bound, int most, int *corner)
 {
     const BoxTree *tree = &hull->corner_tree;
-    int waiting[MOST_WAITING] = {1}, count = 1, farthest = -1;
-    double bound[MOST_WAITING] = {INFINITY}, most = -INFINITY;
-    while (count) {
-        int node = waiting[--count];
-        if (bound[count] < most)
+    int waiting[MOST_WAITING] = {1}, nodes = 1, count = 0;
+    while (nodes) {
+        int node = waiting[--nodes];
+        if (highest_in_box(tree->bounds + 6 * (node - 1), n) < bound)
             continue;
         if (node < first_leaf(tree)) {
-            double low = highest_in_box(tree->bounds + 6 * (2 * node - 1), n);
-            double high = highest_in_box(tree->bounds + 6 * (2 * node), n);
-            int second = high > low;
-            waiting[count] = 2 * node + !second;
-            bound[count++] = second ? low : high;
-            waiting[count] = 2 * node + second;
-            bound[count++] = second ? high : low;
+            waiting[nodes++] = 2 * node + 1;
+            waiting[nodes++] = 2 * node;
             continue;
         }
         for (int k = items_of(tree, node); k < items_of(tree, node + 1); k++) {
-            double along = dot3(n, hull->corner + 3 * tree->item[k]);
-            if (along > most || (along == most && tree->item[k] < farthest)) {
-                most = along;
-                farthest = tree->item[k];
-            }
+            int place = count, number = tree->item[k];
+            if (dot3(n, hull->corner + 3 * number) < bound)
+                continue;
+            if (count == most)
+                return most + 1;
+            for (; place > 0 && corner[place - 1] > number; place--)
+                corner[place] = corner[place - 1];
+            corner[place] = number;
+            count++;
         }
     }
-    return farthest;
+    return count;
 }
 
 /* The point of a cylinder or hull that is farthest along a direction, in its own frame. */
@@ -171,19 +172,39 @@ static int is_box_cut(Cuts *cuts, const double *box, double cosine, double known
     return 0;
 }
 
-/* The edges of a hull that cuts leave: directions between the normals of their faces may separate by as much as known. */
+/* Edges of a hull that cuts have left; if there were more than the list holds, count is larger. */
+typedef struct {
+    int edge[MOST_LISTED], count;
+} EdgeList;
+
+static void list_edge(EdgeList *list, int edge)
+{
+    if (list->count < MOST_LISTED)
+        list->edge[list->count] = edge;
+    list->count++;
+}
+
+/* The edges of a hull, or of a list of these, that cuts leave: directions between the normals of their faces may separate by
+ * as much as known. */
 typedef struct {
     const Polytope *hull;
     Cuts *cuts;
     double known;
     int waiting[MOST_WAITING], count;       /* nodes */
-    int item, stop;                 /* of the present leaf */
+    const int *edge;
+    int item, stop;                 /* of the present leaf, or of the list */
 } EdgeWalk;
 
 static EdgeWalk walk_over(const Polytope *hull, Cuts *cuts, double known)
 {
-    EdgeWalk walk = {hull, cuts, known, {1}, 1, 0, 0};
+    EdgeWalk walk = {hull, cuts, known, {1}, 1, hull->edge_tree.item, 0, 0};
     return walk;
+}
+
+static EdgeWalk walk_over_list(const Polytope *hull, const EdgeList *list, Cuts *cuts, double known)
+{
+    EdgeWalk walk = {hull, cuts, known, {0}, 0, list->edge, 0, list->count};
+    return list->count <= MOST_LISTED ? walk : walk_over(hull, cuts, known);
 }
 
 /* The next edge, or -1. */
@@ -194,7 +215,7 @@ static int next_edge(EdgeWalk *walk)
     for (;;) {
         int node;
         while (walk->item < walk->stop) {
-            int edge = tree->item[walk->item++];
+            int edge = walk->edge[walk->item++];
             const double *one = hull->normal + 3 * hull->edge[4 * edge + 2], *other = hull->normal + 3 * hull->edge[4 * edge + 3];
             const double *normal[2] = {one, other};
             double cosine = walk->known > 0.0 ? sqrt(fmax(0.5 + 0.5 * dot3(one, other), 0.0)) : 1.0;

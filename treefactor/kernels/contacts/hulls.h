@@ -7,7 +7,7 @@
 
 #define ALIGNED 3e-3                /* angle, rad, up to which two faces count as parallel */
 #define TIE 5e-4                    /* of the size: axes of parallel faces that separate alike */
-#define EQUAL 1e-9                  /* of the size: axes that separate equally but for rounding */
+#define TRIED_CORNERS 8             /* of a face, at which other faces are tried */
 #define RIDGES 64                   /* edges of the first hull that are tried at a time */
 
 /* Axes that separate two hulls most: of the faces of each, and of a pair of edges. */
@@ -63,11 +63,12 @@ static double separation_of_face(const Polytope *hull, int face, const Polytope 
     return dot3(n, x) - hull->offset[face];
 }
 
-/* Of the faces at some corners, that which may separate most by the cuts, if by more than most; -1 if there is none. */
+/* Of the faces at some corners, that which may separate most by the cuts, if by more than most; -1 if there is none. Of many
+ * corners some are tried. */
 static int most_promising_face(const Polytope *hull, const int *corner, int corners, const Cuts *cuts, double *most)
 {
     int best = -1;
-    for (int c = 0; c < corners; c++)
+    for (int c = 0; c < corners; c += 1 + corners / TRIED_CORNERS)
         for (int k = 2 * hull->beside_start[corner[c]]; k < 2 * hull->beside_start[corner[c] + 1]; k++) {
             int face = hull->edge[4 * hull->beside[k / 2] + 2 + k % 2];
             double high = INFINITY;
@@ -114,14 +115,19 @@ static double search_faces(const Polytope *const *hulls, const Pose *const *plac
     return known;
 }
 
-/* The face of a hull that separates another one most, which is placed in its frame, among those that may separate by as much
- * as known; -INFINITY without one. A corner that was below the last face shows most often that a face separates less. */
-static double best_face(const Polytope *hull, const Polytope *other, const Pose *placed, double known, Cuts *cuts, int *best)
+/* The face of a hull that separates another one most, which is placed in its frame, if by as much as known; otherwise
+ * -INFINITY. Lists the edges that cuts leave. A corner that was below the last face shows most often
+ * that a face separates less. */
+static double best_face(const Polytope *hull, const Polytope *other, const Pose *placed, double known, Cuts *cuts,
+                        EdgeList *list, int *best)
 {
     EdgeWalk walk = walk_over(hull, cuts, known);
     const double *below = other->corner;
-    double most = -INFINITY;
-    for (int edge = next_edge(&walk); edge >= 0; edge = next_edge(&walk))
+    double most = known;
+    list->count = 0;
+    *best = hull->faces;
+    for (int edge = next_edge(&walk); edge >= 0; edge = next_edge(&walk)) {
+        list_edge(list, edge);
         for (int which = 0; which < 2; which++) {
             int face = face_with(hull, edge, which);
             const double *normal = hull->normal + 3 * face;
@@ -141,7 +147,8 @@ static double best_face(const Polytope *hull, const Polytope *other, const Pose 
                 *best = face;
             }
         }
-    return most;
+    }
+    return *best < hull->faces ? most : -INFINITY;
 }
 
 /* The same of two boxes. */
@@ -251,13 +258,14 @@ static void keep_crossing(const Ridge *a, const Ridge *b, Axes *axes)
         axes->normal[r] = n[r];
 }
 
-/* Pairs of edges that cuts leave. */
-static void best_edges_of_hulls(const Polytope *a, const Polytope *b, const Pose *placed, double known, Cuts *cuts, Axes *axes)
+/* Pairs of edges of these lists that cuts leave. */
+static void best_edges_of_hulls(const Polytope *a, const Polytope *b, const Pose *placed, double known, Cuts *cuts,
+                                const EdgeList *lists, Axes *axes)
 {
-    EdgeWalk walk = walk_over(a, cuts, known);
+    EdgeWalk walk = walk_over_list(a, lists, cuts, known);
     Ridge ridges[RIDGES];
     for (int count = RIDGES; count == RIDGES;) {
-        EdgeWalk others = walk_over(b, cuts + 1, known);
+        EdgeWalk others = walk_over_list(b, lists + 1, cuts + 1, known);
         for (count = 0; count < RIDGES; count++) {
             int edge = next_edge(&walk);
             if (edge < 0)
@@ -494,60 +502,110 @@ static void touch_edges(const Polytope *a, const Pose *A, const Polytope *b, con
     add_placed(t, A, x, axes->normal, 1.0, axes->of_edges, identity_of(0, 0, EDGES, axes->edge[0], axes->edge[1]));
 }
 
+/* How two hulls, placed in each other's frames, touch along the faces that separate them most. */
+typedef struct {
+    int reference;                  /* which hull's face is the reference */
+    int parallel;                   /* whether the other one's is parallel to it */
+    double most;                    /* separation along the reference face */
+    double rise;                    /* edges must separate by so much more */
+} Facing;
+
+static Facing facing_of(const ContactShape *const *shapes, const Pose *placed, const Axes *axes)
+{
+    const Polytope *hulls[2] = {&shapes[0]->hull, &shapes[1]->hull};
+    double size = fmin(shapes[0]->size, shapes[1]->size), normal[3], apart = axes->of_face[1] - axes->of_face[0];
+    Facing facing = {apart > 0.0, fmin(axes->of_face[0], axes->of_face[1]) > -INFINITY, 0.0, EQUAL * size};
+    if (facing.parallel) {
+        turn(placed->R, hulls[1]->normal + 3 * axes->face[1], normal);
+        facing.parallel = dot3(hulls[0]->normal + 3 * axes->face[0], normal) < -1.0 + 0.5 * ALIGNED * ALIGNED;
+    }
+    if (facing.parallel) {
+        facing.rise = TIE * size;
+        if (fabs(apart) <= facing.rise)
+            facing.reference = hulls[1]->area[axes->face[1]] > (1.0 + 1e-6) * hulls[0]->area[axes->face[0]];
+    }
+    facing.most = axes->of_face[facing.reference];
+    return facing;
+}
+
+/* The best face of the hull that has none that separates as much as the other one's, if it has one parallel to that. */
+static void find_parallel_face(const Polytope *const *hulls, const Pose *const *placed, double slack, Cuts *cuts, Axes *axes)
+{
+    int side = axes->of_face[1] > axes->of_face[0], face, corner;
+    const Polytope *hull = hulls[1 - side];
+    const double *n = hulls[side]->normal + 3 * axes->face[side];
+    double down[3] = {-n[0], -n[1], -n[2]}, against[3], w[3], level;
+    EdgeList list;
+    turn_back(placed[side]->R, down, against);
+    face = face_along(hull, against);
+    if (dot3(against, hull->normal + 3 * face) < 1.0 - ALIGNED * ALIGNED)
+        return;
+    level = separation_of_face(hull, face, hulls[side], placed[1 - side], &corner, w);
+    axes->of_face[1 - side] = best_face(hull, hulls[side], placed[1 - side], level - slack, cuts + 1 - side, &list, axes->face + 1 - side);
+}
+
+/* Find the axes that separate two hulls most, of edges only if these decide; returns 0 if the hulls are known to be apart.
+ * The slack is more than rounding errors, so that these decide about no axis. */
+static int find_axes(const ContactShape *const *shapes, const Pose *const *placed, double margin, Axes *axes)
+{
+    const Polytope *hulls[2] = {&shapes[0]->hull, &shapes[1]->hull};
+    double slack = EQUAL * (shapes[0]->size + shapes[1]->size + length3(placed[0]->p)), known, n[3];
+    Cuts cuts[2];
+    EdgeList lists[2];
+    Facing facing;
+    cuts[0].count = cuts[1].count = 0;
+    if (are_apart(shapes[0], shapes[1], placed[0], margin, cuts, n))
+        return 0;
+    for (int k = 0; k < cuts[0].count; k++)
+        add_opposite(cuts + 1, placed[0], cuts[0].way[k]);
+    known = search_faces(hulls, placed, n, margin, cuts);
+    if (known > margin)
+        return 0;
+    for (int side = 0; side < 2; side++) {
+        axes->of_face[side] = best_face(hulls[side], hulls[1 - side], placed[side], known - slack, cuts + side, lists + side, axes->face + side);
+        if (axes->of_face[side] > margin)
+            return 0;
+    }
+    if (fmin(axes->of_face[0], axes->of_face[1]) == -INFINITY)
+        find_parallel_face(hulls, placed, slack, cuts, axes);
+    facing = facing_of(shapes, placed[0], axes);
+    known = fmin(facing.most + 0.5 * facing.rise, facing.most > 0.0 ? margin : 0.0);
+    best_edges_of_hulls(hulls[0], hulls[1], placed[0], known - slack, cuts, lists, axes);
+    return 1;
+}
+
 static void touch_hulls(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B, Touching *t)
 {
-    Axes axes = {{0.0}, {0}, -INFINITY, {0.0}, {0}};
-    Pose placed = relative(A, B), back = inverse(&placed);
+    Axes axes = {{-INFINITY, -INFINITY}, {0}, -INFINITY, {0.0}, {0}};
+    Pose there = relative(A, B), back = inverse(&there);
     const ContactShape *shapes[2] = {a, b};
-    const Polytope *hulls[2] = {&a->hull, &b->hull};
-    const Pose *poses[2] = {&placed, &back};
-    Cuts cuts[2];
-    double tie = TIE * fmin(a->size, b->size), normal[2][3], n[3], known = -INFINITY, most;
-    int reference, parallel, are_boxes = a->kind == BOX && b->kind == BOX;
-    cuts[0].count = cuts[1].count = 0;
-    if (!are_boxes) {
-        if (are_apart(a, b, &placed, t->margin, cuts, n))
+    const Pose *placed[2] = {&there, &back};
+    Facing facing;
+    double slack = 0.5 * TIE * fmin(a->size, b->size);
+    int overlap;
+    if (a->kind == BOX && b->kind == BOX) {
+        for (int side = 0; side < 2; side++)
+            axes.of_face[side] = best_face_of_box(shapes[side], shapes[1 - side], placed[side], axes.face + side);
+        if (fmax(axes.of_face[0], axes.of_face[1]) > t->margin)
             return;
-        for (int k = 0; k < cuts[0].count; k++)
-            add_opposite(cuts + 1, &placed, cuts[0].way[k]);
-        known = search_faces(hulls, poses, n, t->margin, cuts);
-        if (known > t->margin)
-            return;
-        known -= 2.0 * ALIGNED * (a->size + b->size);
+        best_edges_of_boxes(a, b, &there, &axes);
+    } else if (!find_axes(shapes, placed, t->margin, &axes)) {
+        return;
     }
-    for (int side = 0; side < 2; side++) {
-        if (are_boxes)
-            axes.of_face[side] = best_face_of_box(shapes[side], shapes[1 - side], poses[side], axes.face + side);
-        else
-            axes.of_face[side] = best_face(hulls[side], hulls[1 - side], poses[side], known, cuts + side, axes.face + side);
-        if (axes.of_face[side] > t->margin)
-            return;
-    }
-    known = fmax(axes.of_face[0], axes.of_face[1]);
-    if (are_boxes)
-        best_edges_of_boxes(a, b, &placed, &axes);
-    else
-        best_edges_of_hulls(hulls[0], hulls[1], &placed, known, cuts, &axes);
     if (axes.of_edges > t->margin)
         return;
-    for (int side = 0; side < 2; side++)
-        for (int r = 0; r < 3; r++)
-            normal[side][r] = hulls[side]->normal[3 * axes.face[side] + r];
-    turn(placed.R, hulls[1]->normal + 3 * axes.face[1], normal[1]);
-    reference = axes.of_face[1] > axes.of_face[0];
-    parallel = fmin(axes.of_face[0], axes.of_face[1]) > -INFINITY &&
-               dot3(normal[0], normal[1]) < -1.0 + 0.5 * ALIGNED * ALIGNED;
-    if (parallel && fabs(axes.of_face[1] - axes.of_face[0]) <= tie)
-        reference = hulls[1]->area[axes.face[1]] > (1.0 + 1e-6) * hulls[0]->area[axes.face[0]];
-    most = axes.of_face[reference];
-    if (axes.of_edges > most + (parallel ? tie : EQUAL / TIE * tie)) {
-        touch_edges(&a->hull, A, &b->hull, &placed, &axes, t);
+    facing = facing_of(shapes, &there, &axes);
+    if (axes.of_edges > facing.most + facing.rise) {
+        touch_edges(&a->hull, A, &b->hull, &there, &axes, t);
         return;
     }
-    if (reference == 0)
-        touch_face(&a->hull, A, axes.face[0], &b->hull, &placed, 0.5 * tie, most <= 0.0, 0, t);
+    overlap = fmax(facing.most, axes.of_edges) <= 0.0;
+    if (facing.reference == 0)
+        touch_face(&a->hull, A, axes.face[0], &b->hull, &there, slack, overlap, 0, t);
     else
-        touch_face(&b->hull, B, axes.face[1], &a->hull, &back, 0.5 * tie, most <= 0.0, 1, t);
+        touch_face(&b->hull, B, axes.face[1], &a->hull, &back, slack, overlap, 1, t);
+    if (t->count == 0 && axes.of_edges > 0.0 && facing.most <= 0.0)
+        touch_edges(&a->hull, A, &b->hull, &there, &axes, t);
 }
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef TREEFACTOR_CONTACT_PLANES_H
 #define TREEFACTOR_CONTACT_PLANES_H
 
-#include "shapes.h"
+#include "bounds.h"
 
 #define UPRIGHT 0.052               /* sine of the tilt up to which a cylinder stands on its end */
 
@@ -101,34 +101,21 @@ static void touch_plane_hull(const Pose *A, const ContactShape *b, const Pose *B
 {
     LocalPlane plane = plane_in(A, B);
     const Polytope *hull = &b->hull;
-    int near = 0, lowest = 0, below = 0;
-    double least = INFINITY, opposed = INFINITY;
-    for (int k = 0; k < hull->corners; k++) {
-        double height = dot3(plane.normal, hull->corner + 3 * k);
-        near += height - plane.offset <= t->margin;
-        if (height < least) {
-            least = height;
-            lowest = k;
-        }
-    }
+    double down[3] = {-plane.normal[0], -plane.normal[1], -plane.normal[2]};
+    int corner[MOST_POINTS], lowest, below, near = corners_beyond(hull, down, -plane.offset - t->margin, MOST_POINTS, corner);
     if (near <= MOST_POINTS) {
-        for (int k = 0; near && k < hull->corners; k++)
-            add_above(t, B, &plane, hull->corner + 3 * k, k);
+        for (int k = 0; k < near; k++)
+            add_above(t, B, &plane, hull->corner + 3 * corner[k], corner[k]);
         return;
     }
-    for (int f = 0; f < hull->faces; f++) {
-        double x = dot3(plane.normal, hull->normal + 3 * f);
-        if (x < opposed) {
-            opposed = x;
-            below = f;
-        }
-    }
+    lowest = corner_along(hull, down);
+    below = face_along(hull, down);
     for (int k = 0; k < 4; k++) {
-        int corner = hull->footing[4 * below + k];
-        if (corner == lowest)
+        int footing = hull->footing[4 * below + k];
+        if (footing == lowest)
             lowest = -1;
-        if (k == 0 || corner != hull->footing[4 * below + k - 1])
-            add_above(t, B, &plane, hull->corner + 3 * corner, corner);
+        if (k == 0 || footing != hull->footing[4 * below + k - 1])
+            add_above(t, B, &plane, hull->corner + 3 * footing, footing);
     }
     if (lowest >= 0)
         add_above(t, B, &plane, hull->corner + 3 * lowest, lowest);

@@ -21,6 +21,12 @@ typedef struct {
     const double *bounds;           /* (nodes, 6): least and largest coordinates */
 } BoxTree;
 
+/* Points that may be farthest along directions; see direction_map.h. */
+typedef struct {
+    int side;
+    const int *range, *item;        /* those of a cell, ascending, are items range[2 * cell] to range[2 * cell + 1] */
+} DirectionMap;
+
 /* A convex polytope. Corners of faces are counterclockwise, seen from outside. */
 typedef struct {
     int corners, faces, edges;
@@ -36,6 +42,7 @@ typedef struct {
     const int *beside_start, *beside;       /* edges at every corner */
     BoxTree corner_tree, edge_tree; /* of an edge, the normals of both faces */
     double cosine;                  /* of half the largest angle between these */
+    DirectionMap corner_map, face_map;      /* of the corners and of the normals */
 } Polytope;
 
 /* Triangles, solid behind; what these are says model/_triangles.py. */

@@ -16,6 +16,20 @@ int can_touch(int first, int second)
     return low == PLANE ? high != PLANE : high <= HULL;
 }
 
+int map_directions(const double *point, int points, int side, int *range, int *item, int most, int *work, double *height)
+{
+    double largest = 0.0;
+    MapBuilder to;
+    for (int r = 0; r < 3 * points; r++)
+        largest = fmax(largest, fabs(point[r]));
+    to = (MapBuilder){point, LOWER * largest, side, most, 0, range, item, height};
+    for (int k = 0; k < points; k++)
+        work[k] = k;
+    for (int face = 0; face < 6; face++)
+        map_cell(&to, face, 1, 0, 0, work, work + points);
+    return to.count;
+}
+
 int touch(const ContactShape *a, const Pose *A, const ContactShape *b, const Pose *B, double margin, TouchPoint *points)
 {
     Touching t = {points, 0, margin, 1.0};
