@@ -50,28 +50,37 @@ def test_files_with_one_blemish_have_a_fault_only_if_a_part_cannot_exist(blemish
     assert all(blemish.refusal + blemish.impossible in str(one) and not one.expected for one in faults)
 
 
-WRIST = """<link name="hand"/><link name="tip"/><joint name="wrist" type="continuous"><parent link="lower"/>
-<child link="hand"/></joint><joint name="grip" type="{}"><parent link="hand"/><child link="tip"/>{}</joint>
-</robot>"""
+WRIST = """<link name="hand"/><link name="tip">{}</link><joint name="wrist" type="continuous">
+<parent link="lower"/><child link="hand"/></joint>
+<joint name="grip" type="{}"><parent link="hand"/><child link="tip"/>{}</joint></robot>"""
 
 
 @pytest.mark.parametrize(
-    ("kind", "mimic", "named"),
+    ("kind", "follows", "mimic", "named"),
     [
-        ("fixed", "", ["wrist"]),
-        ("continuous", "", ["wrist", "grip"]),
-        ("continuous", '<mimic joint="elbow"/>', ["wrist"]),
+        ("fixed", "", False, ["wrist"]),
+        ("continuous", "", False, ["wrist", "grip"]),
+        ("continuous", '<mimic joint="elbow"/>', True, ["wrist"]),
+        ("continuous", '<mimic joint="elbow"/>', False, ["wrist", "grip"]),
     ],
 )
-def test_joints_that_move_no_mass_are_named(kind, mimic, named, tmp_path):
+def test_joints_that_move_no_mass_are_named(kind, follows, mimic, named, tmp_path):
     path = tmp_path / "arm.urdf"
-    path.write_text(ARM.replace("</robot>", WRIST.format(kind, mimic)), encoding="utf-8")
-    faults = faults_of(Robot("arm", path, mimic=bool(mimic)))
+    path.write_text(ARM.replace("</robot>", WRIST.format("", kind, follows)), encoding="utf-8")
+    faults = faults_of(Robot("arm", path, mimic=mimic))
     assert [(one.joint, one.word, one.line > 20) for one in faults] == [(n, IMPOSSIBLE, True) for n in named]
     assert "moves no mass" in str(faults[0])
-    model = tf.Model.from_urdf(path, mimic=bool(mimic))
+    model = tf.Model.from_urdf(path, mimic=mimic)
     with pytest.raises(tf.NotPositiveDefiniteError, match="moves no mass"):
         tf.forward_dynamics(model, tf.neutral(model), *np.zeros((2, model.nv)))
+
+
+@pytest.mark.parametrize("kind", ["fixed", "continuous"])
+def test_a_joint_whose_link_has_no_mass_may_move_that_of_others(kind, tmp_path):
+    path = tmp_path / "arm.urdf"
+    heavy = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    path.write_text(ARM.replace("</robot>", WRIST.format(heavy, kind, "")), encoding="utf-8")
+    assert faults_of(Robot("arm", path)) == ()
 
 
 @pytest.mark.parametrize(

@@ -167,6 +167,7 @@ def test_the_header_describes_the_entries_of_q_and_v(tmp_path):
         tf.Joint("wheel", "continuous", 0, **hinge),
         tf.Joint("arm", "revolute", 0, **hinge),
         tf.Joint("tip */", "revolute", 2, **hinge, mimic=tf.Mimic(2, -2.0, 0.5)),
+        tf.Joint("cap", "revolute", 1, **hinge, mimic=tf.Mimic(1)),
     ]
     program = tf.generate(tf.Model(joints), "crba")
     file = tmp_path / "program.npz"
@@ -180,6 +181,7 @@ def test_the_header_describes_the_entries_of_q_and_v(tmp_path):
         )
         assert " *   q[7:9]  v[6]    wheel, continuous: cos, sin of the angle; rate of the angle\n" in text
         assert " *   q[9]    v[7]    tip __, revolute: follows arm: -2 q + 0.5\n" in text
+        assert " *   q[7:9]  v[6]    cap, revolute: follows wheel: 1 q + 0\n" in text
 
 
 def test_hostile_names_of_joints_stay_out_of_the_code(tmp_path):

@@ -95,6 +95,11 @@ def test_impossible_limits_are_refused_by_the_name_of_the_joint(limits, reason):
         assert model.with_parameters(model.parameters).faults() == {"j": reason}
 
 
+def test_limits_that_leave_no_room_are_possible():
+    joint = hinge(lower=1, upper=1, effort_limit=0, velocity_limit=0)
+    assert tf.Model([joint]).faults() == {}
+
+
 def test_limits_of_forces_and_velocities_go_along():
     follower = hinge("follower", mimic=tf.Mimic(0), effort_limit=9)
     ball = tf.Joint("ball", "spherical", effort_limit=[1, 2, 3], velocity_limit=4, inertia=ROD)

@@ -186,7 +186,7 @@ def exciting_motion(
     lower, upper : float or array_like, shape (nv,), optional
         Limits of the positions, rad or m; by default those of the model, of continuous joints -pi and pi.
     velocity_limits, acceleration_limits : float or array_like, shape (nv,)
-        Largest sizes, per s and per s^2; those of velocities by default `Model.velocity_limit`. All limits
+        Largest sizes, per s and per s^2; those of velocities by default ``model.velocity_limit``. All limits
         hold at every time, not only at samples.
     seed : int
         Of the random first motions; equal seeds give equal motions.
