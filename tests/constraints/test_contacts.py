@@ -74,6 +74,15 @@ def velocity_of(body, point, q, v):
     return (jacobian(MIXED, q, body, p=R.T @ (point - p)) @ v)[:3]
 
 
+def test_rows_do_not_depend_on_other_contacts():
+    found, at = random_contacts(3), BodyMotions(MIXED, *arguments(MIXED, 3)[:2])
+    together = Contacts(MIXED, found).near(at)
+    for k, contact in enumerate(found):
+        alone, own = Contacts(MIXED, [contact]).near(at), slice(*together.start[k : k + 2])
+        np.testing.assert_array_equal(together.data[:, own], alone.data)
+        np.testing.assert_array_equal(together.errors[own], alone.errors)
+
+
 def test_gaps_of_spheres_and_planes():
     pair = tf.Model([tf.Joint(name, "translation", inertia=tf.Inertia(1.0)) for name in "ab"])
     contacts = [

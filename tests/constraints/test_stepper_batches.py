@@ -123,6 +123,44 @@ def test_compiled_steps_of_shapes_whose_points_come_and_go(friction, correction,
     np.testing.assert_array_equal(again[0], again[2])
 
 
+def spider(friction):
+    """Return the stepper of a trunk with four limbs, one tree whose limbs touch each other, and a state."""
+    inertia = tf.Inertia(0.3, tensor=np.diag([1e-3, 2e-3, 2.5e-3]))
+    joints, shapes = [tf.Joint("trunk", "freeflyer", inertia=inertia)], [Box(0, [0.3, 0.2, 0.1])]
+    hinge = {"kind": "revolute", "inertia": inertia, "armature": 0.01, "lower": -1.0, "upper": 1.5}
+    for k, (x, y) in enumerate([(0.1, 0.1), (0.1, -0.1), (-0.1, 0.1), (-0.1, -0.1)]):
+        joints.append(tf.Joint(f"hip {k}", parent=0, p=[x, y, 0.0], axis=[0, 1, 0], **hinge))
+        joints.append(tf.Joint(f"knee {k}", parent=2 * k + 1, p=[0, 0, -0.15], axis=[0, 1, 0], **hinge))
+        shapes += [Capsule(2 * k + 1, 0.02, 0.1, p=[0, 0, -0.07]), Box(2 * k + 2, [0.04, 0.04, 0.15])]
+    contacts = [Contact(shape, mu=0.6) for shape in shapes]
+    contacts += [Contact(shapes[i], shapes[j], mu=0.3) for i, j in [(2, 6), (4, 8), (2, 8), (2, 5), (1, 6)]]
+    stepper = Stepper(tf.Model(joints), contacts, h=3e-3, friction=friction, correction="split")
+    q = np.r_[0, 0, 0.28, 0, 0.1, 0, np.sqrt(0.99), np.tile([0.3, -0.4], 4)]
+    return stepper, q, np.random.default_rng(4).normal(size=14)
+
+
+@pytest.mark.parametrize("friction", ["pyramid", "box"])
+def test_one_solver_is_fitted_to_all_contacts_of_a_tree(friction, compiled_steps):
+    stepper, q, v = spider(friction)
+    other = copy.copy(stepper)
+    tau = np.sin(np.add.outer(0.1 * np.arange(200), np.arange(14))) * np.r_[np.zeros(6), np.full(8, 8.0)]
+    expected = stepper.run(q, v, 200, tau)
+    assert equal(other.run(q, v, 200, tau, keep_steps=False), expected)
+    assert sum(compiled_steps) == 200
+    np.testing.assert_array_equal(other._pressed, stepper._pressed)
+    high = np.r_[0, 0, 2.0, q[3:]]
+    stepper.step(high, v)
+    other.run(high, v, 1, keep_steps=False)
+    assert not stepper._pressed.any()
+    assert not other._pressed.any()
+    rows = [len(step.solution.gamma) for step in expected.steps]
+    assert np.count_nonzero(np.diff(rows)) > 30
+    assert max(rows) > 2 * min(rows)
+    assert any(step.impulse[9:].any() for step in expected.steps), "no limbs touch each other"
+    assert all(step.solution.residual() <= 1e-9 for step in expected.steps)
+    assert all(step.solution.complementarity() <= 1e-9 for step in expected.steps)
+
+
 @pytest.mark.parametrize("friction", ["pyramid", "box"])
 @pytest.mark.parametrize("keep_steps", [True, False])
 def test_a_batch_has_the_bits_of_single_worlds(friction, keep_steps):
