@@ -9,8 +9,9 @@ C_t is the mean rate of prescribed motions over the step, so that drives are whe
 A gap that is open may close within the step, K = 1 there. Friction is the convex relaxation of Anitescu and
 Tasora (2010) with a polyhedral cone: the rows of a normal n and tangents t_j are n + mu t_j. It
 lifts what slides at the velocity v by h mu v, and what begins to slide at once hops with mu v. Or it is a
-box: rows n, and rows t_j and -t_j with impulses up to mu times the normal one of the step before. That
-lifts nothing, but lags by a step: what lands slides for one, and is held too firmly in the next.
+box: rows n, and, unless the normal impulse of the step before was zero, rows t_j and -t_j with impulses up to
+mu times that. It lifts nothing, but lags by a step: what lands slides for one, and is held too firmly in the
+next.
 """
 
 from __future__ import annotations
