@@ -1,5 +1,6 @@
 """Declarations of the contacts of shapes; see _shape_contacts.pyx."""
 
+cimport cython
 from libc.stdint cimport int64_t
 
 from ..dynamics._recursions cimport BodyMotion
@@ -39,6 +40,8 @@ ctypedef struct NearPoints:      # of all pairs, ascending; those of a state are
     CarriedPoint *point          # at most MOST_POINTS of every pair
     Py_ssize_t count             # -1 before they are found
 
+
+@cython.final
 cdef class ShapeContactKernel:
     cdef ContactKernel rows
     cdef Py_ssize_t count        # of pairs

@@ -1,5 +1,6 @@
 """Find the near contacts of shapes in one state: their points, and the rows of these."""
 
+cimport cython
 cimport numpy as cnp
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
@@ -112,6 +113,7 @@ cdef void turn_to(const Pose *to, const Pose *of, double *x) noexcept nogil:
         x[r] = to.R[3 * r] * own[0] + to.R[3 * r + 1] * own[1] + to.R[3 * r + 2] * own[2]
 
 
+@cython.final
 cdef class ShapeContactKernel:
     """Pairs of shapes of one model; assumes contiguous arrays of the right sizes.
 
@@ -403,6 +405,10 @@ cdef class ShapeContactKernel:
                 if more[i].pair == k and s < MOST_POINTS:
                     found[s] = more[i].at
                     s += 1
+            if s == 0:
+                for i in range(MOST_POINTS):
+                    identity[at + i] = FREE
+                continue
             assign_slots(found, s, before + at, identity + at, holds)
             for s in range(MOST_POINTS):
                 if holds[s] < 0:

@@ -4,7 +4,7 @@
 
 #include "direction_map.h"
 
-#define SEARCHES 6                  /* directions that are tried to part two shapes */
+#define SEARCHES 4                  /* directions that are tried to part two shapes */
 #define MOST_CUTS 12                /* that are kept */
 #define MOST_LISTED 64              /* edges of a list */
 #define EQUAL 1e-9                  /* of the size: separations that are equal but for rounding */

@@ -84,7 +84,7 @@ static int most_promising_face(const Polytope *hull, const int *corner, int corn
     return best;
 }
 
-/* Go from the corners that are farthest along a direction, out of the first hull, to faces beside these that may separate
+/* Go from the corners that are farthest along a direction, out of the first hull, to a few faces beside these that may separate
  * more, and add their cuts; returns the largest separation. Each hull is placed in the frame of the other one. */
 static double search_faces(const Polytope *const *hulls, const Pose *const *placed, const double *n, double margin, Cuts *cuts)
 {
@@ -96,7 +96,7 @@ static double search_faces(const Polytope *const *hulls, const Pose *const *plac
     turn_back(placed[0]->R, w, back);
     first[0] = corner_along(hulls[0], n);
     first[1] = corner_along(hulls[1], back);
-    for (int search = 0; search < MOST_CUTS && known <= margin; search++) {
+    for (int search = 0; search < SEARCHES && known <= margin; search++) {
         double most = known;
         int face = most_promising_face(hulls[0], corner[0], corners[0], cuts, &most);
         int other = most_promising_face(hulls[1], corner[1], corners[1], cuts + 1, &most), side = other >= 0;
