@@ -219,6 +219,17 @@ def test_command(command, workplace, monkeypatch):
     execute(command)
 
 
+def test_no_variable_of_a_page_is_called_found():
+    places = [
+        page.relative_to(DOCS).as_posix()
+        for page in PAGES
+        for _, code in cells_of(page)
+        for node in (ast.walk(ast.parse(code)) if "found" in code else ())
+        if "found" in (getattr(node, field, None) for field in ("id", "attr", "arg"))
+    ]
+    assert not places, f"name these after what they hold: {places}"
+
+
 def not_run(text):
     """Yield blocks of Python in a page that neither the build nor `test_page` runs."""
     for _, kind, body in FENCE.findall(text):
