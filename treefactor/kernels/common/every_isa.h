@@ -2,9 +2,10 @@
  * Each time TEXT sees
  *     REGISTER   bytes of a register     ISA(f)   f for this instruction set     ISA_NAME
  */
+#include "compiled.h"
 #include "simd.h"
 
-#if !defined(ONLY) || ONLY == 16
+#if COMPILED(16)
 #define REGISTER 16
 #define ISA(f) f##_baseline
 #define ISA_NAME "baseline"
@@ -15,7 +16,7 @@
 #endif
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#if !defined(ONLY) || ONLY == 32
+#if COMPILED(32)
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
 #else
@@ -36,7 +37,7 @@
 #endif
 #endif
 
-#if !defined(ONLY) || ONLY == 64
+#if COMPILED(64)
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma"))), apply_to = function)
 #else
