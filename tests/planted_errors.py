@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -133,6 +134,11 @@ def build() -> bool:
     return run("setup.py", "--quiet", "build_ext", "--inplace")
 
 
+def passes(folders: Iterable[str]) -> bool:
+    """Return whether no test of some folders fails."""
+    return run("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *folders, timeout=SECONDS)
+
+
 def survives(error: Error, kernels: dict[str, list[str]]) -> bool:
     """Plant an error, return whether it compiles and no test notices it, and take it back."""
     path = Path(error.path)
@@ -145,8 +151,7 @@ def survives(error: Error, kernels: dict[str, list[str]]) -> bool:
         shutil.copy2(one, kept / one)
     path.write_text(error.planted(path.read_text(encoding="utf-8")), encoding="utf-8")
     try:
-        pytest = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests_of(error.path, kernels))
-        return (path.suffix == ".py" or build()) and run(*pytest, timeout=SECONDS)
+        return (path.suffix == ".py" or build()) and passes(tests_of(error.path, kernels))
     finally:
         for one in changed:
             os.replace(kept / one, one)  # with the times of before: nothing is compiled anew
@@ -175,18 +180,24 @@ def main() -> None:
         if known and not of_cython and not of_all:
             languages[LANGUAGES[path.suffix]] += errors(path)
     draw = random.Random(chosen.seed)
-    drawn = [draw.sample(known, min(len(known), chosen.count // 3)) for known in languages.values()]
+    drawn = [
+        error
+        for known in languages.values()
+        for error in draw.sample(known, min(len(known), chosen.count // 3))
+    ]
     if not build():
         sys.exit(Path("last.txt").read_text()[-2000:])
-    alive, tried = [], sum(map(len, drawn))
-    for error in (error for known in drawn for error in known):
-        start = time.monotonic()
-        source = Path(error.path).read_text(encoding="utf-8")
-        if survives(error, kernels):
-            alive.append(error)
-        state = "survives" if alive and alive[-1] is error else "killed"
-        print(f"{state}, {time.monotonic() - start:.0f} s, {error.show(source)}", flush=True)
-    print(f"{tried - len(alive)} of {tried} errors are noticed")
+    for folders in sorted({tuple(tests_of(error.path, kernels)) for error in drawn}):
+        if not passes(folders):
+            sys.exit(f"{' '.join(folders)} without an error:\n{Path('last.txt').read_text()[-2000:]}")
+    noticed = 0
+    for error in drawn:
+        start, source = time.monotonic(), Path(error.path).read_text(encoding="utf-8")
+        alive = survives(error, kernels)
+        noticed += not alive
+        outcome = "survives" if alive else "killed"
+        print(f"{outcome}, {time.monotonic() - start:.0f} s, {error.show(source)}", flush=True)
+    print(f"{noticed} of {len(drawn)} errors are noticed")
 
 
 if __name__ == "__main__":
