@@ -7,6 +7,7 @@ UV     := $(BIN)/uv pip install --quiet --python $(BIN)/python
 TOOLS  := $(VENV)/.tools
 ENGINES := $(VENV)/.engines
 BUILT  := $(VENV)/.built
+NATIVE := $(VENV)/.native
 READY  := $(VENV)/.ready
 SOURCES := setup.py pyproject.toml $(shell find treefactor -name '*.p[yx][xd]' -o -path '*/kernels/*.[ch]')
 PYBULLET := $(VENV)-pybullet
@@ -21,11 +22,11 @@ PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 # tests start many processes, each of which would compile every module that it imports
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo pybullet test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint compilers arm64 generate bench compare history dashboard docs check-pages measure clean
+.PHONY: demo pybullet test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint compilers arm64 mutants generate bench compare history dashboard docs check-pages measure clean
 
-# engines are unpacked while the kernels are compiled
+# engines are unpacked while the kernels are compiled, for this processor only unless they are built
 demo: $(TOOLS)
-	+@$(MAKE) --no-print-directory --jobs=2 $(ENGINES) $(BUILT)
+	+@$(MAKE) --no-print-directory --jobs=2 $(ENGINES) $(if $(wildcard $(BUILT)),$(BUILT),$(NATIVE))
 	$(BIN)/treefactor check
 
 # Build PyBullet from its source package, for versions of Python that it has no wheels for, in an environment of its
@@ -145,9 +146,10 @@ compilers: $(READY)
 	done
 INCLUDED := import numpy, sysconfig; print(numpy.get_include(), sysconfig.get_path("include"), sep=":")
 
-# Build the package for arm64, and run tests of the wheel and of generated C under emulation: most of an hour. Needs
-# Debian's packages mmdebstrap, qemu-user and gcc-aarch64-linux-gnu.
-ARM_TESTS ?= tests/tree tests/linalg tests/dynamics tests/codegen/test_native.py
+# Build the package for arm64 (3 minutes of one core), and test under emulation that batches have the bits of single
+# calls (3 more). ARM_TESTS="tests/tree tests/dynamics" runs others, and takes most of an hour. Needs Debian's packages
+# mmdebstrap, qemu-user and gcc-aarch64-linux-gnu.
+ARM_TESTS ?= tests/quantities/test_declared_calls.py::test_a_batch_is_its_elements
 arm64: $(ARM)/python
 	cd $(ARM) && ./python -m pytest -q -p no:cacheprovider -m 'not slow' $(addprefix ../,$(ARM_TESTS))
 
@@ -156,6 +158,14 @@ $(ARM)/python: $(READY)
 	mmdebstrap --quiet --variant=extract --architectures=arm64 --include=base-files,python3,libpython3-dev,libstdc++6 \
 	  stable $(ARM)/root 'deb http://deb.debian.org/debian stable main'
 	$(BIN)/python tests/arm64.py $(ARM)
+
+# Plant ERRORS errors by rule in Python, Cython and C within WITHIN, and list those that no test notices: some minutes
+# each. SEED draws others.
+ERRORS ?= 150
+SEED ?= 0
+WITHIN ?= treefactor
+mutants: $(READY)
+	$(BIN)/python tests/planted_errors.py --count $(ERRORS) --seed $(SEED) --within $(WITHIN)
 
 # Write types, of JAX and PyTorch, too, public names and the API page from the declarations in treefactor/quantities.
 generate: $(READY)
@@ -232,6 +242,10 @@ $(BUILT): $(TOOLS) $(SOURCES)
 	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
+$(NATIVE): $(TOOLS) $(SOURCES)
+	TREEFACTOR_NATIVE=1 $(PIP) --no-deps --no-build-isolation --editable .
+	touch $@
+
 $(READY): $(ENGINES) $(BUILT) requirements/dev.txt
 	$(call install,-r requirements/dev.txt)
 	touch $@
@@ -244,5 +258,5 @@ define copy_sources
 endef
 
 clean:
-	rm -rf $(VENV) .venv-* $(ARM) .sanitized* $(COVERED) $(NEWEST) .builds .fuzz build dist *.egg-info docs/api/generated
+	rm -rf $(VENV) .venv-* $(ARM) .sanitized* $(COVERED) $(NEWEST) .builds .fuzz .mutants build dist *.egg-info docs/api/generated
 	find treefactor -name '*.so' -delete -o -name '_*.c' -delete

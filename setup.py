@@ -40,6 +40,12 @@ KERNELS = {
     "_constrained_function": [f"{FOLDER}/constraints/bordered.c"],
     "_routine": [f"{FOLDER}/interpreter/interp.c"],
 }  # further sources of modules; every .pyx file is a module
+REGISTERS = {  # bytes of a register: instruction set, macros of a compiler that knows it
+    64: ("avx512", ("__AVX512F__", "__AVX512DQ__", "__AVX512VL__", "__AVX512BW__")),
+    32: ("avx2", ("__AVX2__", "__FMA__")),
+    16: ("baseline", ()),
+}
+ONLY = Path(FOLDER, "common/only.h")  # written: defines ONLY in a build for one processor
 RANDOM = {  # modules that draw random numbers by the C functions of NumPy
     "_configurations": {
         "libraries": ["npyrandom", "npymath"],
@@ -55,6 +61,7 @@ ARRAYS_FILE = "treefactor/tree/_pattern.c"  # of a module that uses arrays: name
 
 DEBUG = os.environ.get("TREEFACTOR_DEBUG") == "1"  # bounds and None checks on, no optimization
 COVERAGE = os.environ.get("TREEFACTOR_COVERAGE") == "1"  # every line reports to the tracer of coverage
+NATIVE = os.environ.get("TREEFACTOR_NATIVE") == "1"  # kernels for this processor only: half the time
 TIMES = os.environ.get("TREEFACTOR_BUILD_TIMES") == "1"  # one file after the other, and how long each took
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 WORKERS = 1 if TIMES else CORES
@@ -120,6 +127,10 @@ class BuildKernels(build_ext):
             flags = [flag for flag in known if flag != EXACT or not kernels(extension)]
             own = OWN_FLAGS.get(extension.name.rpartition(".")[2], [])
             extension.extra_compile_args = flags + [flag for flag in own if self.knows(flag)]
+        if NATIVE:
+            self.leave_out_other_processors()
+        else:
+            write_if_new(ONLY, "")
         self.extensions.sort(key=work, reverse=True)
         self.seconds = {}
         workers = self.parallel or WORKERS
@@ -150,16 +161,34 @@ class BuildKernels(build_ext):
         for name, seconds in [*rows, ("all", sum(self.seconds.values()) + self.cython_seconds)]:
             print(f"{seconds:7.1f} s  {name}")
 
-    def knows(self, flag: str) -> bool:
-        """Return whether an empty file compiles with a flag."""
+    def leave_out_other_processors(self):
+        """Compile the kernels of the best instruction set of this processor only."""
+        known = (
+            register for register, (_, macros) in REGISTERS.items() if self.knows("-march=native", macros)
+        )
+        register = next(known, 16)
+        others = {f"/{name}.c" for size, (name, _) in REGISTERS.items() if size != register}
+        for extension in self.extensions:
+            extension.sources = [one for one in extension.sources if not one.endswith(tuple(others))]
+        write_if_new(ONLY, f"#define ONLY {register}\n")
+
+    def knows(self, flag: str, macros: tuple[str, ...] = ()) -> bool:
+        """Return whether a file compiles with a flag, which defines these macros."""
         source = Path(self.build_temp, "empty.c")
         source.parent.mkdir(parents=True, exist_ok=True)
-        source.write_text("extern int nothing;\n")
+        tests = "".join(f"#ifndef {macro}\n#error {macro}\n#endif\n" for macro in macros)
+        source.write_text(tests + "extern int nothing;\n")
         try:
             self.compiler.compile([str(source)], self.build_temp, extra_postargs=["-Werror", flag])
         except CompileError:
             return False
         return True
+
+
+def write_if_new(path: Path, text: str) -> None:
+    """Write a file unless it has that text: modules that include a newer file are compiled anew."""
+    if not path.is_file() or path.read_text() != text:
+        path.write_text(text)
 
 
 def kernels(extension: Extension) -> list[str]:

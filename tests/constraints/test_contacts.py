@@ -75,9 +75,9 @@ def velocity_of(body, point, q, v):
 
 
 def test_rows_do_not_depend_on_other_contacts():
-    found, at = random_contacts(3), BodyMotions(MIXED, *arguments(MIXED, 3)[:2])
-    together = Contacts(MIXED, found).near(at)
-    for k, contact in enumerate(found):
+    contacts, at = random_contacts(3), BodyMotions(MIXED, *arguments(MIXED, 3)[:2])
+    together = Contacts(MIXED, contacts).near(at)
+    for k, contact in enumerate(contacts):
         alone, own = Contacts(MIXED, [contact]).near(at), slice(*together.start[k : k + 2])
         np.testing.assert_array_equal(together.data[:, own], alone.data)
         np.testing.assert_array_equal(together.errors[own], alone.errors)

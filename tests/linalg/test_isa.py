@@ -1,6 +1,7 @@
 """Test that the kernels of every instruction set are correct, and how one is chosen and shown."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,15 @@ from treefactor.tree._pattern import INSTRUCTION_SETS, USED, VARIABLE
 TESTS = Path(__file__).parents[1]
 KERNELS = "isa and not slow"  # markers of the tests of factors that the fast suite repeats
 EVERYTHING = "(isa or isa_all) and not slow"
+NAMES = """#include <stdio.h>
+#include "choose.h"
+int main(void)
+{
+    const char *name[3];
+    int count = supported_isas(name);
+    for (int k = 0; k < count; k++) puts(name[k]);
+}
+"""
 others = pytest.mark.parametrize("isa", [isa for isa in INSTRUCTION_SETS if isa != USED])
 
 
@@ -49,6 +59,19 @@ def test_the_checks_of_factors_pass(isa):
 def test_the_best_one_is_the_last():
     assert INSTRUCTION_SETS[0] == "baseline"
     assert set(INSTRUCTION_SETS) <= {"baseline", "avx2", "avx512"}
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+@pytest.mark.parametrize(("register", "isa"), [(16, "baseline"), (32, "avx2"), (64, "avx512"), (None, None)])
+def test_a_build_for_one_processor_has_one_instruction_set(tmp_path, register, isa):
+    (tmp_path / "names.c").write_text(NAMES)
+    only = () if register is None else (f"-DONLY={register}",)
+    folder = TESTS.parent / "treefactor/kernels/common"
+    for name in ("choose.h", "compiled.h"):  # without only.h, which a build may have left there
+        shutil.copy(folder / name, tmp_path)
+    subprocess.run(["cc", *only, "names.c", "-o", "names"], cwd=tmp_path, check=True)
+    known = subprocess.run([tmp_path / "names"], capture_output=True, text=True, check=True).stdout.split()
+    assert known == [one for one in INSTRUCTION_SETS if isa in (None, one)]
 
 
 @pytest.mark.parametrize("isa", ["sse9", "AVX2", "baseline ", "0"])

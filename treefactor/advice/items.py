@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..kinematics.fused import JACOBIANS, MOTIONS
-from ..quantities.declaration import NEEDED
 from .dependence import Dependence
 from .flow import OUTSIDE, RANDOM, Call, Definition, Flow, Loop, Place, reads_data
 from .known import ATTRIBUTES, KNOWN, Known
@@ -210,8 +209,7 @@ def _vectors(call: Call, given: int) -> int:
     if call.name.rpartition(".")[2] in PASSES:
         return given
     required = [one for one in quantity.inputs if one.name in quantity.arguments]
-    takes_frame = any(one.kind == "frame" and one.default is NEEDED for one in quantity.options)
-    return min(given, len(required)) if takes_frame or given > len(required) else given
+    return min(given, len(required))
 
 
 def same_state(dependence: Dependence, one: Item, other: Item) -> bool:

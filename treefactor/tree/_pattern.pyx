@@ -29,6 +29,8 @@ CACHED = 2**19                   # bytes of rows that stay in a second-level cac
 VARIABLE = "TREEFACTOR_ISA"      # environment variable that forces one instruction set
 
 INSTRUCTION_SETS = tuple(supported[i].decode() for i in range(count))
+if not INSTRUCTION_SETS:
+    raise TreefactorError("the kernels were compiled for another processor: build treefactor on this one")
 FORCED = os.environ.get(VARIABLE) or None
 if FORCED is not None and FORCED not in INSTRUCTION_SETS:
     raise TreefactorError(

@@ -5,12 +5,13 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "compiled.h"
 #include "simd.h"
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 #endif
 
-#if !defined(ONLY) || ONLY == 16
+#if COMPILED(16)
 #define REGISTER 16
 #define ISA(f) f##_baseline
 #define ISA_NAME "baseline"
@@ -23,7 +24,7 @@
 #endif
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#if !defined(ONLY) || ONLY == 32
+#if COMPILED(32)
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
 #else
@@ -46,7 +47,7 @@
 #endif
 #endif
 
-#if !defined(ONLY) || ONLY == 64
+#if COMPILED(64)
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma"))), apply_to = function)
 #else
