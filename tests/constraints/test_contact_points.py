@@ -357,7 +357,7 @@ def test_the_lowest_corners_touch_a_plane_whatever_its_direction(count):
 @pytest.mark.parametrize("tilt", [-1e-4, 1e-4])
 def test_of_parallel_faces_the_larger_one_is_the_reference(tilt):
     corners = np.stack(np.meshgrid(*([-0.1, 0.1],) * 3), axis=-1).reshape(-1, 3)
-    large, small = Mesh(0, corners * [3, 3, 1] + [0.25, 0, -0.1]), Mesh(0, [*corners, 0, 0, 0.1])
+    large, small = Mesh(0, corners * [3, 3, 1] + [0.25, 0, -0.1]), Mesh(0, corners + np.array([0, 0, 0.1]))
     R = Rotation.from_rotvec([0, tilt, 0]).as_matrix()  # the small one separates more if it is turned back
     for pair, sign in (((large, small), 1), ((small, large), -1)):
         placed = {large: GROUND, small: np.column_stack([R, [0, 0, 1e-3]])}
