@@ -334,6 +334,8 @@ def test_of_many_corners_those_that_span_a_face_and_the_lowest_touch_a_plane():
         assert np.ptp(points.points[:, :2], axis=0) == pytest.approx([0.2, 0.2], abs=0.01)
         ids.append(set(points.identities.tolist()))
     assert len(ids[0] & ids[1]) >= 4
+    flat = contact_points(Plane(), prism, GROUND, np.column_stack([GROUND[:, :3], [0, 0, 0.1]]), 1e-2)
+    assert prism.hull.corners[:, 2].argmin() in flat.identities  # the first of equals
 
 
 @pytest.mark.parametrize("count", [5, 30, 200, 700])
@@ -356,8 +358,9 @@ def test_the_lowest_corners_touch_a_plane_whatever_its_direction(count):
 
 @pytest.mark.parametrize("tilt", [-1e-4, 1e-4])
 def test_of_parallel_faces_the_larger_one_is_the_reference(tilt):
-    corners = np.stack(np.meshgrid(*([-0.1, 0.1],) * 3), axis=-1).reshape(-1, 3)
-    large, small = Mesh(0, corners * [3, 3, 1] + [0.25, 0, -0.1]), Mesh(0, corners + np.array([0, 0, 0.1]))
+    square = np.array([[-0.1, -0.1, 0], [0.1, -0.1, 0], [-0.1, 0.1, 0], [0.1, 0.1, 0]])
+    small = Mesh(0, np.vstack([square, [0, 0, 0.2]]))  # pyramids
+    large = Mesh(0, np.vstack([3 * square, [0, 0, -0.2]]) + [0.25, 0, 0])
     R = Rotation.from_rotvec([0, tilt, 0]).as_matrix()  # the small one separates more if it is turned back
     for pair, sign in (((large, small), 1), ((small, large), -1)):
         placed = {large: GROUND, small: np.column_stack([R, [0, 0, 1e-3]])}
