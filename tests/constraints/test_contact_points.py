@@ -360,7 +360,7 @@ def test_the_lowest_corners_touch_a_plane_whatever_its_direction(count):
 def test_of_parallel_faces_the_larger_one_is_the_reference(tilt):
     square = np.array([[-0.1, -0.1, 0], [0.1, -0.1, 0], [-0.1, 0.1, 0], [0.1, 0.1, 0]])
     small = Mesh(0, np.vstack([square, [0, 0, 0.2]]))  # pyramids
-    large = Mesh(0, np.vstack([3 * square, [0, 0, -0.2]]) + [0.25, 0, 0])
+    large = Mesh(0, np.vstack([3 * square, [0, 0, -0.2]]) + np.array([0.25, 0, 0]))
     R = Rotation.from_rotvec([0, tilt, 0]).as_matrix()  # the small one separates more if it is turned back
     for pair, sign in (((large, small), 1), ((small, large), -1)):
         placed = {large: GROUND, small: np.column_stack([R, [0, 0, 1e-3]])}

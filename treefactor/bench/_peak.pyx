@@ -5,7 +5,7 @@ from ..tree._pattern import INSTRUCTION_SETS
 cdef extern from "kernels/common/peak.h":
     double peak(int set, Py_ssize_t rounds, double factor, double *operations) nogil
 
-cdef int best = ("baseline", "avx2", "avx512").index(INSTRUCTION_SETS[-1])
+cdef int best = ("baseline", "avx2", "avx512").index(INSTRUCTION_SETS[len(INSTRUCTION_SETS) - 1])
 
 
 def multiply_adds(Py_ssize_t rounds, double factor=0.5):
