@@ -39,7 +39,14 @@ NO_CODE = {  # comments, texts and lines that plant nothing, whose letters are h
     ".c": IN_C,
     ".h": IN_C,
 }
-ELSEWHERE = {"_functions": "quantities", "_util": "quantities", "se3.py": "model", "so3.py": "model"}
+ELSEWHERE = {  # folders of tests that have other names than the folders or files that they test
+    "_functions": ["quantities"],
+    "_util": ["quantities"],
+    "se3.py": ["model"],
+    "so3.py": ["model"],
+    "tree": ["tree", "linalg"],
+}
+KEPT = Path("kept")  # in the copy: files as they are without an error
 LANGUAGES = {".py": "Python", ".pyx": "Cython", ".c": "C", ".h": "C"}
 SECONDS = 900  # for the tests of one error
 
@@ -77,9 +84,8 @@ def errors(path: Path) -> list[Error]:
     ]
 
 
-def setup_of(folder: Path):
-    """Return setup.py as a module; it reads files of the current folder."""
-    os.chdir(folder)
+def setup_of_copy():
+    """Return setup.py of the current folder as a module."""
     spec = importlib.util.spec_from_file_location("setup_of_treefactor", "setup.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
@@ -101,12 +107,11 @@ def users(setup) -> dict[str, list[str]]:
 def tests_of(path: str, kernels: dict[str, list[str]]) -> list[str]:
     """Return the folders of tests that must notice an error in a file."""
     folders = {Path(module).parts[1] for module in kernels.get(path, [path])}
-    return sorted({f"tests/{ELSEWHERE.get(name, name)}" for name in folders})
+    return sorted({f"tests/{one}" for name in folders for one in ELSEWHERE.get(name, [name])})
 
 
 def copy_checkout(folder: Path) -> None:
     """Copy what the tests need; what was compiled there before is kept."""
-    folder.mkdir(exist_ok=True)
     left_out = shutil.ignore_patterns("*.so", "only.h", "__pycache__", "generated")
     for name in COPIED:
         if (ROOT / name).is_dir():
@@ -139,22 +144,26 @@ def passes(folders: Iterable[str]) -> bool:
     return run("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *folders, timeout=SECONDS)
 
 
+def take_back() -> None:
+    """Put kept files in the place of changed ones, with their times: nothing is compiled anew."""
+    for path in [path for path in KEPT.rglob("*") if path.is_file()]:
+        os.replace(path, path.relative_to(KEPT))
+
+
 def survives(error: Error, kernels: dict[str, list[str]]) -> bool:
     """Plant an error, return whether it compiles and no test notices it, and take it back."""
     path = Path(error.path)
     changed = [path]
     for module in map(Path, kernels.get(error.path, [error.path])):
         changed += module.parent.glob(f"{module.stem}.c*") if module.suffix == ".pyx" else []
-    kept = Path("kept")
     for one in changed:
-        (kept / one).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(one, kept / one)
+        (KEPT / one).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(one, KEPT / one)
     path.write_text(error.planted(path.read_text(encoding="utf-8")), encoding="utf-8")
     try:
         return (path.suffix == ".py" or build()) and passes(tests_of(error.path, kernels))
     finally:
-        for one in changed:
-            os.replace(kept / one, one)  # with the times of before: nothing is compiled anew
+        take_back()
 
 
 def main() -> None:
@@ -165,8 +174,11 @@ def main() -> None:
     parser.add_argument("--within", default="treefactor", help="folder or file whose errors are drawn")
     chosen = parser.parse_args()
     folder = ROOT / ".mutants"
+    folder.mkdir(exist_ok=True)
+    os.chdir(folder)
+    take_back()  # of a run that was interrupted
     copy_checkout(folder)
-    setup = setup_of(folder)
+    setup = setup_of_copy()
     kernels = users(setup)
     everywhere = setup.headers(list(Path("treefactor").rglob("*.p[yx][xd]")))  # a change compiles all modules
     within = ROOT / chosen.within
