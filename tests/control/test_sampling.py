@@ -361,6 +361,8 @@ def test_samples_that_diverge_have_no_weight(method):
     result = wild.plan(START, SPEED)  # motions diverge, controls alone do not show it
     assert np.isnan(result.cost[1:]).all()
     assert result.weights[0] == 1.0
+    far = control.SamplingController(SLIDE, [control.ControlCost()], method=method, **OPTIONS)
+    assert np.isnan(far.plan([1.7e308], [1e308]).cost).all()  # positions overflow, velocities are finite
     none = control.SamplingController(SLIDE, lambda m: np.full(40, np.nan), method=method, **OPTIONS)
     none.reset(np.full((12, 1), 0.25))
     result = none.plan([0.0], [0.0])
