@@ -24,9 +24,9 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo pybullet test test-slow matrix test-newest lock build-times sanitize valgrind coverage fuzz lint compilers arm64 mutants generate bench compare history dashboard docs check-pages measure clean
 
-# engines are unpacked while the kernels are compiled, for this processor only unless they are built
+# engines are unpacked while the kernels are compiled: for this processor only, unless an environment has all
 demo: $(TOOLS)
-	+@$(MAKE) --no-print-directory --jobs=2 $(ENGINES) $(if $(wildcard $(BUILT)),$(BUILT),$(NATIVE))
+	+@$(MAKE) --no-print-directory --jobs=2 $(ENGINES) $(if $(wildcard .venv*/.built),$(BUILT),$(NATIVE))
 	$(BIN)/treefactor check
 
 # Build PyBullet from its source package, for versions of Python that it has no wheels for, in an environment of its
@@ -159,8 +159,8 @@ $(ARM)/python: $(READY)
 	  stable $(ARM)/root 'deb http://deb.debian.org/debian stable main'
 	$(BIN)/python tests/arm64.py $(ARM)
 
-# Plant ERRORS errors by rule in Python, Cython and C within WITHIN, and list those that no test notices: some minutes
-# each. SEED draws others.
+# Plant ERRORS errors by rule in Python, Cython and C within WITHIN, and list those that no test notices: a minute or
+# more each. SEED draws others.
 ERRORS ?= 150
 SEED ?= 0
 WITHIN ?= treefactor
@@ -254,9 +254,9 @@ $(READY): $(ENGINES) $(BUILT) requirements/dev.txt
 define copy_sources
 	mkdir -p $(1)/source
 	cp -r setup.py pyproject.toml README.md LICENSE treefactor adapters $(1)/source
-	find $(1)/source -name '_*.c' -delete
+	find $(1)/source -name '_*.c' -delete -o -name only.h -delete
 endef
 
 clean:
 	rm -rf $(VENV) .venv-* $(ARM) .sanitized* $(COVERED) $(NEWEST) .builds .fuzz .mutants build dist *.egg-info docs/api/generated
-	find treefactor -name '*.so' -delete -o -name '_*.c' -delete
+	find treefactor -name '*.so' -delete -o -name '_*.c' -delete -o -name only.h -delete

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -150,18 +151,22 @@ def take_back() -> None:
         os.replace(path, path.relative_to(KEPT))
 
 
-def survives(error: Error, kernels: dict[str, list[str]]) -> bool:
-    """Plant an error, return whether it compiles and no test notices it, and take it back."""
+def outcome_of(error: Error, kernels: dict[str, list[str]]) -> str:
+    """Plant an error, return whether it is killed, survives or does not compile, and take it back."""
     path = Path(error.path)
     changed = [path]
     for module in map(Path, kernels.get(error.path, [error.path])):
-        changed += module.parent.glob(f"{module.stem}.c*") if module.suffix == ".pyx" else []
+        if module.suffix == ".pyx":  # what is translated, compiled and copied
+            changed += module.parent.glob(f"{module.stem}.c*")
+            changed += Path("build").glob(f"lib*/{module.with_suffix('')}.c*")
     for one in changed:
         (KEPT / one).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(one, KEPT / one)
     path.write_text(error.planted(path.read_text(encoding="utf-8")), encoding="utf-8")
     try:
-        return (path.suffix == ".py" or build()) and passes(tests_of(error.path, kernels))
+        if path.suffix != ".py" and not build():
+            return "does not compile"
+        return "survives" if passes(tests_of(error.path, kernels)) else "killed"
     finally:
         take_back()
 
@@ -202,14 +207,13 @@ def main() -> None:
     for folders in sorted({tuple(tests_of(error.path, kernels)) for error in drawn}):
         if not passes(folders):
             sys.exit(f"{' '.join(folders)} without an error:\n{Path('last.txt').read_text()[-2000:]}")
-    noticed = 0
+    outcomes: Counter[str] = Counter()
     for error in drawn:
         start, source = time.monotonic(), Path(error.path).read_text(encoding="utf-8")
-        alive = survives(error, kernels)
-        noticed += not alive
-        outcome = "survives" if alive else "killed"
+        outcome = outcome_of(error, kernels)
+        outcomes[outcome] += 1
         print(f"{outcome}, {time.monotonic() - start:.0f} s, {error.show(source)}", flush=True)
-    print(f"{noticed} of {len(drawn)} errors are noticed")
+    print(", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()))
 
 
 if __name__ == "__main__":

@@ -83,6 +83,25 @@ def test_a_joint_whose_link_has_no_mass_may_move_that_of_others(kind, tmp_path):
     assert faults_of(Robot("arm", path)) == ()
 
 
+@pytest.mark.parametrize("mimic", [False, True])
+def test_a_leader_without_mass_may_move_that_of_its_followers(mimic, tmp_path):
+    heavy = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    links = f'<link name="dial"/><link name="gear"/><link name="hand">{heavy}</link>'
+    joints = "".join(
+        f'<joint name="to_{child}" type="continuous"><parent link="lower"/>'
+        f'<child link="{child}"/>{more}</joint>'
+        for child, more in (
+            ("dial", ""),
+            ("gear", '<mimic joint="to_dial"/>'),
+            ("hand", '<mimic joint="to_dial" multiplier="2"/>'),
+        )
+    )
+    path = tmp_path / "clock.urdf"
+    path.write_text(ARM.replace("</robot>", f"{links}{joints}</robot>"), encoding="utf-8")
+    named = [] if mimic else ["to_dial", "to_gear"]
+    assert [one.joint for one in faults_of(Robot("clock", path, mimic=mimic))] == named
+
+
 @pytest.mark.parametrize(
     ("name", "text", "line"),
     [

@@ -174,7 +174,9 @@ def test_the_header_describes_the_entries_of_q_and_v(tmp_path):
     program.save(file)
     for same in (program, Program.load(file)):
         text = emit_c.sources(same)["dynamics.h"]
-        assert " * Entries of joints, without the last index; a quaternion ends with its scalar w:" in text
+        assert (
+            " * Entries of the joints: q[3:7] are q[3] to q[6]; a quaternion ends with its scalar w:" in text
+        )
         assert re.search(
             r" \*   q\[0:7\]  v\[0:6\]  base, freeflyer: position x y z, quaternion x y z w; linear, then",
             text,

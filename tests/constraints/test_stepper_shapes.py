@@ -305,9 +305,9 @@ def test_pairs_are_left_out_for_reasons():
     assert {contact.mu for contact in contacts} == {0.5}
     assert len(contacts) == 3 + 5
     assert len(contacts_of(model, shapes, self_collision=False)) == 5
-    low = [*at((0, 0.05)), 0.0, 0.0]
-    _, left_out = contacts_of(model, shapes, self_collision=False, reference=low, named=True)
-    assert left_out[0] == ("trunk", "other 0", "overlap by 0.05 m at the reference")
+    low = [*at((0, 0.05)), 0.0, 0.0]  # in the ground, on which it may stand all the same
+    contacts, left_out = contacts_of(model, shapes, self_collision=False, reference=low, named=True)
+    assert (len(contacts), left_out) == (5, [])
     with pytest.raises(InvalidModelError, match=r"shape 'a': .*'foot'"):
         contacts_of(model, Geometry([Sphere("foot")], ["a"]))
     with pytest.raises(InvalidModelError, match="exclude must hold pairs of names"):

@@ -116,6 +116,7 @@ class Fault:
     word : {"impossible", "unreadable"}
         A negative mass is impossible, too; all else that the reader refuses is unreadable.
     joint : str
+        Name of an impossible joint, "" for a link or file.
 
     Notes
     -----
@@ -151,7 +152,7 @@ class CheckedRobot:
     freedoms : int or None
         Entries of v; None if the reference cannot load it.
     impossible : tuple of Fault
-        Of a URDF or SDF.
+        Faults of the file, if it is a URDF or SDF.
 
     Notes
     -----

@@ -160,7 +160,8 @@ def faults_of(robot: Robot) -> tuple[Fault, ...]:
     ]
     elements = urdf.names("joint")
     reasons = {joint.name: fault_of_limits(joint) for joint in joints}
-    reasons |= dict.fromkeys(_without_mass(moving, robot.mimic), MOVES_NOTHING)
+    for name in _without_mass(moving, robot.mimic):
+        reasons[name] = "; ".join(filter(None, (reasons.get(name), MOVES_NOTHING)))
     impossible += [
         Fault("", urdf.lines[elements[name]], reason, expected, joint=name)
         for name, reason in reasons.items()
@@ -170,7 +171,7 @@ def faults_of(robot: Robot) -> tuple[Fault, ...]:
 
 
 def _without_mass(robot: _urdf.Robot, mimic: bool) -> list[str]:
-    """Return the names of the joints that carry no mass; with ``mimic`` not those that follow others.
+    """Return the names of the joints that move no mass; with ``mimic`` followers move with their leaders.
 
     No link of the robot is on a fixed joint.
     """
@@ -178,8 +179,12 @@ def _without_mass(robot: _urdf.Robot, mimic: bool) -> list[str]:
     for joint in reversed(robot.joints):  # children before parents
         if joint.child in heavy:
             heavy.add(joint.parent)
-    follows = {joint.name for joint in robot.joints if mimic and joint.mimic is not None}
-    return [joint.name for joint in robot.joints if joint.child not in heavy and joint.name not in follows]
+    moving = {joint.name for joint in robot.joints if joint.child in heavy}
+    leaders = {joint.name: joint.mimic.get("joint") for joint in robot.joints if mimic and joint.mimic}
+    for name in [*moving]:
+        while (name := leaders.get(name)) and name not in moving:
+            moving.add(name)
+    return [joint.name for joint in robot.joints if joint.name not in moving | leaders.keys()]
 
 
 def lines_of(robot: Robot) -> dict[str, int]:

@@ -34,7 +34,7 @@ COUPLES = True
 OPTIONS = {"root_link": "leaves the root link of a fixed base out of masses, centre of mass and energies"}
 CONVENTIONS = frozenset(OPTIONS)
 
-NONE = {"lower": None, "upper": None}  # limits of a joint whose q has another size
+NONE = dict.fromkeys(("lower", "upper", "effort_limit", "velocity_limit"))  # of a joint of other sizes
 BODY_AXES = "armature_in_body_axes"  # option: the armature of free joints acts along the axes of the body
 WORLD_AXES = "LOCAL_WORLD_ALIGNED"
 KINDS = {

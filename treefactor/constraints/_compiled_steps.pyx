@@ -263,7 +263,6 @@ cdef class CompiledSteps:
     cdef allocate_entries(self, Py_ssize_t near, Py_ssize_t size):
         """Allocate the entries of near contacts and of rows, with some to spare."""
         near, size = near + near // 2, size + size // 2
-        self.near_entries, self.entries = near, size
         self.data, self.column = self.doubles("data", 4 * near), self.integers("column", near)
         self.near.data, self.near.column = self.data, self.column
         self.results.column = self.integers("columns of rows", size)
@@ -271,6 +270,7 @@ cdef class CompiledSteps:
         if self.removal is not None:
             self.removing.column = self.integers("columns of removal", size)
             self.removing.entries = self.doubles("entries of removal", size)
+        self.near_entries, self.entries = near, size
 
     cdef double *doubles(self, str name, Py_ssize_t size):
         """Return memory for numbers, zeros, which this object keeps under a name."""

@@ -70,11 +70,11 @@ cdef class ShapeContactKernel:
     cdef double reach(self, const PlacedShape *a, const PlacedShape *b, const double *apart, double size,
                       double margin) noexcept nogil
     cdef int touch_pair(self, Py_ssize_t k, const double *frames, double reach, const PlacedShape *placed,
-                        TouchPoint *found) except -1 nogil
+                        TouchPoint *touching) except -1 nogil
     cdef int points_of_pair(self, Py_ssize_t k, const double *frames, double margin,
-                            const PlacedShape *placed, TouchPoint *found) except -1 nogil
+                            const PlacedShape *placed, TouchPoint *touching) except -1 nogil
     cdef int find_slowly(self, Py_ssize_t k, const Pose *a, const Pose *b, double margin,
-                         TouchPoint *found) except -1
+                         TouchPoint *touching) except -1
     cdef void carry_back(self, Py_ssize_t k, const double *frames, const double *ahead,
                          const PlacedShape *placed, const PlacedShape *then, TouchPoint *x) noexcept nogil
     cdef void describe(self, Py_ssize_t k, const double *frames, const double *x, double *point,

@@ -240,13 +240,13 @@ cdef class ShapeContactKernel:
             doubts = self.find_doubts(&moving[0], margin, before, after, doubt)
         if not doubts:
             return NOTHING_CARRIED
-        found = np.empty(doubts * MOST_POINTS, CARRIED)
-        cdef CarriedPoint *to = <CarriedPoint *> (<cnp.ndarray> found).data
+        carried = np.empty(doubts * MOST_POINTS, CARRIED)
+        cdef CarriedPoint *to = <CarriedPoint *> (<cnp.ndarray> carried).data
         cdef const double[::1] then = ahead()
         with nogil:
             count = self.find_overlooked(&frames[0], &then[0], doubts, doubt, &identities[0, 0], before,
                                          after, to)
-        return found[:count]
+        return carried[:count]
 
     cdef void place_all(self, const double *frames, PlacedShape *placed) noexcept nogil:
         """Place all shapes."""
@@ -380,7 +380,7 @@ cdef class ShapeContactKernel:
         """
         cdef Py_ssize_t k, i, at, count = 0, next_known = 0
         cdef bint again = known != NULL and known.count >= 0
-        cdef TouchPoint found[MOST_POINTS]
+        cdef TouchPoint touching[MOST_POINTS]
         cdef int holds[MOST_POINTS]
         cdef int s
         if not again:
@@ -393,35 +393,37 @@ cdef class ShapeContactKernel:
             if again:
                 s = 0
                 while next_known < known.count and known.point[next_known].pair == k:
-                    found[s] = known.point[next_known].at
+                    touching[s] = known.point[next_known].at
                     s, next_known = s + 1, next_known + 1
             else:
-                s = self.points_of_pair(k, frames, margin, placed, found)
+                s = self.points_of_pair(k, frames, margin, placed, touching)
                 if known != NULL:
                     for i in range(s):
-                        known.point[known.count].pair, known.point[known.count].at = k, found[i]
+                        known.point[known.count].pair, known.point[known.count].at = k, touching[i]
                         known.count += 1
             for i in range(carried):
                 if more[i].pair == k and s < MOST_POINTS:
-                    found[s] = more[i].at
+                    touching[s] = more[i].at
                     s += 1
             if s == 0:
                 for i in range(MOST_POINTS):
                     identity[at + i] = FREE
                 continue
-            assign_slots(found, s, before + at, identity + at, holds)
+            assign_slots(touching, s, before + at, identity + at, holds)
             for s in range(MOST_POINTS):
                 if holds[s] < 0:
                     continue
-                to.slot[count], to.pair[count], to.gap[count] = at + s, k, found[holds[s]].gap
+                to.slot[count], to.pair[count], to.gap[count] = at + s, k, touching[holds[s]].gap
                 to.is_new[count] = before[at + s] != identity[at + s]
-                memcpy(to.axes + 9 * count, found[holds[s]].normal, 3 * sizeof(double))
-                self.describe(k, frames, found[holds[s]].point, to.point + 10 * count, to.place + 3 * count)
+                memcpy(to.axes + 9 * count, touching[holds[s]].normal, 3 * sizeof(double))
+                self.describe(
+                    k, frames, touching[holds[s]].point, to.point + 10 * count, to.place + 3 * count
+                )
                 count += 1
         return count
 
     cdef int points_of_pair(self, Py_ssize_t k, const double *frames, double margin,
-                            const PlacedShape *placed, TouchPoint *found) except -1 nogil:
+                            const PlacedShape *placed, TouchPoint *touching) except -1 nogil:
         """Find the points of a pair that may touch within a step, from the origin of the first root body."""
         cdef const BodyShape *first = self.shape + self.side[2 * k]
         cdef const BodyShape *second = self.shape + self.side[2 * k + 1]
@@ -438,7 +440,7 @@ cdef class ShapeContactKernel:
         reach = self.reach(a, b, apart, size, margin)
         if balls_are_apart(first.shape, a, apart, size, reach + a.slack + b.slack):
             return 0
-        return self.touch_pair(k, frames, reach, placed, found)
+        return self.touch_pair(k, frames, reach, placed, touching)
 
     cdef double reach(self, const PlacedShape *a, const PlacedShape *b, const double *apart, double size,
                       double margin) noexcept nogil:
@@ -447,7 +449,7 @@ cdef class ShapeContactKernel:
         return min(margin, SKIN + self.h * (HASTE * speed + self.h * self.gravity))
 
     cdef int touch_pair(self, Py_ssize_t k, const double *frames, double reach, const PlacedShape *placed,
-                        TouchPoint *found) except -1 nogil:
+                        TouchPoint *touching) except -1 nogil:
         """Find the points of a pair with gaps up to the reach, from the origin of the first root body."""
         cdef const BodyShape *first = self.shape + self.side[2 * k]
         cdef const BodyShape *second = self.shape + self.side[2 * k + 1]
@@ -458,14 +460,14 @@ cdef class ShapeContactKernel:
             pose.p[r] += body_motion(frames, second.body).root[r] - body_motion(frames, first.body).root[r]
         if self.slow[k]:
             with gil:
-                return self.find_slowly(k, &a.pose, &pose, reach, found)
-        return find_points(first.shape, &a.pose, second.shape, &pose, reach, found)
+                return self.find_slowly(k, &a.pose, &pose, reach, touching)
+        return find_points(first.shape, &a.pose, second.shape, &pose, reach, touching)
 
     cdef int find_slowly(self, Py_ssize_t k, const Pose *a, const Pose *b, double margin,
-                         TouchPoint *found) except -1:
+                         TouchPoint *touching) except -1:
         """Find the points of a pair that has no kernel."""
         cdef cnp.ndarray points = self.finders[k](pose_array(a), pose_array(b), margin)
-        memcpy(found, points.data, len(points) * sizeof(TouchPoint))
+        memcpy(touching, points.data, len(points) * sizeof(TouchPoint))
         return len(points)
 
     cdef void describe(self, Py_ssize_t k, const double *frames, const double *x, double *point,
@@ -497,7 +499,7 @@ cdef bint is_in(const int64_t *identity, int64_t wanted) noexcept nogil:
     return False
 
 
-cdef void assign_slots(const TouchPoint *found, int number, const int64_t *before, int64_t *identity,
+cdef void assign_slots(const TouchPoint *touching, int number, const int64_t *before, int64_t *identity,
                        int *holds) noexcept nogil:
     """Give points the slots that they had, and new ones free slots; holds <- the point of a slot, or -1."""
     cdef int i, s
@@ -507,7 +509,7 @@ cdef void assign_slots(const TouchPoint *found, int number, const int64_t *befor
     for i in range(number):
         waits[i] = True
         for s in range(MOST_POINTS):
-            if before[s] == found[i].identity:
+            if before[s] == touching[i].identity:
                 identity[s], holds[s], waits[i] = before[s], i, False
                 break
     s = 0
@@ -515,4 +517,4 @@ cdef void assign_slots(const TouchPoint *found, int number, const int64_t *befor
         if waits[i]:
             while holds[s] >= 0:
                 s += 1
-            identity[s], holds[s] = found[i].identity, i
+            identity[s], holds[s] = touching[i].identity, i

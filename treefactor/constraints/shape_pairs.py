@@ -61,8 +61,8 @@ def contacts_of(
     others : iterable of shapes
         Of the surroundings; by default the ground.
     mu : float
-        Coefficient of friction of all of them; URDFs have none to read. By default nothing holds what stands:
-        it slides as on ice. Rubber on dry concrete has about 0.8.
+        Coefficient of friction of all of them; URDFs have none to read. The default is no friction: robots
+        slide as on ice. Rubber on dry concrete has about 0.8.
     self_collision : bool
         Whether shapes of the robot may touch each other.
     exclude : iterable of pairs of str
@@ -72,8 +72,8 @@ def contacts_of(
         SRDF whose ``<disable_collisions>`` name pairs of links. A shape is on the link that it is called by,
         as "foot_0" is on the link foot.
     reference : array_like, shape (nq,), optional
-        Configuration in which shapes that overlap by more than 1 mm do so by design: these pairs are left
-        out.
+        Configuration in which shapes of the robot that overlap by more than 1 mm do so by design: these
+        pairs are left out. Pairs with others stay, whatever the height of the robot.
     named : bool
         Return also the pairs left out.
 
@@ -82,8 +82,8 @@ def contacts_of(
     list of Contact
     list of LeftOut
         Only with ``named``: the pairs of one body, those whose distance no motion changes, of shapes of the
-        robot those on bodies that a joint connects, those of the SRDF, excluded ones, and those that overlap
-        at the reference; the first of these reasons is named.
+        robot those on bodies that a joint connects, those of the SRDF, excluded ones, and of shapes of
+        the robot those that overlap at the reference; the first of these reasons is named.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def contacts_of(
         if is_excluded(names[i], names[k]):
             return "excluded"
         require_points(first, second, (names[i], names[k]))
-        if placed is None:
+        if placed is None or k >= len(geometry):
             return ""
         depth = -contact_points(first, second, placed[i], placed[k]).gaps.min(initial=0.0)
         return f"overlap by {depth:.3g} m at the reference" if depth > OVERLAP else ""

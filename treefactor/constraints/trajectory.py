@@ -95,3 +95,7 @@ class Trajectory:
     q: np.ndarray
     v: np.ndarray
     steps: list[Step] | list[list[Step]]
+
+    def __repr__(self) -> str:
+        worlds = f" of {' x '.join(map(str, self.q.shape[:-2]))} worlds" if self.q.ndim > 2 else ""
+        return f"<Trajectory: {self.t[-1] - self.t[0]:.4g} s in {len(self.t) - 1} steps{worlds}>"

@@ -10,3 +10,8 @@ weights of tasks and costs.
 from .._util.lazy_names import lazy_names
 
 __all__, _, __getattr__ = lazy_names(__name__, __file__)
+
+
+def __dir__() -> list[str]:
+    """Return the names for completion and `help`: those of `__all__`."""
+    return __all__.copy()

@@ -5,3 +5,8 @@ from ..quantities.table import section
 from . import bodies  # noqa: F401  # registers the compiler behind Model.bodies
 
 __all__, _, __getattr__ = lazy_names(__name__, __file__, [one.name for one in section("Dynamics")])
+
+
+def __dir__() -> list[str]:
+    """Return the names for completion and `help`: those of `__all__`."""
+    return __all__.copy()

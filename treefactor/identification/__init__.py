@@ -13,3 +13,8 @@ from .._util.lazy_names import lazy_names
 from ..quantities.table import section
 
 __all__, _, __getattr__ = lazy_names(__name__, __file__, [one.name for one in section("Identification")])
+
+
+def __dir__() -> list[str]:
+    """Return the names for completion and `help`: those of `__all__`."""
+    return __all__.copy()

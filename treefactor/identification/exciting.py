@@ -293,13 +293,15 @@ def _limits(model: Model, lower, upper, velocity, acceleration) -> _Limits:
             raise InvalidModelError(f"{reason}: pass lower and upper", joint.name)
         if not least < most:
             raise ValueError(f"lower must be below upper, got {least} and {most} for joint {joint.name!r}")
-    velocity = model.velocity_limit if velocity is None else velocity
+    is_own = velocity is None
+    velocity = model.velocity_limit if is_own else velocity
     speed = _of_freedoms(velocity, len(free), "velocity_limits")
     push = _of_freedoms(acceleration, len(free), "acceleration_limits")
     for limits, name in ((speed, "velocity_limits"), (push, "acceleration_limits")):
         for joint, limit in zip(free, limits, strict=True):
             if not limit > 0.0:
-                raise ValueError(f"{name} must be positive, got {limit:.9g} for joint {joint.name!r}")
+                own = " in the model: pass others" if name == "velocity_limits" and is_own else ""
+                raise ValueError(f"{name} must be positive, got {limit:.9g} for joint {joint.name!r}{own}")
     return _Limits(low, high, speed, push)
 
 

@@ -112,14 +112,16 @@ cdef class Fronts:
 
     cdef fit(self, Py_ssize_t m, const Py_ssize_t *start, const Py_ssize_t *column):
         """Analyse K with these constraints."""
-        cdef Py_ssize_t e
+        cdef Py_ssize_t e, supports
         self.take_rows(m, start, column)
         self.list_rows()
         if not self.supports_stay():
+            supports, self.supports = self.supports, -1      # until the fronts are those of the supports
             self.find_columns()
             self.split()
             self.list_freedoms()
             self.place_entries()
+            self.supports = supports
         self.place_rows()
         self.nnz = self.n + self.start[m] + m
         for e in range(self.n):
@@ -130,16 +132,18 @@ cdef class Fronts:
         cdef Py_ssize_t entries = start[m], most
         self.m = m
         if m > self.most_rows or self.start == NULL:
-            self.most_rows = most = max(m, 3 * self.most_rows // 2)
+            most = max(m, 3 * self.most_rows // 2)
             self.start = self.integers("start", most + 1)
             self.home, self.row = self.integers("home", most), self.integers("row", most)
             self.row_after, self.listed = self.integers("row after", most), self.integers("listed", most)
             self.support_end, self.supports = self.integers("support end", most), -1
+            self.most_rows = most
         if entries > self.most_entries or self.column == NULL:
-            self.most_entries = most = max(entries, 3 * self.most_entries // 2)
+            most = max(entries, 3 * self.most_entries // 2)
             self.column = self.integers("column", most)
             self.entry, self.local = self.integers("entry", most), self.integers("local", most)
             self.support, self.supports = self.integers("support", most), -1
+            self.most_entries = most
         memcpy(self.start, start, (m + 1) * sizeof(Py_ssize_t))
         memcpy(self.column, column, entries * sizeof(Py_ssize_t))
 
@@ -222,8 +226,8 @@ cdef class Fronts:
     cdef enlarge_pool(self, Py_ssize_t used, Py_ssize_t size):
         """Enlarge the memory of the entries, of which some are used."""
         before = self.memory["pool"]
+        self.pool = self.integers("pool", 2 * self.capacity + size)
         self.capacity = 2 * self.capacity + size
-        self.pool = self.integers("pool", self.capacity)
         self.memory["pool"][:used] = before[:used]
 
     cdef void split(self) noexcept nogil:

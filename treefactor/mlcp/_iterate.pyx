@@ -77,22 +77,23 @@ cdef class Iterate:
 
     cdef take_rows(self):
         """Make room for the rows of the symbolic analysis."""
-        cdef Py_ssize_t m = self.kkt.symbolic.m, entries = self.kkt.symbolic.start[m]
+        cdef Py_ssize_t m = self.kkt.symbolic.m, entries = self.kkt.symbolic.start[m], most
         self.m = m
         if m > self.capacity or not self.capacity:
-            self.capacity = max(m, 3 * self.capacity // 2)
-            self.vectors |= carve_vectors(ROWS, self.capacity)
-            self.vectors["status"] = status = np.zeros(self.capacity, dtype=np.uint8)
+            most = max(m, 3 * self.capacity // 2)
+            self.vectors |= carve_vectors(ROWS, most)
+            self.vectors["status"] = status = np.zeros(most, dtype=np.uint8)
             self.status = <unsigned char *> (<cnp.ndarray> status).data
             self.b, self.impulse = self.vector("b"), self.vector("impulse")
             self.gap, self.gap_u = self.vector("gap"), self.vector("gap_u")
             self.weight, self.change = self.vector("weight"), self.vector("change")
             self.scale, self.upper = self.vector("scale"), self.vector("upper")
             self.finite_upper = self.vector("finite_upper")
+            self.capacity = most
         if entries > self.J_capacity or not self.J_capacity:
-            self.J_capacity = max(entries, 3 * self.J_capacity // 2)
-            self.vectors["J"] = aligned((self.J_capacity,))
-            self.J = self.vector("J")
+            most = max(entries, 3 * self.J_capacity // 2)
+            self.vectors["J"] = aligned((most,))
+            self.J, self.J_capacity = self.vector("J"), most
         clear_padding(self.gap + m)
         clear_padding(self.gap_u + m)
         clear_padding(self.impulse + m)

@@ -42,7 +42,7 @@ def model_with_parameters(model, pi, armature, strict: bool):
         own = armature, rotors_of(model, armature)
     made = changed_model(model._source or model, as_parameters(pi, model), *own)
     if strict:
-        require_possible(made)
+        require_possible_bodies(made)
     return made
 
 
@@ -82,9 +82,15 @@ def joints_with_parameters(model) -> tuple[Joint, ...]:
 
 def require_possible(model) -> None:
     """Raise InvalidModelError if a body has an impossible inertia, or a joint impossible limits."""
-    for what, faults_of in (("body of joint", faults_of_bodies), ("joint", faults_of_limits)):
-        for joint, reason in faults_of(model).items():
-            raise InvalidModelError(f"{what} {joint!r}: {reason}", joint=joint)
+    require_possible_bodies(model)
+    for joint, reason in faults_of_limits(model).items():
+        raise InvalidModelError(f"joint {joint!r}: {reason}", joint=joint)
+
+
+def require_possible_bodies(model) -> None:
+    """Raise InvalidModelError if a body has an impossible inertia."""
+    for joint, reason in faults_of_bodies(model).items():
+        raise InvalidModelError(f"body of joint {joint!r}: {reason}", joint=joint)
 
 
 def faults_of_limits(model) -> dict[str, str]:

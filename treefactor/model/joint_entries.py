@@ -40,8 +40,8 @@ def described(model: Model) -> list[JointEntries]:
         nq, nv = SIZES[joint.kind] if joint.mimic is None else SIZES[model.joints[joint.mimic.leader].kind]
         of_q, of_v = ENTRIES[joint.kind]
         if joint.mimic is not None:
-            leader = model.joints[joint.mimic.leader].name
-            of_q, of_v = f"follows {leader}: {joint.mimic.ratio:g} q + {joint.mimic.offset:g}", ""
+            leader, sign = model.joints[joint.mimic.leader].name, "-" if joint.mimic.offset < 0.0 else "+"
+            of_q, of_v = f"follows {leader}: {joint.mimic.ratio:g} q {sign} {abs(joint.mimic.offset):g}", ""
         listed.append(
             JointEntries(joint.name, joint.kind, _entries("q", q, nq), _entries("v", v, nv), of_q, of_v)
         )

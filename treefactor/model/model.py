@@ -199,11 +199,12 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
         ------
         AdapterError
             If the file is missing, is not well-formed XML, not a URDF or not a tree, or holds an invalid
-            number, an impossible joint or an impossible inertia; names the file, the reason and the link or
+            number, an unknown type of joint or a negative mass; names the file, the reason and the link or
             joint with its line. If a mesh is missing or cannot be read, or a shape or mesh encloses
             nothing; names the link and the file of the mesh, or where it was looked for.
         InvalidModelError
-            If the joints do not form a model; names the file and the joint.
+            If the joints do not form a model, or with ``strict`` if an inertia or limit is impossible; names
+            the file and the joint.
         ValueError
             If ``geometry`` is something else, or there are ``package_dirs`` without it.
 
@@ -447,7 +448,10 @@ class Model(Sealed, CompiledParts, metaclass=Pointing):
 
     def faults(self) -> dict[str, str]:
         """Return the faults of impossible inertias and limits, by the names of their joints."""
-        return {**changes.faults_of_limits(self), **changes.faults_of_bodies(self)}
+        faults = dict(changes.faults_of_limits(self))
+        for name, fault in changes.faults_of_bodies(self).items():
+            faults[name] = f"{faults[name]}; {fault}" if name in faults else fault
+        return faults
 
 
 def require_model(model) -> None:

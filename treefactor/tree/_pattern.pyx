@@ -34,7 +34,8 @@ if not INSTRUCTION_SETS:
 FORCED = os.environ.get(VARIABLE) or None
 if FORCED is not None and FORCED not in INSTRUCTION_SETS:
     raise TreefactorError(
-        f"{VARIABLE} must name an instruction set of this processor, one of {', '.join(INSTRUCTION_SETS)}; "
+        f"{VARIABLE} must name an instruction set of this processor and build, one of "
+        f"{', '.join(INSTRUCTION_SETS)}; "
         f"got {FORCED!r}"
     )
 USED = FORCED or INSTRUCTION_SETS[count - 1]

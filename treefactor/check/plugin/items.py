@@ -58,7 +58,9 @@ class RobotFile(pytest.File):
                         quantity=quantity,
                     )
         if faults := faults_of(self.robots[0]):
-            what = "file" if faults[0].word != IMPOSSIBLE else "inertias" if faults[0].link else "joints"
+            links = {bool(fault.link) for fault in faults}
+            parts = "parts" if len(links) > 1 else "inertias" if True in links else "joints"
+            what = "file" if faults[0].word != IMPOSSIBLE else parts
             name = f"{Path(self.robots[0].name).stem}-{what}"
             yield FaultItem.from_parent(self, name=name, robot=self.robots[0])
 

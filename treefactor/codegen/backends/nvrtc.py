@@ -73,7 +73,8 @@ def loaded() -> ctypes.CDLL:
     place = folder()
     if place is None:
         raise CodegenError(
-            "NVRTC 12 is missing: pip install 'treefactor[cuda]' (Linux), which brings nvidia-cuda-nvrtc-cu12"
+            "NVRTC 12 is missing: pip install 'treefactor[cuda]' (Linux), which brings "
+            "nvidia-cuda-nvrtc-cu12. No GPU is needed to compile"
         )
     try:
         for builtins in place.glob("libnvrtc-builtins.so.*"):

@@ -101,7 +101,7 @@ def plain(name: str) -> str:
 def _entries(program) -> list[str]:
     """Return lines of a comment on the entries of q and v, with names made as safe as by `plain`."""
     safe = [re.sub(r"[^A-Za-z0-9 ,.:;+\[\]-]", "_", line)[:150] for line in program.entries]
-    head = [" * Entries of joints, without the last index; a quaternion ends with its scalar w:"]
+    head = [" * Entries of the joints: q[3:7] are q[3] to q[6]; a quaternion ends with its scalar w:"]
     return [*(head if safe else []), *(f" *   {line}" for line in safe)]
 
 

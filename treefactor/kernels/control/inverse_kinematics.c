@@ -19,9 +19,9 @@ enum { EIGHT = 8 };
 
 static double *take(char **memory, ptrdiff_t count)
 {
-    double *found = (double *)*memory;
+    double *taken = (double *)*memory;
     *memory += (count * (ptrdiff_t)sizeof(double) + 63) / 64 * 64;
-    return found;
+    return taken;
 }
 
 /* Set the pointers of a state; return the first byte behind all that they point to. */

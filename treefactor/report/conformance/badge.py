@@ -56,7 +56,8 @@ def _message(report: Report) -> tuple[str, str]:
     if unreadable:
         return f"{unreadable} unreadable file{'s' if unreadable > 1 else ''}", "red"
     if impossible := len(faults):
-        parts = "joint" if all(fault.joint for fault in faults) else "link"
+        joints = sum(bool(fault.joint) for fault in faults)
+        parts = "link" if not joints else "joint" if joints == len(faults) else "part"
         return f"{impossible} impossible {parts}{'s' if impossible > 1 else ''}", "red"
     if old:
         return f"{old} stale expectation{'s' if old > 1 else ''}", "red"
